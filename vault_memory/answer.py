@@ -1,0 +1,108 @@
+"""Owns the values recall takes and gives: Request, Result, Answer. Pure data; what they look like in print is render.py's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+MODES = ("auto", "hybrid", "lexical", "semantic")
+SOURCES = ("notes", "sessions", "all")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
+
+    since: date | None = None
+    until: date | None = None
+    as_of: date | None = None
+    entities: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question. `k` and `budget_tokens` bound the answer; None is unlimited. `now` is aware UTC.
+
+    `rendered` says that the answer will be printed as Markdown, so that its citations count against the budget too.
+    """
+
+    query: str
+    now: datetime
+    k: int | None = 8
+    budget_tokens: int | None = 2000
+    filters: Filters = Filters()
+    source: str = "notes"
+    mode: str = "auto"
+    explain: bool = False
+    rendered: bool = False
+    id: str | int | None = None
+
+    @property
+    def today(self) -> date:
+        """The local day of `now`."""
+        return self.now.astimezone().date()
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cited answer: the very text of lines `start_line`..`end_line`, or parts of it where `truncated`."""
+
+    rank: int
+    score: float
+    kind: str
+    date: str | None
+    occurred: str | None
+    entities: tuple[str, ...]
+    confidence: float | None
+    tier: str | None
+    content: str
+    path: str
+    start_line: int
+    end_line: int
+    heading: tuple[str, ...]
+    tokens: int
+    truncated: bool
+    why: Mapping[str, Any] | None = None
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
+        return self.path + lines
+
+
+@dataclass(frozen=True)
+class Understood:
+    """How a question was read."""
+
+    entities: tuple[str, ...] = ()
+    window: tuple[date, date] | None = None
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The results in rank order, with what was searched, how fresh the index was and what was left out."""
+
+    request: Request
+    results: Sequence[Result]
+    mode: str
+    lanes: Mapping[str, int]
+    embedder: str | None
+    understood: Understood
+    tokens: int
+    rendered_tokens: int
+    omitted: Mapping[str, int]
+    degraded: Sequence[tuple[str, str]] = ()
+    fresh: bool = True
+    pending: int = 0
+    generation: int = 0
+    notes: int = 0
+    vault: str = ""
+    seconds: float = field(default=0.0, compare=False)

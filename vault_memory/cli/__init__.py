@@ -1,0 +1,95 @@
+"""Owns the command line: options in, a Memory call, render out. Each group of commands is a module, imported when used."""
+
+import sys
+import traceback
+from importlib import import_module
+from typing import Any
+
+import click
+
+from vault_memory import __version__
+from vault_memory.cli.common import Command, Shared, pass_shared, shared_options
+from vault_memory.errors import VaultMemoryError
+
+COMMANDS = {
+    "init": "notes", "index": "index", "recall": "recall", "get": "notes", "entity": "knowledge",
+    "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "status": "health", "doctor": "health",
+    "lint": "health",
+}  # fmt: skip
+"""Command → module of this package that defines it."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command's module only when it is called: recall must not wait for what index needs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(import_module(f"vault_memory.cli.{module}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog='Example: memory recall "what does Peter prefer?"',
+)
+@click.version_option(__version__, prog_name="vault-memory")
+@click.option("--rebuild", is_flag=True, help="Short for `memory index --rebuild`.")
+@shared_options
+@click.pass_context
+@pass_shared
+def group(shared: Shared, ctx: click.Context, rebuild: bool) -> None:
+    """Long-term memory in Markdown files you own: index a vault of notes, recall from it with citations."""
+    ctx.obj = shared
+    if ctx.invoked_subcommand is None:
+        if not rebuild:
+            click.echo(ctx.get_help())
+            ctx.exit(0)
+        index = import_module("vault_memory.cli.index").index
+        ctx.invoke(index, rebuild=True)
+    elif rebuild:
+        raise click.UsageError("--rebuild goes with no command, or with `index`.")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code; an error is one sentence on standard error, then the next step."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        code = group.main(arguments, prog_name="memory", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        code = 130
+    except VaultMemoryError as error:
+        code = _report(error, arguments)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away (`| head`): nothing is left to say it to
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report(error: VaultMemoryError, arguments: list[str]) -> int:
+    if "-v" in arguments or "--verbose" in arguments:
+        traceback.print_exc()
+    if "--json" in arguments:
+        from vault_memory import render
+
+        document: dict[str, Any] = {"message": str(error), "next_step": error.next_step, "exit_code": error.exit_code}
+        click.echo(render.dump(render.schema("error") | {"error": document}))
+    click.echo(f"Error: {error}", err=True)
+    if error.next_step:
+        click.echo(error.next_step, err=True)
+    return error.exit_code
+
+
+__all__ = ["Command", "group", "main"]

@@ -1,0 +1,132 @@
+"""Owns what all commands share: the global options, which may stand before or after the command, output and progress."""
+
+import functools
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from vault_memory.memory import Memory
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The global options of one call."""
+
+    vault: str | None = None
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+    def merged(self, other: "Shared") -> "Shared":
+        """These options with those given after the command laid over them."""
+        return Shared(
+            other.vault or self.vault, self.json or other.json, self.quiet or other.quiet, self.verbose or other.verbose
+        )
+
+    def memory(self) -> "Memory":
+        """Open the vault these options name."""
+        from vault_memory.config import load
+        from vault_memory.memory import Memory
+
+        return Memory(load(self.vault))
+
+    def say(self, text: str) -> None:
+        """Print a result."""
+        click.echo(text)
+
+    def note(self, text: str) -> None:
+        """Print what a person should know beside the result, on standard error."""
+        if not self.quiet and not self.json:
+            click.echo(click.style(text, dim=True) if colour(sys.stderr) else text, err=True)
+
+
+def colour(stream: Any) -> bool:  # noqa: ANN401
+    """Whether a stream is a terminal that wants colour (https://no-color.org)."""
+    import os
+
+    return not os.environ.get("NO_COLOR") and bool(stream.isatty())
+
+
+def shared_options(function: F) -> F:
+    """Add the global options to a command."""
+    for option in (
+        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show tracebacks."),
+        click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
+        click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
+        click.option("--vault", "shared_vault", metavar="PATH", help="The vault (else $MEMORY_VAULT, else found from here)."),
+    ):
+        function = option(function)
+    return function
+
+
+def pass_shared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand the merged global options to a command as its first argument."""
+
+    @functools.wraps(function)
+    def wrapped(
+        *args: Any,  # noqa: ANN401
+        shared_vault: str | None = None,
+        shared_json: bool = False,
+        shared_quiet: bool = False,
+        shared_verbose: bool = False,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        here = Shared(shared_vault, shared_json, shared_quiet, shared_verbose)
+        context = click.get_current_context()
+        before = context.obj if isinstance(context.obj, Shared) else Shared()
+        return function(before.merged(here), *args, **kwargs)
+
+    return wrapped
+
+
+class Command(click.Command):
+    """A command whose help ends with an example, and which takes the global options too."""
+
+    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self.epilog = f"Example: {example}" if example else None
+
+
+def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
+    """Define a command: its own options, then the global ones; the function gets `shared` first."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        options = shared_options(pass_shared(function))
+        return click.command(cls=Command, example=example, **settings)(options)
+
+    return decorate
+
+
+class Bar:
+    """Progress on a terminal, on standard error: notes, passages, seconds left. Elsewhere nothing."""
+
+    def __init__(self, shared: Shared, what: str = "Indexing") -> None:
+        self._shown = sys.stderr.isatty() and not shared.quiet and not shared.json
+        self._what = what
+        self._started = time.monotonic()
+        self._last = 0.0
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._last:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def __call__(self, done: int, total: int, passages: int) -> None:
+        now = time.monotonic()
+        if not self._shown or now - self._last < 0.1 or now - self._started < 0.4:
+            return
+        self._last = now
+        left = (now - self._started) / done * (total - done)
+        filled = 24 * done // max(total, 1)
+        bar = "█" * filled + "░" * (24 - filled)
+        text = f"\r{self._what} {bar} {done:,}/{total:,} notes, {passages:,} passages, {left:.0f} s left"
+        click.echo(text + "\x1b[K", nl=False, err=True)

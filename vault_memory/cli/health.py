@@ -1,0 +1,35 @@
+"""Owns the commands that look after things: `status`, `doctor`, `lint`."""
+
+import click
+
+from vault_memory import render
+from vault_memory.cli.common import Shared, command
+
+
+@command("memory status")
+def status(shared: Shared) -> None:
+    """Show how things are: vault, index, what it holds, whether it is up to date. Writes nothing."""
+    found = shared.memory().status()
+    shared.say(render.dump(render.status_document(found)) if shared.json else render.status_text(found))
+
+
+@command("memory doctor --fix")
+@click.option("--fix", is_flag=True, help="Rebuild an index that cannot be used; never touches a note.")
+def doctor(shared: Shared, fix: bool) -> None:
+    """Look for what commonly goes wrong and say how to mend it."""
+    checks = shared.memory().doctor(fix)
+    shared.say(render.dump(render.doctor_document(checks)) if shared.json else render.doctor_text(checks))
+    click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
+
+
+@command("memory lint")
+def lint(shared: Shared) -> None:
+    """List format problems as `path:line: what is wrong`; exits with 1 when there are any."""
+    problems = shared.memory().lint()
+    if shared.json:
+        shared.say(render.dump(render.lint_document(problems)))
+    elif problems:
+        shared.say("\n".join(render.problem_line(problem) for problem in problems))
+    else:
+        shared.note("No findings.")
+    click.get_current_context().exit(1 if problems else 0)

@@ -1,0 +1,38 @@
+"""Owns the `index` command."""
+
+import click
+
+from vault_memory import render
+from vault_memory.cli.common import Bar, Shared, command
+
+
+@command("memory index --rebuild")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--rebuild", is_flag=True, help="Build a new index and swap it in.")
+@click.option("--check", is_flag=True, help="Compare the index with a fresh build, by digest.")
+def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) -> None:
+    """Bring the index up to date with the vault, or with PATHs in it; no note is changed."""
+    if check and (rebuild or paths):
+        raise click.UsageError("--check goes without PATH and --rebuild.")
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        if check:
+            _check(shared, *memory.check(bar))
+            return
+        report = memory.index(rebuild, paths, bar)
+    if shared.json:
+        shared.say(render.dump(render.index_document(report)))
+    elif not shared.quiet:
+        shared.say(render.index_text(report))
+    click.get_current_context().exit(1 if report.failed else 0)
+
+
+def _check(shared: Shared, mine: str, fresh: str) -> None:
+    same = mine == fresh
+    if shared.json:
+        shared.say(render.dump(render.schema("index-check") | {"same": same, "digest": mine, "fresh_digest": fresh}))
+    elif same:
+        shared.say(f"The index equals a fresh build (digest {mine[:12]}).")
+    else:
+        shared.say("The index differs from a fresh build: run `memory index --rebuild`, and please report it.")
+    click.get_current_context().exit(0 if same else 1)

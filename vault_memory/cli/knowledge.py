@@ -1,0 +1,43 @@
+"""Owns the commands that show what is known: `entity`, `entities`, `opinions`."""
+
+import click
+
+from vault_memory import render
+from vault_memory.cli.common import Shared, command
+
+
+@command('memory entity "Peter Smith"')
+@click.argument("name", nargs=-1, required=True)
+def entity(shared: Shared, name: tuple[str, ...]) -> None:
+    """Show what is known of one person, place, project or thing: its page, facts, opinions and whom it goes with."""
+    wanted = " ".join(name)
+    memory = shared.memory()
+    profile = memory.entity(wanted)
+    if shared.json:
+        document = render.entity_document(profile) if profile else render.schema("entity") | {"name": None, "asked": wanted}
+        shared.say(render.dump(document | {"not_found": profile is None}))
+    elif profile:
+        shared.say(render.entity_text(profile))
+    else:
+        near = memory.similar_names(wanted)
+        shared.note(f"Nothing is known of {wanted}." + (f" Did you mean {' or '.join(near)}?" if near else ""))
+
+
+@command("memory entities")
+def entities(shared: Shared) -> None:
+    """List every entity with a page or a mention, most mentioned first."""
+    rows = shared.memory().entities()
+    shared.say(render.dump(render.entities_document(rows)) if shared.json else render.entities_text(rows))
+    if not rows:
+        shared.note("No entities yet: write facts like `- W @Name: …` under a heading Retain.")
+
+
+@command("memory opinions --entity Peter --history")
+@click.option("--entity", metavar="E", help="Only about this entity.")
+@click.option("--history", is_flag=True, help="Each place an opinion was written, newest first.")
+def opinions(shared: Shared, entity: str | None, history: bool) -> None:
+    """Show beliefs with confidence, trend and evidence."""
+    held = shared.memory().opinions(entity)
+    shared.say(render.dump(render.opinions_document(held)) if shared.json else render.opinions_text(held, history))
+    if not held:
+        shared.note("No opinions" + (f" about {entity}." if entity else " yet: write `- O(c=0.8) @Name: …` under Retain."))

@@ -1,0 +1,124 @@
+"""Owns the commands that make, read and add to notes: `init`, `get`, `retain`."""
+
+import re
+import shutil
+from datetime import date
+from pathlib import Path
+
+import click
+
+from vault_memory import render
+from vault_memory.cli.common import Shared, command
+from vault_memory.errors import UsageError, VaultError
+
+CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
+
+
+@command("memory init ~/Notes")
+@click.argument("path", required=False)
+@click.option("--dry-run", is_flag=True, help="Only say what would be created.")
+def init(shared: Shared, path: str | None, dry_run: bool) -> None:
+    """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
+    from vault_memory.memory import template
+
+    root = Path(path or shared.vault or ".").expanduser().absolute()
+    wanted = {name: name for name in CREATED} | {".memory/config.toml": "config.toml", ".memory/.gitignore": "gitignore"}
+    missing = {target: source for target, source in wanted.items() if not (root / target).exists()}
+    if (root / "MEMORY.md").exists():
+        missing.pop("memory.md", None)
+    folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
+    if not dry_run:
+        try:
+            for folder in folders:
+                (root / folder).mkdir(parents=True)
+            for target, source in missing.items():
+                (root / target).parent.mkdir(parents=True, exist_ok=True)
+                with open(root / target, "xb") as handle, open(template(source), "rb") as shipped:
+                    shutil.copyfileobj(shipped, handle)
+        except OSError as error:
+            raise VaultError(f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to.") from error
+    created = [*(f"{folder}/" for folder in folders), *missing]
+    if shared.json:
+        shared.say(render.dump(render.schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run}))
+        return
+    verb = "would create" if dry_run else "created"
+    shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} has everything already.")
+    shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
+
+
+@command("memory get memory/2025-11-27.md#L12-L18")
+@click.argument("path")
+@click.option("--lines", metavar="A:B", help="Lines A to B; either may be left out.")
+@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (else 10,000 characters).")
+def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) -> None:
+    """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
+    path, span = _span(path, lines)
+    excerpt = shared.memory().get(path, span, max_tokens)
+    if shared.json:
+        shared.say(render.dump(render.get_document(excerpt)))
+    elif excerpt.not_found:
+        shared.note(f"There is no note {path}.")
+    else:
+        shared.say(render.clean(excerpt.text))
+        if excerpt.truncated:
+            shared.note(f"cut after line {excerpt.end_line}; the rest: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:")
+
+
+def _span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
+    cited = re.fullmatch(r"(.*)#L(\d+)(?:-L?(\d+))?", path, re.DOTALL)
+    if lines is None and cited:
+        return cited[1], (int(cited[2]), int(cited[3] or cited[2]))
+    if lines is None:
+        return path, None
+    match = re.fullmatch(r"(\d*):(\d*)", lines)
+    if not match:
+        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
+    return (cited[1] if cited else path), (int(match[1] or 1), int(match[2]) if match[2] else None)
+
+
+@command('memory retain "Prefers trains to planes" --kind O --entity Nora --confidence 0.8')
+@click.argument("text", nargs=-1, required=True)
+@click.option("--kind", default="W", metavar="W|B|O|S", help="World, experience, opinion or observation (W).")
+@click.option("--entity", multiple=True, metavar="E", help="Who or what it is about; may be repeated.")
+@click.option("--confidence", type=click.FloatRange(0, 1), metavar="C", help="How sure, 0 to 1.")
+@click.option("--date", "day", metavar="D", help="The day it belongs to (today).")
+@click.option("--dry-run", is_flag=True, help="Only show the bullet and its note.")
+def retain(
+    shared: Shared, text: tuple[str, ...], kind: str, entity: tuple[str, ...], confidence: float | None,
+    day: str | None, dry_run: bool,
+) -> None:  # fmt: skip
+    """Append one fact to that day's `## Retain` section; the note is made from its template if need be."""
+    from vault_memory.writer import Bullet, check
+
+    letter = _letter(kind)
+    bullet = Bullet(" ".join(text), letter, tuple(name.lstrip("@") for name in entity), confidence)
+    check(bullet)
+    when = _date(day)
+    memory = shared.memory()
+    if dry_run:
+        shared.say(f"{memory.daily_path(when)}\n{bullet}")
+        return
+    done = memory.retain(bullet, when)
+    if shared.json:
+        shared.say(render.dump(render.retain_document(done)))
+    else:
+        shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
+
+
+def _letter(kind: str) -> str:
+    from vault_memory.retain import KINDS
+
+    letter = next((k for k, word in KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
+    if not letter:
+        raise UsageError(f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation).")
+    return letter
+
+
+def _date(text: str | None) -> date:
+    from vault_memory.dates import parse_option
+
+    today = date.today()
+    span = parse_option(text, today) if text else None
+    if text and (span is None or span.start != span.end):
+        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
+    return span.start if span else today

@@ -1,0 +1,95 @@
+"""Owns the `recall` command, one question or a batch."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+import click
+
+from vault_memory import render
+from vault_memory.answer import MODES, SOURCES
+from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.errors import UsageError
+from vault_memory.request import build
+
+
+@command('memory recall "what happened around Nov 7" --budget 500')
+@click.argument("query", nargs=-1)
+@click.option("--k", type=click.IntRange(1), metavar="N", help="Results at most (8, or unlimited with --budget).")
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most (2000, or unlimited with --k).")
+@click.option("--since", metavar="D", help="Nothing before this date: 2025-11-27, 2025-11, 30d, \"last week\" …")
+@click.option("--until", metavar="D", help="Nothing after this date.")
+@click.option("--as-of", metavar="D", help="As if asked at the end of that day: later notes are left out.")
+@click.option("--now", metavar="T", help="The time to count \"last week\" from (now).")
+@click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
+@click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
+@click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
+@click.option("--scope", multiple=True, metavar="S", help="Only this scope (global, project:x …); may be repeated.")
+@click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
+@click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
+@click.option("--explain", is_flag=True, help="Say why each result is where it is; leaves no trace in the journal.")
+@click.option("--no-journal", is_flag=True, help="Do not note this recall in the journal.")
+@click.option("--batch", metavar="FILE|-", help="Requests, one JSON object a line; answers likewise, in order.")
+def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str | None, **options: Any) -> None:  # noqa: ANN401
+    """Answer a question from the vault, with citations, within a budget of tokens."""
+    if batch is not None:
+        if query:
+            raise click.UsageError("--batch takes its questions from the file: leave QUERY out.")
+        _batch(shared, batch, {key: value for key, value in options.items() if value})
+        return
+    if not query:
+        raise click.UsageError("What do you want to recall?")
+    memory = shared.memory()
+    values = {key: value for key, value in options.items() if value not in (None, ())}
+    request = build({"query": " ".join(query), **values}, memory.config, rendered=not shared.json)
+    with Bar(shared) as bar:
+        (answer,) = memory.recall([request], bar, keep=not (no_journal or request.explain))
+    if shared.json:
+        shared.say(render.dump(render.recall_document(answer)))
+        return
+    text = render.recall_text(answer)
+    if text:
+        shared.say(text)
+    for note in render.recall_notes(answer):
+        shared.note(note)
+
+
+def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
+    """Answer request lines as they come; a bad line gets an answer that says so."""
+    memory = shared.memory()
+    stream: TextIO
+    try:
+        stream = sys.stdin if file == "-" else open(file, encoding="utf-8")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
+    lines = _parsed(stream, defaults, memory.config)
+    # The engine asks for the next request only after it has yielded the answer before it: bad lines are printed in turn.
+    for answer in memory.recall(_good(shared, lines), keep=False):
+        shared.say(render.dump(render.recall_document(answer)))
+    if stream is not sys.stdin:
+        stream.close()
+
+
+def _parsed(stream: Iterable[str], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+    for line in stream:
+        if not line.strip():
+            continue
+        identifier = None
+        try:
+            values = json.loads(line)
+            if not isinstance(values, dict):
+                raise UsageError("a request is a JSON object.")
+            identifier = values.get("id")
+            yield identifier, build({**defaults, **values}, config)
+        except (UsageError, ValueError, RecursionError) as error:
+            yield identifier, error
+
+
+def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
+    for identifier, parsed in lines:
+        if isinstance(parsed, Exception):
+            error = {"message": str(parsed), "exit_code": 2}
+            shared.say(render.dump(render.schema("recall") | {"id": identifier, "error": error}))
+        else:
+            yield parsed

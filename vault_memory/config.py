@@ -1,0 +1,189 @@
+"""Owns the settings: file, environment and flags become one frozen Config; every problem is reported at once.
+
+It knows where settings come from and which of them a vault may set; it does not read notes.
+Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or programs is taken from the user's own
+file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory.errors import UsageError, VaultError
+
+APP = "vault-memory"
+MARKERS = (".memory", ".obsidian")
+
+
+@dataclass(frozen=True)
+class Config:
+    """All settings of one run; paths are absolute.
+
+    `ignored` holds one sentence for each key that a vault tried to set and may not; `sources` the files that were read.
+    """
+
+    vault: Path
+    index_path: Path | None = None
+    daily_folder: str | None = None
+    daily_format: str | None = None
+    ignore: tuple[str, ...] = ()
+    chunk_tokens: int = 400
+    chunk_overlap: int = 80
+    recall_k: int = 8
+    recall_budget: int = 2000
+    journal: bool = True
+    ignored: tuple[str, ...] = field(default=(), compare=False)
+    sources: tuple[str, ...] = field(default=(), compare=False)
+
+
+class Setting(NamedTuple):
+    """One key of a settings file: the Config field it fills, how it is checked, and whether a vault may set it."""
+
+    name: str
+    check: Callable[[Any], Any]
+    vault_may_set: bool = True
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - a TOML value can be anything
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be text in quotes")
+    return value
+
+
+def _path(value: Any) -> Path:  # noqa: ANN401
+    return Path(_text(value)).expanduser().absolute()
+
+
+def _flag(value: Any) -> bool:  # noqa: ANN401
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of texts")
+    return tuple(value)
+
+
+def _between(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:  # noqa: ANN401
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return value
+
+    return check
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "vault": Setting("vault", _path, vault_may_set=False),
+    "index.path": Setting("index_path", _path, vault_may_set=False),
+    "vault.daily_folder": Setting("daily_folder", _text),
+    "vault.daily_format": Setting("daily_format", _text),
+    "vault.ignore": Setting("ignore", _texts),
+    "chunk.tokens": Setting("chunk_tokens", _between(50, 8000)),
+    "chunk.overlap": Setting("chunk_overlap", _between(0, 4000)),
+    "recall.k": Setting("recall_k", _between(1, 1000)),
+    "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
+    "recall.journal": Setting("journal", _flag),
+}
+
+
+def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
+    """Return the user's `config`, `data` or `runtime`-like folder for this program, following each system's custom."""
+    home = Path(environ.get("HOME") or os.path.expanduser("~"))
+    xdg = environ.get(f"XDG_{kind.upper()}_HOME")
+    if xdg and os.path.isabs(xdg):
+        return Path(xdg) / APP
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / APP
+    if sys.platform == "win32":
+        return Path(environ.get("APPDATA") or home / "AppData" / "Roaming") / APP
+    return home / (".config" if kind == "config" else ".local/share") / APP
+
+
+def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
+    """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found."""
+    environ = os.environ if environ is None else environ
+    user_file = user_folder("config", environ) / "config.toml"
+    problems: list[str] = []
+    user = _read(user_file, problems)
+    user_vault = user.get("vault")
+    vault = find_vault(vault_flag, environ, cwd or Path.cwd(), user_vault if isinstance(user_vault, str) else None)
+    vault_file = vault / ".memory" / "config.toml"
+    local = _read(vault_file, problems)
+    ignored: list[str] = []
+    values = _checked(_flat(local), vault_file, problems, ignored)
+    values |= _checked(_flat({k: v for k, v in user.items() if k != "vault" or isinstance(v, dict)}), user_file, problems)
+    if problems:
+        raise UsageError("; ".join(problems), f"Mend these in the settings file and run again ({vault_file}).")
+    sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
+    return Config(**(values | {"vault": vault}), ignored=tuple(ignored), sources=sources)
+
+
+def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
+    """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent of `cwd`, else the user's file."""
+    named = flag or environ.get("MEMORY_VAULT")
+    if named:
+        return Path(named).expanduser().absolute()
+    for folder in (cwd, *cwd.parents):
+        if any((folder / marker).is_dir() for marker in MARKERS):
+            return folder
+    if configured:
+        return Path(configured).expanduser().absolute()
+    raise VaultError(
+        "No vault found.",
+        "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
+        f"or put vault = \"PATH\" into {user_folder('config', environ) / 'config.toml'}. "
+        "`memory init PATH` makes a new one.",
+    )
+
+
+def _read(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        problems.append(f"{path}: {error.strerror or error}")
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path}: {error}")
+        return {}
+
+
+def _flat(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn `{"chunk": {"tokens": 400}}` into `{"chunk.tokens": 400}`, one level deep."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat |= {f"{key}.{name}": inner for name, inner in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _checked(
+    flat: Mapping[str, Any], path: Path, problems: list[str], ignored: list[str] | None = None
+) -> dict[str, Any]:
+    """Check each key; with `ignored` given, the file lies in a vault and may not set what only a user may."""
+    values: dict[str, Any] = {}
+    for key, value in flat.items():
+        setting = SETTINGS.get(key)
+        if ignored is not None and (setting is None or not setting.vault_may_set):
+            ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
+        elif setting is None:
+            problems.append(f"{path}: `{key}` is not a setting")
+        else:
+            try:
+                values[setting.name] = setting.check(value)
+            except ValueError as error:
+                problems.append(f"{path}: `{key}` {error}")
+    return values

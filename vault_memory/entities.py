@@ -1,0 +1,63 @@
+"""Owns entity names: slugs, mentions in text, and which name resolves to which page.
+
+Pure: names in, names out. It knows nothing of files or the index.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+ENTITY_FOLDER = "bank/entities/"
+
+# Names that Windows refuses as file names, whatever their ending; a page for one gets a trailing underscore.
+_RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
+
+MENTION = re.compile(
+    r"(?<![\w@/.])@(?:\[\[(?P<link>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]|(?P<word>[^\W_][\w-]*|_[\w-]+))"
+    r"|\[\[(?P<plain>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]"
+)
+"""`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""
+
+
+@lru_cache(maxsize=16_384)
+def slug(name: str) -> str:
+    """The form names are compared in: NFC, case folded, spaces to `-`, path separators out, "" for nothing left."""
+    text = unicodedata.normalize("NFC", name).casefold()
+    text = re.sub(r"[\s]+", "-", re.sub(r"[/\\:*?\"<>|\x00-\x1f]", " ", text).strip())
+    return text.strip(".-")
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a file of that name cannot exist on Windows."""
+    return slug(name).split(".")[0] in _RESERVED
+
+
+def link_name(target: str) -> str:
+    """The name a link target stands for: its last path component without `.md`."""
+    return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()
+
+
+def mentions(text: str) -> Iterator[str]:
+    """Yield the names mentioned in `text` in order, each once."""
+    seen: set[str] = set()
+    if "@" not in text and "[[" not in text:
+        return
+    for match in MENTION.finditer(text):
+        name = match["word"] or link_name(match["link"] or match["plain"])
+        if name and slug(name) and slug(name) not in seen:
+            seen.add(slug(name))
+            yield name
+
+
+def resolve(name: str, pages: Mapping[str, str], aliases: Mapping[str, Iterable[str]]) -> str | None:
+    """Resolve a name to the slug of its page: exact first, then alias, never by guess.
+
+    `pages` maps a page's own slugs (file name, title) to its slug; `aliases` an alias slug to page slugs.
+    An alias claimed by several pages resolves to none of them.
+    """
+    wanted = slug(name)
+    if wanted in pages:
+        return pages[wanted]
+    claimed = set(aliases.get(wanted, ()))
+    return claimed.pop() if len(claimed) == 1 else None

@@ -1,0 +1,167 @@
+"""Owns status, doctor and lint: how things are, what is wrong and how to mend it, format problems."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import apsw
+
+from vault_memory import places, schema
+from vault_memory.errors import VaultMemoryError
+from vault_memory.knowledge import Names
+from vault_memory.note import Problem
+from vault_memory.store import Store
+from vault_memory.vault import Walk
+
+if TYPE_CHECKING:
+    from vault_memory.indexer import Report
+    from vault_memory.memory import Memory
+
+
+@dataclass(frozen=True)
+class Status:
+    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind."""
+
+    vault: str
+    path: str
+    why_there: str
+    exists: bool
+    bytes: int = 0
+    fresh: bool = False
+    pending: int = 0
+    generation: int = 0
+    notes: int = 0
+    passages: int = 0
+    facts: int = 0
+    embedders: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing doctor looked at; `level` is ok, notice, warning or error; `mend` says what to do about it."""
+
+    name: str
+    level: str
+    message: str
+    mend: str = ""
+
+
+def status(memory: "Memory") -> Status:
+    """Look at vault and index without writing anything."""
+    base = Status(str(memory.vault.root), str(memory.index_path), memory.place.why, memory.index_path.exists())
+    if not base.exists or memory.unusable():
+        return base
+    with memory.reading(write=False) as (store, freshness):
+        embedders = "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
+        return Status(
+            vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
+            fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
+            notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
+            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple((n, c) for n, c in store.rows(embedders)),
+        )  # fmt: skip
+
+
+def _bytes(memory: "Memory") -> int:
+    """The index's size, with its write-ahead log."""
+    total = 0
+    for suffix in ("", "-wal"):
+        with suppress(OSError):
+            total += os.path.getsize(f"{memory.index_path}{suffix}")
+    return total
+
+
+def doctor(memory: "Memory", fix: bool) -> list[Check]:
+    """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
+    found = list(_checks(memory))
+    if fix and any(check.name == "index" and check.level == "error" for check in found):
+        memory.index(rebuild=True)
+        found = [Check("index", "ok", "was unusable; rebuilt") if check.name == "index" else check for check in found]
+    return found
+
+
+def _checks(memory: "Memory") -> Iterator[Check]:
+    walk = memory.vault.walk()
+    yield Check("vault", "ok", f"{memory.vault.root}: {len(walk.files)} notes in {walk.folders} folders")
+    for problem in walk.skipped:
+        yield Check("files", "notice", f"{problem.path}: {problem.message}")
+    for sentence in memory.config.ignored:
+        yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
+    yield _place(memory)
+    yield _index(memory)
+    yield from _parts(memory)
+
+
+def _place(memory: "Memory") -> Check:
+    if memory.place.why == "vault":
+        return Check("place", "ok", f"the index lies in the vault: {memory.index_path}")
+    return Check("place", "ok", f"the index lies at {memory.index_path}: {memory.place.why}")
+
+
+def _index(memory: "Memory") -> Check:
+    why = memory.unusable()
+    if why:
+        return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
+    try:
+        with closing(Store.open(memory.index_path)) as store:
+            verdict = str(store.one("PRAGMA integrity_check"))
+            for table in ("passage_fts", "note_fts"):
+                store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+    except apsw.Error as error:
+        verdict = str(error)
+    if verdict != "ok":
+        return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
+    state = status(memory)
+    if state.pending:
+        return Check("index", "notice", f"sound, but {state.pending} notes behind", "Run `memory index`.")
+    return Check("index", "ok", f"sound and up to date: {state.notes} notes, {state.passages} passages, {state.facts} facts")
+
+
+def _parts(memory: "Memory") -> Iterator[Check]:
+    """What the package ships and loads."""
+    from vault_memory.tokens import VOCABULARY, VOCABULARY_SHA256
+
+    try:
+        with closing(apsw.Connection(":memory:")) as connection:
+            schema.load_vector_functions(connection)
+            version = connection.execute("SELECT vec_version()").get
+        yield Check("sqlite-vec", "ok", f"{version} in SQLite {apsw.sqlite_lib_version()}")
+    except (apsw.Error, VaultMemoryError) as error:
+        yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
+    try:
+        yield Check("embedder", "ok", f"{memory.embedder.id}, {memory.embedder.dimensions} dimensions")
+    except VaultMemoryError as error:
+        yield Check("embedder", "error", str(error), error.next_step)
+    whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
+    yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
+    with suppress(OSError):
+        yield Check("device", "ok", places.device_id())
+
+
+def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
+    """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
+    sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
+    found = [Problem(*row) for row in store.rows(sql)]
+    found += walk.skipped
+    found += report.failed if report else []
+    found += _lookalikes(store)
+    return sorted(set(found))
+
+
+def _lookalikes(store: Store) -> Iterator[Problem]:
+    """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
+    names = Names(store)
+    pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
+    sql = (
+        "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
+        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+        " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
+    )
+    import difflib
+
+    for text, slug, path, line in store.rows(sql):
+        close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
+        if close:
+            yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")

@@ -1,0 +1,335 @@
+"""Owns bringing the index up to date: a pure diff of the vault against the rows, then one transaction a note.
+
+How a run goes, and why in this order:
+1. Walk the vault (sizes and times only). A vault that is gone, or suddenly empty, ends the run: it deletes nothing.
+2. Compare with the rows. Size or time differ, or the time is too fresh to be trusted: the note is read and hashed,
+   and the hash decides.
+3. Write new and changed notes first, delete vanished ones last: a renamed note then finds its embeddings still there,
+   and a run cut short has lost nothing.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from vault_memory import chunk, dates, retain, terms, tokens
+from vault_memory.embed import Embedder, bit_code
+from vault_memory.errors import RefusedError
+from vault_memory.note import Note, Problem, links, parse, tags, texts
+from vault_memory.schema import writing
+from vault_memory.store import Context, NoteHead, NoteRow, PassageRow, Store, Written
+from vault_memory.vault import DailySettings, File, Vault, Walk, content_hash
+
+RACY_SECONDS = 2.0
+"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s): read it again."""
+
+LOSS_CAP = 20
+"""Up to this many notes may vanish in one run without question; more only while at least half of the notes remain."""
+
+Progress = Callable[[int, int, int], None]
+"""Called with notes done, notes to do, passages written."""
+
+
+@dataclass
+class Report:
+    """What one run did; counts are notes unless named otherwise."""
+
+    added: int = 0
+    modified: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    facts: int = 0
+    embedded: int = 0
+    from_cache: int = 0
+    seconds: float = 0.0
+    pending: int = 0
+    rebuilt: str = ""
+    """Why the whole index was built anew, or ""."""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def changed(self) -> int:
+        return self.added + self.modified + self.moved + self.removed
+
+    @property
+    def failed(self) -> list[Problem]:
+        """The files that could not be indexed."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+    def count(self, written: Written) -> None:
+        """Add what storing one note did."""
+        self.passages += written.passages
+        self.facts += written.facts
+        self.embedded += written.embedded
+        self.from_cache += written.from_cache
+
+
+class Changes(NamedTuple):
+    """The outcome of a diff: paths to look at, rows whose note is gone, and how many are the same."""
+
+    new: list[File]
+    suspect: list[File]
+    gone: list[NoteRow]
+    unchanged: int
+
+
+def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
+    """Compare what the walk saw with what the index knows; pure.
+
+    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
+    """
+    racy = checked_ns - int(RACY_SECONDS * 1e9)
+    new, suspect, same = [], [], 0
+    for path, file in files.items():
+        row = rows.get(path)
+        if row is None:
+            new.append(file)
+        elif row.size != file.size or row.mtime_ns != file.mtime_ns or file.mtime_ns >= racy:
+            suspect.append(file)
+        else:
+            same += 1
+    gone = [row for path, row in rows.items() if path not in files]
+    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an index's content depends on besides the notes."""
+
+    daily: DailySettings
+    chunk_tokens: int
+    chunk_overlap: int
+
+    def fingerprint(self, embedder: str, schema_version: int) -> str:
+        """One text that is equal exactly when an index can be used as it is."""
+        parts = (
+            f"schema={schema_version}", f"chunk={chunk.VERSION}:{self.chunk_tokens}/{self.chunk_overlap}",
+            f"terms={terms.VERSION}", "tokens=cl100k_base", f"embedder={embedder}",
+            f"daily={self.daily.folder}|{self.daily.format}",
+        )  # fmt: skip
+        return ";".join(parts)
+
+
+class Indexer:
+    """Brings one store into step with one vault."""
+
+    def __init__(self, vault: Vault, store: Store, settings: Settings, embedder: Embedder) -> None:
+        self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
+        self._space = 0  # the embedder's number in this index, asked for with the first write
+
+    def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
+        """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
+
+        Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
+        """
+        started = time.time_ns()
+        rows = self._store.notes()
+        changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0))
+        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
+        todo = [*changes.new, *changes.suspect]
+        moved_from = self._moved(changes.new, gone) if changes.new and gone else {}
+        refuse_loss(len(rows), len(walk.files), len(gone) - len(moved_from))
+        for done, file in enumerate(todo):
+            if time.monotonic() > deadline:
+                report.pending = len(todo) - done + len(gone)
+                return report
+            self._refresh(file, rows.get(file.path), file.path in moved_from, report)
+            if progress:
+                progress(done + 1, len(todo), report.passages)
+        self._remove(gone, moved_from, report)
+        if todo or gone:
+            self._finish(started, report)
+        return report
+
+    def load(self, walk: Walk, progress: Progress | None = None) -> Report:
+        """Fill an empty index from scratch, in one transaction: a failed build is thrown away whole."""
+        started = time.time_ns()
+        report = Report(problems=list(walk.skipped))
+        files = sorted(walk.files.values())
+        with writing(self._store.connection):
+            for done, file in enumerate(files):
+                data = self._read(file, report)
+                if data is not None:
+                    self._put(file, data, report)
+                    report.added += 1
+                if progress:
+                    progress(done + 1, len(files), report.passages)
+            self._finish_rows(started)
+        return report
+
+    # --- one note ------------------------------------------------------------------------------------------------
+
+    def _refresh(self, file: File, row: NoteRow | None, moved: bool, report: Report) -> None:
+        data = self._read(file, report)
+        if data is None:
+            return
+        if row and row.hash == content_hash(data):
+            report.unchanged += 1
+            if (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+                with writing(self._store.connection):
+                    self._store.touch(row.id, file.size, file.mtime_ns)
+            return
+        try:
+            with writing(self._store.connection):
+                self._put(file, data, report)
+        except BaseException:
+            self._store.forget_names()
+            raise
+        if moved:
+            report.moved += 1
+        elif row:
+            report.modified += 1
+        else:
+            report.added += 1
+
+    def _read(self, file: File, report: Report) -> bytes | None:
+        try:
+            return self._vault.read(file.path)
+        except OSError as error:
+            report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
+            return None
+
+    def _put(self, file: File, data: bytes, report: Report) -> None:
+        """Parse one note and store all that comes of it."""
+        note = parse(file.path, data)
+        day = note_day(note, self._settings.daily)
+        problems = list(note.problems)
+        head = _head(note, file, data, day)
+        sizes: list[int] = []
+        headings: list[bool] = []
+        rows = self._rows(note, retain.facts(note, day, problems), sizes, headings)
+        note_id, written = self._store.put_note(head, rows, self._embed, self._space_id())
+        target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
+        self._store.put_chunks(note_id, chunk.chunks(sizes, headings, target, overlap))
+        self._store.put_problems(note_id, problems)
+        report.problems.extend(problems)
+        report.count(written)
+
+    def _rows(
+        self, note: Note, facts: Iterable[retain.Fact], sizes: list[int], headings: list[bool]
+    ) -> Iterator[PassageRow]:
+        """The passages of a note as rows, one after the other; `sizes` and `headings` grow along for the chunker."""
+        for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
+            count = tokens.count(passage.text)
+            sizes.append(count)
+            headings.append(passage.is_heading)
+            yield _passage_row(passage, section, context, count)
+
+    def _embed(self, batch: Sequence[Context]) -> list[tuple[bytes, bytes]]:
+        return [(vector, bit_code(vector)) for vector in self._embedder.embed_contexts(batch)]
+
+    def _space_id(self) -> int:
+        if not self._space:
+            self._space = self._store.embedder_id(self._embedder.id, self._embedder.dimensions)
+        return self._space
+
+    # --- vanished notes and the end of a run -----------------------------------------------------------------------
+
+    def _moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
+        """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
+        by_hash = {row.hash: row for row in gone}
+        sizes = {row.size for row in gone}
+        moved: dict[str, NoteRow] = {}
+        for file in new:
+            if file.size not in sizes:
+                continue
+            try:
+                row = by_hash.pop(content_hash(self._vault.read(file.path)), None)
+            except OSError:
+                continue  # reported when the note is read for indexing
+            if row:
+                moved[file.path] = row
+        return moved
+
+    def _remove(self, gone: list[NoteRow], moved_from: Mapping[str, NoteRow], report: Report) -> None:
+        moved = {row.id for row in moved_from.values()}
+        for row in gone:
+            with writing(self._store.connection):
+                self._store.remove(row.id)
+            report.removed += row.id not in moved
+
+    def _finish(self, started: int, report: Report) -> None:
+        with writing(self._store.connection):
+            if report.changed:
+                self._store.set_meta("generation", self._store.generation + 1)
+            self._finish_rows(started)
+
+    def _finish_rows(self, started: int) -> None:
+        self._store.set_meta("checked_ns", started)
+        self._store.refresh_frequent()
+
+
+def refuse_loss(before: int, now: int, lost: int) -> None:
+    """Raise RefusedError when a vault looks absent rather than edited (law 7)."""
+    if before and not now:
+        raise RefusedError(
+            f"The vault holds no notes, but its index knows {before}: nothing was deleted.",
+            "Check that the vault's drive is mounted and synced. If the notes are really gone, delete the index file.",
+        )
+    if lost > LOSS_CAP and lost * 2 > before:
+        raise RefusedError(
+            f"{lost} of {before} notes have vanished: nothing was deleted.",
+            "Check that all folders are mounted and synced. If that is right, run `memory index --rebuild`.",
+        )
+
+
+def note_day(note: Note, daily: DailySettings) -> dates.date | None:
+    """The local day a note stands for: file name, else the `date` or `created` property, else none."""
+    stem = note.path.removesuffix(".md")
+    if daily.folder and stem.startswith(f"{daily.folder}/"):
+        stem = stem[len(daily.folder) + 1 :]
+    depth = daily.format.count("/") + 1
+    day = dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
+    for key in ("date", "created"):
+        day = day or dates.property_day(note.properties.get(key))
+    return day
+
+
+def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:
+    scope = note.properties.get("scope")
+    return NoteHead(
+        path=file.path,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        hash=content_hash(data),
+        day=day.isoformat() if day else None,
+        title=note.title,
+        scope=retain.normal_scope(str(scope)) if scope else "global",
+        headings=[(h.line, h.level, h.text) for h in note.headings],
+        header_tokens=tokens.count(f"## {file.path} ({day})\n\n"),
+        own_names=list(dict.fromkeys((note.stem, note.title))),
+        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
+        links=links(note),
+        tags=list(tags(note)),
+    )
+
+
+def _passage_row(passage: chunk.Passage, section: int, context: Context, count: int) -> PassageRow:
+    fact = passage.fact
+    return PassageRow(
+        start_line=passage.start_line,
+        end_line=passage.end_line,
+        from_char=passage.from_char,
+        to_char=passage.to_char,
+        kind=passage.kind,
+        text=passage.text,
+        terms=terms.index_text(passage.body),
+        tokens=count,
+        scope=fact.scope if fact else retain.scope_hint(passage.text),
+        section=section,
+        context=context,
+        fact=_fact_columns(fact) if fact else None,
+        mentions=fact.entities if fact else (),
+    )
+
+
+def _fact_columns(
+    fact: retain.Fact,
+) -> tuple[float | None, float | None, str | None, str | None, str | None, str]:
+    start = fact.occurred.start.isoformat() if fact.occurred else None
+    end = fact.occurred.end.isoformat() if fact.occurred else None
+    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative

@@ -1,0 +1,327 @@
+"""Owns the composition: builds vault, index and embedder from one Config and offers what the commands do.
+
+Everything below knows only what it is given; everything above (command line, later daemon and servers) calls this.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from vault_memory import journal, places, schema
+from vault_memory.answer import Answer, Request
+from vault_memory.config import Config
+from vault_memory.embed import StaticEmbedder, builtin
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.indexer import Indexer, Progress, Report, Settings, diff, refuse_loss
+from vault_memory.store import Store
+from vault_memory.vault import Vault, Walk
+
+if TYPE_CHECKING:
+    from vault_memory.health import Check, Status
+    from vault_memory.knowledge import EntityProfile, EntityRow
+    from vault_memory.note import Problem
+    from vault_memory.opinions import Opinion
+    from vault_memory.reading import Excerpt
+    from vault_memory.writer import Bullet, Retained
+
+CATCH_UP_SECONDS = 1.0
+"""How long a recall may spend on changed notes before it answers from what it has."""
+
+LOCK_SECONDS = 30.0
+
+
+class Freshness(NamedTuple):
+    """Whether the index had everything when it was asked, and how many notes it was behind."""
+
+    fresh: bool
+    pending: int
+    report: Report | None = None
+    """What the catch-up did, when there was something to do."""
+
+
+class Memory:
+    """One vault and its index."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.vault = Vault(config)
+        self.place = places.index_place(config, self.vault.root)
+
+    @property
+    def index_path(self) -> Path:
+        return self.place.path
+
+    @cached_property
+    def embedder(self) -> StaticEmbedder:
+        return builtin()
+
+    # --- indexing ------------------------------------------------------------------------------------------------
+
+    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: Progress | None = None) -> Report:
+        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those notes or folders.
+
+        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        """
+        started = time.monotonic()
+        with places.writer_lock(self.index_path, LOCK_SECONDS):
+            schema.sweep(self.index_path)
+            report = self._index(rebuild, [self._below(path) for path in paths], progress)
+        report.seconds = time.monotonic() - started
+        return report
+
+    def _below(self, path: str) -> str:
+        """A path argument as vault-relative: a note or a folder."""
+        absolute = Path(os.path.abspath(path))
+        for base in (self.vault.root, self.config.vault):
+            if absolute == base or base in absolute.parents:
+                return "" if absolute == base else absolute.relative_to(base).as_posix()
+        if (self.vault.root / path).exists() and not Path(path).is_absolute():
+            return Path(path).as_posix().strip("/")
+        raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
+
+    def _index(self, rebuild: bool, below: list[str], progress: Progress | None) -> Report:
+        walk = self.vault.walk()
+        why = "asked for" if rebuild else self.unusable()
+        if why:
+            return self._rebuild(walk, why, progress)
+        try:
+            with closing(Store.open(self.index_path)) as store:
+                if below:
+                    walk = _limited(walk, below, store)
+                report = self._indexer(store).update(walk, progress)
+                schema.checkpoint(store.connection)
+            return report
+        except schema.DAMAGED as error:
+            return self._rebuild(walk, f"the index was damaged ({error})", progress)
+
+    def unusable(self) -> str:
+        """Why the index must be built anew, or ""."""
+        if not self.index_path.exists():
+            return "there was none"
+        try:
+            with closing(Store.open(self.index_path)) as store:
+                if store.meta("fingerprint") != self._fingerprint():
+                    return "it was made by another version or with other settings"
+        except schema.DAMAGED as error:
+            return f"it was damaged ({error})"
+        except apsw.SQLError:
+            return "it was not an index of this program"
+        except apsw.CantOpenError as error:
+            raise IndexUnusableError(
+                f"The index {self.index_path} cannot be opened: {error}.", "Check its permissions, or delete it: it is derived."
+            ) from error
+        return ""
+
+    def _rebuild(self, walk: Walk, why: str, progress: Progress | None) -> Report:
+        self._refuse_empty(walk)
+        built = schema.new_name(self.index_path)
+        try:
+            with closing(schema.create(built)) as connection:
+                store = Store(connection, built)
+                store.set_meta("fingerprint", self._fingerprint())
+                store.set_meta("generation", self._generation() + 1)
+                report = self._indexer(store).load(walk, progress)
+            schema.swap_in(built, self.index_path)
+        finally:
+            built.unlink(missing_ok=True)
+        self._ignore_derived()
+        report.rebuilt = why
+        return report
+
+    def _refuse_empty(self, walk: Walk) -> None:
+        with suppress(apsw.Error):
+            if not walk.files and self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0)
+
+    def _generation(self) -> int:
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            return store.generation
+        return 0
+
+    def _ignore_derived(self) -> None:
+        """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
+        folder = self.vault.root / ".memory"
+        file = folder / ".gitignore"
+        if folder.is_dir() and not file.exists():
+            with suppress(OSError):
+                file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
+
+    def _settings(self) -> Settings:
+        return Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap)
+
+    def _fingerprint(self) -> str:
+        return self._settings().fingerprint(self.embedder.id, schema.SCHEMA_VERSION)
+
+    def _indexer(self, store: Store) -> Indexer:
+        return Indexer(self.vault, store, self._settings(), self.embedder)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self, progress: Progress | None = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+        """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
+
+        With `write=False` nothing is written: what is behind is only counted.
+        """
+        walk = self.vault.walk()
+        report = None
+        if self.unusable():
+            with places.writer_lock(self.index_path, LOCK_SECONDS):
+                report = self._index(False, [], progress)
+        with closing(Store.open(self.index_path)) as store:
+            freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+            yield store, freshness
+
+    def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
+        changes = diff(walk.files, store.notes(), int(store.meta("checked_ns") or 0))
+        pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
+        if not pending:
+            return Freshness(True, 0)
+        if not write:
+            return Freshness(False, pending)
+        try:
+            # A busy writer never blocks reading: whoever holds the lock is catching up already.
+            with places.writer_lock(self.index_path, 0):
+                report = self._indexer(store).update(walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
+                schema.checkpoint(store.connection)
+        except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
+            return Freshness(False, pending)
+        return Freshness(not report.pending, report.pending, report)
+
+    def recall(self, requests: Iterable[Request], progress: Progress | None = None, keep: bool = True) -> Iterator[Answer]:
+        """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
+        from vault_memory.recall import Recall
+
+        with self.reading(progress) as (store, freshness):
+            engine = Recall(store, self.vault, self.embedder)
+            for request in requests:
+                answer = replace(engine.answer(request), fresh=freshness.fresh, pending=freshness.pending)
+                if keep and self.config.journal:
+                    journal.note_recall(self.vault.root, request.query, request.now, [r.source for r in answer.results])
+                yield answer
+
+    def check(self, progress: Progress | None = None) -> tuple[str, str]:
+        """Compare the index, brought up to date, with a fresh build beside it: their digests, equal when all is well."""
+        from vault_memory.digest import digest
+
+        self.index(progress=progress)
+        with closing(Store.open(self.index_path)) as store:
+            mine = digest(store)
+        built = schema.new_name(self.index_path)
+        try:
+            with closing(schema.create(built)) as connection:
+                store = Store(connection, built)
+                self._indexer(store).load(self.vault.walk(), progress)
+                return mine, digest(store)
+        finally:
+            built.unlink(missing_ok=True)
+
+    def get(self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None) -> "Excerpt":
+        """Read lines of a note; a missing note is an empty answer."""
+        from vault_memory.reading import read
+
+        return read(self.vault, path, lines, max_tokens)
+
+    def entity(self, name: str) -> "EntityProfile | None":
+        """What is known of one entity, or None when nothing is."""
+        from vault_memory.knowledge import profile
+
+        with self.reading() as (store, _):
+            return profile(store, name)
+
+    def entities(self) -> "list[EntityRow]":
+        """Every entity with a page or a mention."""
+        from vault_memory.knowledge import listing
+
+        with self.reading() as (store, _):
+            return listing(store)
+
+    def similar_names(self, name: str) -> list[str]:
+        """Known names that look like one that is not known."""
+        from vault_memory.knowledge import Names
+
+        with self.reading() as (store, _):
+            return Names(store).near(name)
+
+    def opinions(self, entity: str | None = None) -> "list[Opinion]":
+        """The beliefs held, strongest first."""
+        from vault_memory.opinions import held
+
+        with self.reading() as (store, _):
+            return held(store, entity)
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def retain(self, bullet: "Bullet", day: date) -> "Retained":
+        """Append a fact to a day's note and make it searchable."""
+        from vault_memory.writer import retain_bullet
+
+        done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+        self.index(paths=[str(self.vault.root / done.path)])
+        with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
+            store.set_meta(f"own:{done.path}", str(store.one("SELECT hex(hash) FROM note WHERE path = ?", done.path)))
+        return done
+
+    def daily_path(self, day: date) -> str:
+        """The path of that day's note."""
+        from vault_memory.daily import note_path
+
+        return note_path(day, self.vault.daily.folder, self.vault.daily.format)
+
+    def _own_hash(self, path: str) -> bytes | None:
+        """The hash of a note as this program last wrote it."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            value = store.meta(f"own:{path}")
+            return bytes.fromhex(value) if isinstance(value, str) else None
+        return None
+
+    # --- health --------------------------------------------------------------------------------------------------
+
+    def status(self) -> "Status":
+        """How things are; writes nothing."""
+        from vault_memory.health import status
+
+        return status(self)
+
+    def doctor(self, fix: bool = False) -> "list[Check]":
+        """What is wrong and how to mend it; `fix` mends what is derived."""
+        from vault_memory.health import doctor
+
+        return doctor(self, fix)
+
+    def lint(self) -> "list[Problem]":
+        """Format problems of the notes."""
+        from vault_memory.health import lint
+
+        with self.reading() as (store, freshness):
+            return lint(store, self.vault.walk(), freshness.report)
+
+
+def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
+    """A walk that knows only of the notes in `below`; the others count as they are in the index."""
+    from vault_memory.vault import File
+
+    def inside(path: str) -> bool:
+        return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
+
+    files = {path: file for path, file in walk.files.items() if inside(path)}
+    files |= {row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)}
+    return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
+
+
+def template(name: str) -> Path:
+    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / name).exists():
+            return folder / name
+    raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")

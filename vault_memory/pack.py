@@ -1,0 +1,104 @@
+"""Owns the packing of ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from vault_memory.rank import Candidate
+
+JOINER = " … "
+JOINER_TOKENS = 2
+LINE_TOKENS = 4
+"""The most that `L123 ` and a line end cost before a line of Markdown."""
+
+SAME = 0.9
+"""Share of common words from which a passage repeats one already taken."""
+
+
+@dataclass
+class Packed:
+    """What was taken, in rank order, each a list of passages of one place; and why the rest was not."""
+
+    places: list[list[Candidate]] = field(default_factory=list)
+    tokens: int = 0
+    rendered_tokens: int = 0
+    over_budget: int = 0
+    over_k: int = 0
+    near_duplicates: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Results at most, tokens at most; `rendered` says that citations count against the budget."""
+
+    k: int | None
+    budget_tokens: int | None
+    rendered: bool
+
+
+def pack(ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: Limits) -> Packed:
+    """Take passages in order while they fit; one that does not fit is passed over for a shorter one behind it.
+
+    Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs.
+    """
+    packed = Packed()
+    notes: set[int] = set()
+    lines: dict[tuple[int, int], list[Candidate]] = {}
+    seen: list[frozenset[str]] = []
+    for passage in ranked:
+        part_of = lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
+        if part_of is None and limits.k is not None and len(packed.places) >= limits.k:
+            packed.over_k += 1
+            continue
+        tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
+        rendered = tokens + (0 if part_of else LINE_TOKENS * (passage.end_line - passage.start_line + 1))
+        rendered += 0 if passage.note_id in notes else header_tokens.get(passage.note_id, 0)
+        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
+        if limits.budget_tokens is not None and used > limits.budget_tokens:
+            packed.over_budget += 1
+            continue
+        words = frozenset(re.findall(r"\w+", passage.text.casefold()))
+        if _repeats(words, seen):
+            packed.near_duplicates += 1
+            continue
+        seen.append(words)
+        notes.add(passage.note_id)
+        packed.tokens += tokens
+        packed.rendered_tokens += rendered
+        if part_of is not None:
+            part_of.append(passage)
+            continue
+        packed.places.append([passage])
+        if passage.from_char is not None:
+            lines[passage.note_id, passage.start_line] = packed.places[-1]
+    return packed
+
+
+def _repeats(words: frozenset[str], seen: list[frozenset[str]]) -> bool:
+    """Whether nearly the same words were taken already; by sizes first, for most pairs differ in length."""
+    size = len(words)
+    for other in seen:
+        both = len(other)
+        if min(size, both) >= SAME * max(size, both) and len(words & other) >= SAME * len(words | other):
+            return True
+    return False
+
+
+def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:
+    """The text of one place and whether it is only part of its line; parts stand in the line's order.
+
+    `line` is the whole line where the place is parts of one: neighbouring parts are joined as the line has them.
+    """
+    if line is None or place[0].from_char is None:
+        return place[0].text, False
+    texts: list[str] = []
+    end = -1
+    for part in sorted(place, key=lambda p: p.from_char or 0):
+        begin, stop = part.from_char or 0, part.to_char or 0
+        if texts and not line[end:begin].strip():
+            texts[-1] += line[end:begin] + part.text
+        else:
+            texts.append(part.text)
+        end = stop
+    joined = JOINER.join(texts)
+    return joined, joined.strip() != line.strip()

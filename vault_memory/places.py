@@ -1,0 +1,139 @@
+"""Owns where derived files live: the index, its lock, the device's id. Notes are none of its business.
+
+The index lies in the vault's `.memory/`, except where that folder is synced, on a network file system or not
+writable; then it goes to the user's data folder, named by the vault's real path (DESIGN.md §4).
+"""
+
+import contextlib
+import hashlib
+import os
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from vault_memory.config import Config, user_folder
+from vault_memory.errors import BusyError, IndexUnusableError
+
+_SYNC_FOLDERS = ("dropbox", "onedrive", "mobile documents", "icloud drive", "icloud~md~obsidian", "google drive", "nextcloud", "pcloud")
+_NETWORK_TYPES = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
+
+
+class Place(NamedTuple):
+    """Where the index lies, and why there: "vault", or a reason in words."""
+
+    path: Path
+    why: str
+
+
+def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = None) -> Place:
+    """Decide where this vault's index lies; the user's `index.path` wins."""
+    environ = os.environ if environ is None else environ
+    if config.index_path:
+        return Place(config.index_path, "set by index.path")
+    why = _synced(root) or _network(root) or _not_writable(root)
+    if not why:
+        return Place(root / ".memory" / "index.sqlite", "vault")
+    return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
+
+
+def vault_id(root: Path) -> str:
+    """12 hex digits of the SHA-256 of the vault's real path."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]
+
+
+def device_id(environ: Mapping[str, str] | None = None) -> str:
+    """This device's id, made once and kept in the user's data folder, never in the vault."""
+    file = user_folder("data", os.environ if environ is None else environ) / "device"
+    with contextlib.suppress(OSError):
+        text = file.read_text("ascii").strip()
+        if text.isalnum():
+            return text
+    fresh = uuid.uuid4().hex[:12]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(file, "x", encoding="ascii") as handle:
+            handle.write(fresh + "\n")
+    except FileExistsError:
+        return file.read_text("ascii").strip() or fresh
+    return fresh
+
+
+def _synced(root: Path) -> str:
+    for folder in (root, *root.parents):
+        if folder.name.casefold().startswith(_SYNC_FOLDERS):
+            return f"the vault lies in a synced folder ({folder.name})"
+        # Dropbox marks its folder with a file of the name its settings folder in the home folder has.
+        if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
+            return f"the vault lies in a synced folder ({folder})"
+    return ""
+
+
+def _network(root: Path) -> str:
+    if sys.platform != "linux":
+        return ""
+    try:
+        mounts = Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    best, kind = "", ""
+    for mount in mounts:
+        fields = mount.split()
+        point = fields[1].replace("\\040", " ") if len(fields) > 2 else ""
+        if point and len(point) > len(best) and (root == Path(point) or Path(point) in root.parents):
+            best, kind = point, fields[2]
+    return f"the vault is on a network file system ({kind})" if kind.startswith(_NETWORK_TYPES) else ""
+
+
+def _not_writable(root: Path) -> str:
+    folder = root / ".memory"
+    target = folder if folder.is_dir() else root
+    return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
+
+
+@contextlib.contextmanager
+def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
+    """Hold the index's writer lock, which the system releases even when the process is killed.
+
+    Raises BusyError when another process still holds it after `wait_seconds`.
+    """
+    file = index.with_name(index.name + ".lock")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle = open(file, "a+b")  # noqa: SIM115 - closed below, after the lock
+    except OSError as error:
+        raise IndexUnusableError(
+            f"The index folder {file.parent} cannot be written: {error.strerror or error}.",
+            "Set index.path in your own settings file to a folder that can be written.",
+        ) from error
+    try:
+        _acquire(handle, wait_seconds)
+        yield
+    finally:
+        handle.close()
+
+
+def _acquire(handle: IO[bytes], wait_seconds: float) -> None:
+    import time
+
+    deadline = time.monotonic() + wait_seconds
+    while not _try_lock(handle):
+        if time.monotonic() >= deadline:
+            raise BusyError("Another process is writing this index.", "Try again in a moment.")
+        time.sleep(0.02)
+
+
+def _try_lock(handle: IO[bytes]) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

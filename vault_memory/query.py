@@ -1,0 +1,114 @@
+"""Owns the reading of a question: content terms, names, candidate entities, time window, kind and recency hints.
+
+Pure; any text is a question, and none of it reaches FTS5 unquoted.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from vault_memory import dates, entities, terms
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
+    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
+    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where which while who whom whose why will with won would wouldn you your yours yourself yourselves many much
+    may shall upon within without tell know happened happen""".split()
+)
+"""Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
+
+_WORD = re.compile(r"[^\s\"“”„]+")
+_QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
+_EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|"
+_POSSESSIVE = re.compile(r"['’]s$")
+_NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
+_WHEN = re.compile(
+    r"\W*(?:when|what (?:date|day|month|year|time)|how long|since when)\b|\b(?:which|what) (?:month|year|date|day|week)\b", re.I
+)
+_KIND_HINTS = (
+    ("opinion", re.compile(r"\b(?:prefer\w*|opinions?|thinks?|thought|believe\w*|feels?|favou?rites?|likes?|dislikes?|hates?|loves?)\b", re.I)),
+    ("experience", re.compile(r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed|built|made))\b", re.I)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it was understood.
+
+    `phrases` are FTS5 phrases, one for each content word, in order; `exact` texts that should occur as they are
+    (quoted parts, words with punctuation inside); `names` its capitalised words; `entity_slugs` runs of one to four
+    words that may name an entity.
+    """
+
+    text: str
+    phrases: tuple[str, ...]
+    exact: tuple[str, ...]
+    names: tuple[str, ...]
+    entity_slugs: tuple[str, ...]
+    window: dates.Window | None
+    kinds: tuple[str, ...]
+    asks_when: bool
+    wants_latest: bool
+    wants_earliest: bool
+
+
+def understand(text: str, today: date) -> Question:
+    """Read a question asked on the local day `today`; never raises."""
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    window = dates.find_window(text, today)
+    spoken = [_bare(word) for word in _WORD.findall(text)]
+    spoken = [word for word in spoken if word]
+    in_window = set(window.text.casefold().split()) if window else set()
+    content = [w for w in spoken if w.casefold() not in STOP_WORDS and w.casefold() not in in_window]
+    # A question of nothing but such words ("to be or not to be") is asked for those words.
+    phrases = _phrases(content) or (() if window else _phrases(spoken))
+    return Question(
+        text=text,
+        phrases=phrases,
+        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _has_inner_symbol(w))))),
+        names=tuple(dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)),
+        entity_slugs=tuple(_runs(spoken)),
+        window=window,
+        kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
+        asks_when=_WHEN.search(text) is not None,
+        wants_latest=dates.wants_latest(text),
+        wants_earliest=dates.wants_earliest(text),
+    )
+
+
+def _bare(word: str) -> str:
+    """A word without the punctuation around it; a word of nothing else stays (`c++`, `->`, `??`)."""
+    bare = _POSSESSIVE.sub("", word.strip(_EDGE))
+    return bare or word
+
+
+def _phrases(words: list[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for word in words:
+        found |= dict.fromkeys(terms.match_terms(word))
+        if _has_inner_symbol(word):
+            # `tile-server` is one phrase, but a note may well say only "the server": its parts count too.
+            parts = [part for part in re.split(r"[\W_]+", word) if len(part) > 2 and part.casefold() not in STOP_WORDS]
+            found |= dict.fromkeys(terms.quoted(part) for part in parts)
+    return tuple(found)
+
+
+def _has_inner_symbol(word: str) -> bool:
+    return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
+
+
+def _runs(words: list[str]) -> list[str]:
+    """Slugs of all runs of up to four words, longest first, for looking entities up."""
+    found: dict[str, None] = {}
+    for length in (4, 3, 2, 1):
+        for start in range(len(words) - length + 1):
+            run = words[start : start + length]
+            if length == 1 and run[0].casefold() in STOP_WORDS:
+                continue
+            found[entities.slug(" ".join(run))] = None
+    found.pop("", None)
+    return list(found)

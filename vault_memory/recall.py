@@ -1,0 +1,151 @@
+"""Owns the answering of a question: evidence → ranking → packing → cited results, verified against the files."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from vault_memory import entities, pack, query, rank
+from vault_memory.answer import Answer, Request, Result, Understood
+from vault_memory.embed import StaticEmbedder
+from vault_memory.gather import Gatherer, Lanes
+from vault_memory.knowledge import Names
+from vault_memory.note import Heading, decode, heading_path, split_lines
+from vault_memory.rank import Candidate
+from vault_memory.search import NoteInfo, Search
+from vault_memory.store import Store
+from vault_memory.vault import Vault
+
+
+class Recall:
+    """Answers questions from one open store."""
+
+    def __init__(self, store: Store, vault: Vault, embedder: StaticEmbedder) -> None:
+        store.connection.create_scalar_function("slug", entities.slug, 1, deterministic=True)
+        self._store, self._vault = store, vault
+        self._search = Search(store)
+        self._names = Names(store)
+        self._gatherer = Gatherer(store, self._search, self._names, embedder)
+        self._notes = int(store.one("SELECT count(*) FROM note"))
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one question; whatever its text, this does not raise for it."""
+        started = time.perf_counter()
+        question = query.understand(request.query, request.today)
+        if request.filters:
+            asked = request.filters.entities
+            self._search.restrict(request.filters, self._slugs(asked), self._forms(asked))
+        try:
+            lanes = self._gatherer.gather(question, request)
+            answer = self._compose(request, question, lanes)
+        finally:
+            self._search.release()
+        return replace(answer, seconds=time.perf_counter() - started)
+
+    def _slugs(self, names: Sequence[str]) -> list[str]:
+        return [slug for name in names for slug in self._names.slugs(name)]
+
+    def _forms(self, names: Sequence[str]) -> list[str]:
+        return [form for name in names for form in self._names.forms(name)]
+
+    def _compose(self, request: Request, question: query.Question, lanes: Lanes) -> Answer:
+        ranked = {r.id: r for r in rank.rank(lanes.evidence)}
+        candidates = [lanes.evidence.passages[i] for i in ranked if i in lanes.allowed]
+        notes = self._search.notes({c.note_id for c in candidates})
+        headers = {note.id: note.header_tokens for note in notes.values()}
+        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
+        packed = pack.pack(candidates, headers, limits)
+        results, changed = self._results(request, packed, notes, ranked)
+        window = question.window
+        return Answer(
+            request=request,
+            results=results,
+            mode=lanes.mode,
+            lanes=lanes.sizes,
+            embedder=lanes.embedder,
+            understood=Understood(
+                tuple(self._names.shown(slug) or slug for slug in lanes.about),
+                (window.span.start, window.span.end) if window else None,
+                question.kinds,
+            ),
+            tokens=packed.tokens,
+            rendered_tokens=packed.rendered_tokens,
+            omitted={
+                "over_budget": packed.over_budget, "over_k": packed.over_k,
+                "near_duplicates": packed.near_duplicates, "changed": changed,
+            },
+            degraded=lanes.degraded,
+            generation=self._store.generation,
+            notes=self._notes,
+            vault=self._vault.root.name,
+        )  # fmt: skip
+
+    def _results(
+        self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], ranked: dict[int, rank.Ranked]
+    ) -> tuple[list[Result], int]:
+        """The packed passages as cited results, and how many were dropped because their file no longer has them."""
+        facts = self._facts([place[0].id for place in packed.places])
+        files: dict[int, list[str]] = {}
+        results: list[Result] = []
+        for place in packed.places:
+            first = place[0]
+            note = notes[first.note_id]
+            if first.note_id not in files:
+                files[first.note_id] = self._lines(note.path)
+            start = _found_at(place, files[first.note_id])
+            if start is None:
+                continue
+            line = files[first.note_id][start - 1] if first.from_char is not None else None
+            content, truncated = pack.content(place, line)
+            score = ranked[first.id]
+            occurred, confidence = facts.get(first.id, (None, None))
+            results.append(Result(
+                rank=len(results) + 1, score=score.score, kind=first.kind, date=note.day, occurred=occurred,
+                entities=self._mentioned(content), confidence=confidence,
+                tier="working" if first.id in facts else None, content=content, path=note.path, start_line=start,
+                end_line=start + first.end_line - first.start_line,
+                heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
+                tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
+                why={k: round(v, 4) for k, v in score.parts.items()} if request.explain else None,
+            ))  # fmt: skip
+        return results, len(packed.places) - len(results)
+
+    def _facts(self, ids: list[int]) -> dict[int, tuple[str | None, float | None]]:
+        """When it occurred and how sure it is, for those passages that are facts."""
+        sql = "SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value"
+        return {
+            row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3])
+            for row in self._store.rows(sql, json.dumps(ids))
+        }
+
+    def _lines(self, path: str) -> list[str]:
+        """The lines of a note as the file holds them now; none when it cannot be read any more."""
+        try:
+            return split_lines(decode(self._vault.read(path))[0])
+        except OSError:
+            return []
+
+    def _mentioned(self, text: str) -> tuple[str, ...]:
+        canonical = (self._names.canonical(name) for name in entities.mentions(text))
+        return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in canonical))
+
+
+def _found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
+    """The line where the passages of one place stand in the file now: where they were indexed, else elsewhere once.
+
+    None when the text is gone: a citation that does not hold is worse than one result less.
+    """
+    first = place[0]
+    if _stands(place, lines, first.start_line):
+        return first.start_line
+    height = first.end_line - first.start_line + 1
+    at = [n for n in range(1, len(lines) - height + 2) if _stands(place, lines, n)]
+    return at[0] if len(at) == 1 else None
+
+
+def _stands(place: Sequence[Candidate], lines: list[str], start: int) -> bool:
+    first = place[0]
+    if first.from_char is not None:
+        line = lines[start - 1] if 0 < start <= len(lines) else ""
+        return all(line[p.from_char : p.to_char] == p.text for p in place)
+    return "\n".join(lines[start - 1 : start + first.end_line - first.start_line]) == first.text

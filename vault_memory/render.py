@@ -1,0 +1,302 @@
+"""Owns how reports and answers look: text a person reads, Markdown an agent reads, versioned JSON a script reads.
+
+It decides nothing. JSON is ASCII-escaped; text from notes is stripped of control characters, so that a note cannot
+move the cursor of the terminal it is shown on.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from vault_memory.answer import Answer, Result
+from vault_memory.note import Problem
+
+if TYPE_CHECKING:
+    from vault_memory.health import Check, Status
+    from vault_memory.indexer import Report
+    from vault_memory.knowledge import EntityProfile, EntityRow
+    from vault_memory.opinions import Opinion
+    from vault_memory.reading import Excerpt
+    from vault_memory.writer import Retained
+
+Document = dict[str, Any]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
+
+
+def dump(document: Document) -> str:
+    """One document as one line of JSON."""
+    return json.dumps(document, ensure_ascii=True)
+
+
+def schema(name: str) -> Document:
+    """The beginning of every document."""
+    return {"schema": f"vault-memory/{name}@1"}
+
+
+def clean(text: str) -> str:
+    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
+    return _CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+
+
+def instant(moment: datetime) -> str:
+    """A time in UTC as `2025-12-03T09:00:00Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
+# --- recall --------------------------------------------------------------------------------------------------------
+
+
+def recall_document(answer: Answer) -> Document:
+    """The `recall@1` document."""
+    request, filters = answer.request, answer.request.filters
+    window = answer.understood.window
+    return schema("recall") | {
+        "id": request.id, "query": request.query, "now": instant(request.now), "mode": answer.mode,
+        "lanes": dict(answer.lanes), "embedder": answer.embedder,
+        "degraded": [{"what": what, "why": why} for what, why in answer.degraded],
+        "index": {"fresh": answer.fresh, "pending": answer.pending, "generation": answer.generation, "notes": answer.notes},
+        "filters": {
+            "since": _iso(filters.since), "until": _iso(filters.until), "as_of": _iso(filters.as_of),
+            "entities": list(filters.entities), "kinds": list(filters.kinds), "tags": list(filters.tags),
+            "scopes": list(filters.scopes), "source": request.source,
+        },
+        "understood": {
+            "entities": list(answer.understood.entities),
+            "window": [day.isoformat() for day in window] if window else None,
+            "kinds": list(answer.understood.kinds),
+        },
+        "results": [_result(result, answer.vault) for result in answer.results],
+        "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
+        "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
+    }  # fmt: skip
+
+
+def _iso(day: Any) -> str | None:  # noqa: ANN401
+    return day.isoformat() if day else None
+
+
+def _result(result: Result, vault: str) -> Document:
+    file = quote(result.path.removesuffix(".md"), safe="")
+    document = {
+        "rank": result.rank, "score": round(result.score, 4), "kind": result.kind, "date": result.date,
+        "occurred": result.occurred, "entities": list(result.entities), "confidence": result.confidence,
+        "tier": result.tier, "content": result.content, "path": result.path, "start_line": result.start_line,
+        "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
+        "tokens": result.tokens, "truncated": result.truncated,
+        "uri": f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
+    }  # fmt: skip
+    return document | ({"why": result.why} if result.why is not None else {})
+
+
+def recall_text(answer: Answer) -> str:
+    """The answer as Markdown, grouped by note: path and day once, the line number before each line."""
+    by_note: dict[str, list[Result]] = {}
+    for result in answer.results:
+        by_note.setdefault(result.path, []).append(result)
+    blocks = [_note_block(path, results) for path, results in by_note.items()]
+    return "\n\n".join(blocks)
+
+
+def note_header(path: str, day: str | None) -> str:
+    """The line above a note's results; its day only where the path does not say it."""
+    return f"## {clean(path)}" + (f" ({day})" if day and day not in path else "")
+
+
+def _note_block(path: str, results: Sequence[Result]) -> str:
+    lines = [note_header(path, results[0].date)]
+    for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
+        texts = result.content.split("\n")
+        numbered = result.end_line - result.start_line + 1 == len(texts)
+        for offset, text in enumerate(texts):
+            number = f"L{result.start_line + offset} " if numbered or not offset else ""
+            lines.append(f"{number}{clean(text)}")
+        if result.why is not None:
+            lines.append(f"    {result.rank}. {result.score:.3f} {_why(result.why)}")
+    return "\n".join(lines)
+
+
+def _why(why: Any) -> str:  # noqa: ANN401
+    return json.dumps(why, ensure_ascii=False, sort_keys=True).replace('"', "")
+
+
+def recall_notes(answer: Answer) -> list[str]:
+    """What a person should know beside the results: staleness, what was left out, what did not run."""
+    notes = [f"{what}: {why}" for what, why in answer.degraded]
+    if not answer.fresh:
+        notes.append(f"the index is {plural(answer.pending, 'note')} behind; `memory index` brings it up to date")
+    left = [f"{count} {what.replace('_', ' ')}" for what, count in answer.omitted.items() if count]
+    if left:
+        notes.append("left out: " + ", ".join(left))
+    if not answer.results:
+        notes.insert(0, f"nothing found in {plural(answer.notes, 'note')}")
+    return notes
+
+
+# --- index ---------------------------------------------------------------------------------------------------------
+
+
+def _problems(problems: Iterable[Problem]) -> list[Document]:
+    return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
+
+
+def index_document(report: "Report") -> Document:
+    """The `index@1` document."""
+    names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
+    counts = {name: getattr(report, name) for name in names}
+    return schema("index") | counts | {
+        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": _problems(report.problems),
+    }  # fmt: skip
+
+
+def index_text(report: "Report", shown: int = 12) -> str:
+    """A summary line and what needs attention: errors and warnings whole, format findings counted."""
+    parts = [f"{getattr(report, name)} {name}" for name in ("added", "modified", "moved", "removed") if getattr(report, name)]
+    lines = []
+    if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
+        lines.append(f"Built the index anew: {report.rebuilt}.")
+    done = ", ".join(parts) or "nothing changed"
+    total = report.added + report.modified + report.moved + report.unchanged
+    lines.append(f"{plural(total, 'note')} ({done}), {plural(report.passages, 'passage')} and {plural(report.facts, 'fact')} read in {report.seconds:.1f} s")
+    pressing = [p for p in report.problems if p.level in ("error", "warning")]
+    lines += [problem_line(p) for p in pressing[:shown]]
+    if len(pressing) > shown:
+        lines.append(f"… and {len(pressing) - shown} more: see `memory lint`")
+    others = len(report.problems) - len(pressing)
+    if others:
+        lines.append(f"{plural(others, 'finding')} about the format: see `memory lint`")
+    return "\n".join(lines)
+
+
+def problem_line(problem: Problem) -> str:
+    """`path:line: what is wrong`."""
+    place = f"{problem.path}:{problem.line}" if problem.line else problem.path
+    return clean(f"{place}: {problem.message}").replace("\n", "\\n")
+
+
+# --- the smaller documents -------------------------------------------------------------------------------------------
+
+
+def get_document(excerpt: "Excerpt") -> Document:
+    """The `get@1` document."""
+    return schema("get") | asdict(excerpt)
+
+
+def status_document(status: "Status") -> Document:
+    """The `status@1` document."""
+    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
+    index: Document = {name: getattr(status, name) for name in names}
+    index["embedders"] = [{"id": name, "vectors": count} for name, count in status.embedders]
+    index["why_there"] = status.why_there
+    return schema("status") | {"vault": status.vault, "index": index, "daemon": None}
+
+
+def status_text(status: "Status") -> str:
+    """How things are, a line each."""
+    lines = [f"vault    {status.vault}"]
+    if not status.exists or not status.generation:
+        return "\n".join([*lines, "index    none that can be used: run `memory index`"])
+    where = "" if status.why_there == "vault" else f" ({status.why_there})"
+    state = "up to date" if status.fresh else f"{plural(status.pending, 'note')} behind"
+    lines.append(f"index    {status.path}{where}, {status.bytes / 1e6:.1f} MB, {state}")
+    lines.append(f"holds    {plural(status.notes, 'note')}, {plural(status.passages, 'passage')}, {plural(status.facts, 'fact')}")
+    lines += [f"vectors  {count:,} of {name}" for name, count in status.embedders]
+    return "\n".join(lines)
+
+
+def doctor_document(checks: "Sequence[Check]") -> Document:
+    """The `doctor@1` document."""
+    return schema("doctor") | {"ok": not any(c.level == "error" for c in checks), "checks": [asdict(c) for c in checks]}
+
+
+def doctor_text(checks: "Sequence[Check]") -> str:
+    """A line a check, with what to do about it."""
+    lines = []
+    for check in checks:
+        lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
+        if check.mend:
+            lines.append(f"  {'':11} → {clean(check.mend)}")
+    return "\n".join(lines)
+
+
+def lint_document(problems: Sequence[Problem]) -> Document:
+    """The `lint@1` document."""
+    return schema("lint") | {"count": len(problems), "problems": _problems(problems)}
+
+
+def entities_document(rows: "Sequence[EntityRow]") -> Document:
+    """The list of entities; not to be confused with `entity@1`."""
+    return schema("entities") | {"entities": [asdict(row) for row in rows]}
+
+
+def entities_text(rows: "Sequence[EntityRow]") -> str:
+    """A line an entity."""
+    width = max((len(row.name) for row in rows), default=0)
+    lines = []
+    for row in rows:
+        days = f"{row.first_day} – {row.last_day}" if row.first_day != row.last_day else row.first_day or ""
+        lines.append(f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {row.page or ''}".rstrip())
+    return "\n".join(lines)
+
+
+def entity_document(profile: "EntityProfile") -> Document:
+    """The `entity@1` document."""
+    facts = [asdict(fact) for fact in profile.facts]
+    return schema("entity") | asdict(profile.row) | {
+        "facts": [fact for fact in facts if fact["kind"] != "opinion"],
+        "opinions": [fact for fact in facts if fact["kind"] == "opinion"],
+        "timeline": sorted({fact["date"] for fact in facts if fact["date"]}),
+        "related": [{"name": name, "together": count} for name, count in profile.related],
+    }  # fmt: skip
+
+
+def entity_text(profile: "EntityProfile") -> str:
+    """Name, page, opinions, facts by day (newest first), related entities."""
+    row = profile.row
+    lines = [f"# {clean(row.name)}" + (f" ({', '.join(map(clean, row.aliases))})" if row.aliases else "")]
+    if row.page:
+        lines.append(f"page: {row.page}")
+    opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
+    for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
+        if facts:
+            lines += ["", f"## {title}"]
+            lines += [f"- {_confidence(f.confidence)}{clean(f.text)}  ({f.path}#L{f.start_line})" for f in facts]
+    if profile.related:
+        lines += ["", "Related: " + ", ".join(f"{clean(name)} ({count})" for name, count in profile.related[:12])]
+    return "\n".join(lines)
+
+
+def _confidence(value: float | None) -> str:
+    return f"[{value:.2f}] " if value is not None else ""
+
+
+def opinions_document(opinions: "Sequence[Opinion]") -> Document:
+    """The `opinions@1` document."""
+    return schema("opinions") | {"opinions": [asdict(opinion) for opinion in opinions]}
+
+
+def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
+    """A line an opinion, with its evidence behind it; the whole history on wish."""
+    lines = []
+    for opinion in opinions:
+        newest = opinion.evidence[0]
+        about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
+        lines.append(f"{opinion.confidence:.2f} {opinion.trend:7} {about}{clean(opinion.statement)}  ({newest.path}#L{newest.start_line})")
+        if history:
+            lines += [f"             {f.date or 'undated'}  {f.confidence or 0:.2f}  {f.path}#L{f.start_line}" for f in opinion.evidence]
+    return "\n".join(lines)
+
+
+def retain_document(done: "Retained") -> Document:
+    """The `retain@1` document."""
+    return schema("retain") | asdict(done) | {"source": f"{done.path}#L{done.line}"}

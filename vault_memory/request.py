@@ -1,0 +1,111 @@
+"""Owns the reading of recall options, whoever sends them: the command line, a batch line, later a server's client.
+
+One mapping of long option names to values in, one Request out; whatever is wrong with it is one UsageError.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any
+
+from vault_memory import dates, retain
+from vault_memory.answer import MODES, SOURCES, Filters, Request
+from vault_memory.config import Config
+from vault_memory.errors import UsageError
+from vault_memory.store import KINDS
+
+OPTIONS = (
+    "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
+    "explain",
+)  # fmt: skip
+DATE_HELP = "A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, \"last week\", \"Nov 27\" …"
+
+
+def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> Request:
+    """Make a Request from option values; absent or None means the default. Raises UsageError naming what is wrong."""
+    given = {key.replace("_", "-"): value for key, value in values.items() if value is not None}
+    unknown = sorted(set(given) - set(OPTIONS))
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is not an option of recall.", f"Known are: {', '.join(OPTIONS)}.")
+    query = given.get("query")
+    if not isinstance(query, str):
+        raise UsageError("`query` must be text.", "Give the question as text.")
+    now = moment(given.get("now"))
+    today = now.astimezone().date()
+    k, budget = _count(given, "k"), _count(given, "budget")
+    if k is None and budget is None:
+        k, budget = config.recall_k, config.recall_budget
+    return Request(
+        query=query,
+        now=now,
+        k=k,
+        budget_tokens=budget,
+        filters=Filters(
+            since=_day(given, "since", today, first=True),
+            until=_day(given, "until", today, first=False),
+            as_of=_day(given, "as-of", today, first=False),
+            entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in _texts(given, "entity")),
+            kinds=tuple(kind(text) for text in _texts(given, "kind")),
+            tags=_texts(given, "tag"),
+            scopes=tuple(retain.normal_scope(text) for text in _texts(given, "scope")),
+        ),
+        source=_choice(given, "source", SOURCES, "notes"),
+        mode=_choice(given, "mode", MODES, "auto"),
+        explain=bool(given.get("explain", False)),
+        rendered=rendered,
+        id=given.get("id"),
+    )
+
+
+def moment(value: object) -> datetime:
+    """A time from a date or date-time text (local without a zone), a date meaning its end; None is now. Aware UTC."""
+    if value is None:
+        return datetime.now(UTC)
+    try:
+        parsed = datetime.fromisoformat(str(value))
+        if len(str(value)) <= 10:
+            parsed = parsed.replace(hour=23, minute=59, second=59)
+        return parsed.astimezone(UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(f"`{value}` is not a date or time.", "Write 2025-12-03 or 2025-12-03T09:00:00Z.") from error
+
+
+def kind(text: str) -> str:
+    """The kind a letter or a word stands for; raises UsageError for any other."""
+    found = retain.KINDS.get(text.upper(), text.casefold())
+    if found not in KINDS:
+        raise UsageError(f"`{text}` is not a kind.", f"Kinds are W, B, O, S or {', '.join(KINDS)}.")
+    return found
+
+
+def _count(given: Mapping[str, Any], key: str) -> int | None:
+    value = given.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"`{key}` must be a whole number above 0.", f"For example {key}=8.")
+    return value
+
+
+def _day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
+    text = given.get(key)
+    if text is None:
+        return None
+    span = dates.parse_option(str(text), today)
+    if span is None:
+        raise UsageError(f"`{text}` is not a date that --{key} understands.", DATE_HELP)
+    return span.start if first else span.end
+
+
+def _texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = given.get(key, ())
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
+        raise UsageError(f"`{key}` must be text or a list of texts.", "")
+    return tuple(values)
+
+
+def _choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:
+    value = given.get(key, default)
+    if value not in choices:
+        raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")
+    return str(value)

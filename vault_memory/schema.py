@@ -1,0 +1,154 @@
+"""Owns the index file: opening, pragmas, tables, fingerprint, and the swap of a rebuilt index for the old one.
+
+It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §6 and §10.
+"""
+
+import contextlib
+import importlib.util
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from vault_memory.errors import IndexUnusableError
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_MS = 5000
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE note(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  hash BLOB NOT NULL, day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
+  header_tokens INTEGER NOT NULL, words INTEGER NOT NULL DEFAULT 0, first INTEGER NOT NULL, count INTEGER NOT NULL);
+CREATE TABLE passage(
+  id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
+  section INTEGER NOT NULL, embedding_id INTEGER, text TEXT NOT NULL);
+CREATE INDEX passage_embedding ON passage(embedding_id);
+CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
+  PRIMARY KEY(note_id, first)) WITHOUT ROWID;
+CREATE TABLE fact(
+  passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
+  block_id TEXT, narrative TEXT NOT NULL);
+CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, slug TEXT NOT NULL);
+CREATE INDEX name_slug ON name(slug);
+CREATE TABLE mention(passage_id INTEGER NOT NULL, name_id INTEGER NOT NULL, PRIMARY KEY(passage_id, name_id)) WITHOUT ROWID;
+CREATE INDEX mention_name ON mention(name_id, passage_id);
+CREATE TABLE alias(slug TEXT NOT NULL, note_id INTEGER NOT NULL, name TEXT NOT NULL, own INTEGER NOT NULL,
+  PRIMARY KEY(slug, note_id)) WITHOUT ROWID;
+CREATE TABLE link(note_id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
+  PRIMARY KEY(note_id, line, target, anchor)) WITHOUT ROWID;
+CREATE TABLE tag(note_id INTEGER NOT NULL, line INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY(note_id, line, name)) WITHOUT ROWID;
+CREATE INDEX tag_name ON tag(name, note_id, line);
+CREATE TABLE problem(note_id INTEGER NOT NULL, line INTEGER NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL);
+CREATE INDEX problem_note ON problem(note_id);
+CREATE TABLE embedding(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
+CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
+CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
+CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE passage_fts USING fts5(
+  body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE note_fts USING fts5(
+  title, names, path, tags, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN DELETE FROM passage_fts WHERE rowid = old.id; END;
+CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN DELETE FROM note_fts WHERE rowid = old.id; END;
+"""
+
+DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+"""What SQLite raises when the file is no index of ours; the caller rebuilds."""
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
+    connection.execute("PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
+    return connection
+
+
+def create(path: Path) -> apsw.Connection:
+    """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE")
+    connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
+    connection.execute(TABLES)
+    return connection
+
+
+def load_vector_functions(connection: apsw.Connection) -> None:
+    """Load sqlite-vec into this connection; raises IndexUnusableError when it is not installed.
+
+    The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
+    """
+    spec = importlib.util.find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise IndexUnusableError("sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory")
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
+    finally:
+        connection.enable_load_extension(False)
+
+
+@contextlib.contextmanager
+def writing(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction, begun at once: a deferred one that reads first fails with BUSY_SNAPSHOT, whatever the timeout."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def checkpoint(connection: apsw.Connection) -> None:
+    """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
+    with contextlib.suppress(apsw.BusyError, apsw.LockedError):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def new_name(index: Path) -> Path:
+    """A name beside the index for one being built."""
+    return index.with_name(f"{index.name}.new-{uuid.uuid4().hex[:8]}")
+
+
+def sweep(index: Path) -> None:
+    """Delete unfinished builds; only called under the writer lock, when no other build can be under way."""
+    for orphan in index.parent.glob(f"{index.name}.new-*"):
+        with contextlib.suppress(OSError):
+            orphan.unlink()
+
+
+def swap_in(built: Path, index: Path) -> None:
+    """Put a finished build in the index's place: readers see the old content or the new, never a mixture.
+
+    Over a live index the pages are copied in one transaction. A rename would leave the old write-ahead log beside the
+    new file, and a reader of the old file deletes the new one's log when it closes (sqlite.org/howtocorrupt.html §2.4).
+    """
+    if index.exists() and _copied_into(built, index):
+        built.unlink()
+        return
+    for suffix in ("-wal", "-shm", "-journal"):
+        index.with_name(index.name + suffix).unlink(missing_ok=True)
+    os.replace(built, index)
+
+
+def _copied_into(built: Path, index: Path) -> bool:
+    try:
+        with contextlib.closing(connect(index)) as target, contextlib.closing(apsw.Connection(str(built))) as source:
+            with target.backup("main", source, "main") as backup:
+                while not backup.done:
+                    backup.step(-1)
+            checkpoint(target)
+    except DAMAGED:
+        return False  # nobody can be reading a damaged file: it may be replaced
+    return True

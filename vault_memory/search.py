@@ -1,0 +1,204 @@
+"""Owns the lanes: SQL that finds candidate passages by words, by vectors, by entity and by day, under any filter.
+
+Filters are worked out once into a temporary table that every lane reads, so that none of them can leak.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+from vault_memory.answer import Filters
+from vault_memory.rank import Candidate
+from vault_memory.store import KINDS, Store
+from vault_memory.terms import quoted
+
+
+class NoteInfo(NamedTuple):
+    """What an answer says of a passage's note; `first` and `count` are its passages' row ids."""
+
+    id: int
+    path: str
+    day: str | None
+    title: str
+    headings: str
+    header_tokens: int
+    words: int
+    first: int
+    count: int
+
+
+_ALLOWED = """
+CREATE TEMP TABLE allowed AS
+SELECT p.id FROM note n JOIN passage p ON p.note_id = n.id LEFT JOIN fact f ON f.passage_id = p.id
+WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
+  AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
+  AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
+  AND (:kinds IS NULL OR p.kind IN (SELECT value FROM json_each(:kinds)))
+  AND (:scopes IS NULL OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(:scopes)))
+  AND (:tags IS NULL OR EXISTS (
+    SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
+      AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
+      AND (t.name = w.value COLLATE NOCASE OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
+  AND (:slugs IS NULL OR p.id IN (
+      SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+      WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
+    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match))
+    OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
+    OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
+      AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
+"""
+
+class Search:
+    """The lanes over one store, optionally under filters; made for one question."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._filtered = False
+
+    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
+        """Work out which passages the filters allow; returns how many.
+
+        `slugs` and `forms` are the names of the entities asked for: an entity is also where its name stands in plain text.
+        """
+        self.release()
+        match = " OR ".join(quoted(form) for form in forms if any(c.isalnum() for c in form))
+        parameters = {
+            "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
+            "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
+            "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
+            "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
+        }  # fmt: skip
+        self._store.connection.execute(_ALLOWED, parameters)
+        self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
+        self._filtered = True
+        return int(self._store.one("SELECT count(*) FROM allowed"))
+
+    def release(self) -> None:
+        """Forget the filters."""
+        self._store.connection.execute("DROP TABLE IF EXISTS temp.allowed")
+        self._filtered = False
+
+    def _where(self, column: str, word: str = "AND") -> str:
+        return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._filtered else ""
+
+    def lexical(self, match: str, limit: int) -> list[tuple[int, float]]:
+        """(passage id, BM25 score, higher is better) of the best passages that hold any term of `match`."""
+        sql = (
+            "SELECT rowid, bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
+            + self._where("rowid")
+            + " ORDER BY s, rowid LIMIT ?"
+        )
+        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+
+    def holding(self, phrase: str, limit: int) -> list[int]:
+        """Ids of passages that hold one phrase, in id order."""
+        sql = "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?" + self._where("rowid") + " LIMIT ?"
+        return [row[0] for row in self._store.rows(sql, phrase, limit)]
+
+    def count(self, phrase: str) -> int:
+        """In how many passages of the whole index a phrase occurs."""
+        return int(self._store.one("SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?", phrase))
+
+    def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
+        """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
+        sql = (
+            "SELECT rowid, bm25(note_fts, 4.0, 4.0, 2.0, 1.0) AS s FROM note_fts WHERE note_fts MATCH ?"
+            " ORDER BY s, rowid LIMIT ?"
+        )
+        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+
+    def substring(self, text: str, limit: int) -> list[int]:
+        """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
+        sql = "SELECT id FROM passage WHERE instr(text, ?) > 0" + self._where("id") + " LIMIT ?"
+        return [row[0] for row in self._store.rows(sql, text, limit)]
+
+    def semantic(self, space: int, code: bytes, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
+        """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
+        if self._filtered:
+            near = (
+                "SELECT c.id FROM temp.allowed a JOIN passage p ON p.id = a.id JOIN embedding_code c ON c.id = p.embedding_id"
+                " WHERE c.embedder = ? ORDER BY vec_distance_hamming(vec_bit(c.code), vec_bit(?)), c.id LIMIT ?"
+            )
+        else:
+            near = (
+                "SELECT id FROM embedding_code WHERE embedder = ?"
+                " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
+            )
+        sql = (
+            f"WITH near(id) AS (SELECT DISTINCT id FROM ({near}))"
+            " SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s"
+            " FROM near JOIN embedding e ON e.id = near.id JOIN passage p ON p.embedding_id = near.id"
+            + self._where("p.id", "WHERE")
+            + " ORDER BY s DESC, p.id LIMIT ?"
+        )
+        found = self._store.rows(sql, space, code, pool, vector, limit)
+        return [(row[0], row[1]) for row in found if row[1] is not None]
+
+    def cosines(self, ids: Sequence[int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these passages to a query vector."""
+        sql = (
+            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
+            " JOIN passage p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
+        )
+        return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
+
+    def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
+        """Ids of the facts that mention any of these entities, newest note first."""
+        sql = (
+            "SELECT DISTINCT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
+            " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+            " WHERE name.slug IN (SELECT value FROM json_each(?))"
+            + self._where("m.passage_id")
+            + " ORDER BY n.day DESC, m.passage_id LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+
+    def within(self, start: date, end: date, limit: int) -> list[int]:
+        """Ids of passages of notes of those days, and of facts that occurred then; facts first."""
+        sql = (
+            "SELECT p.id FROM note n JOIN passage p ON p.note_id = n.id"
+            " WHERE n.day BETWEEN ?1 AND ?2" + self._where("p.id") + " UNION"
+            " SELECT f.passage_id FROM fact f WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1"
+            + self._where("f.passage_id")
+            + " LIMIT ?3"
+        )
+        return [row[0] for row in self._store.rows(sql, start.isoformat(), end.isoformat(), limit)]
+
+    def days(self, ids: Iterable[int]) -> dict[int, list[tuple[date, date]]]:
+        """The spans of days each dated passage stands for: its note's day, and when its fact occurred."""
+        sql = (
+            "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
+            " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
+        )
+        spans: dict[int, list[tuple[date, date]]] = {}
+        for passage, day, start, end in self._store.rows(sql, json.dumps(list(ids))):
+            found = [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in ((day, day), (start, end)) if a and b]
+            if found:
+                spans[passage] = found
+        return spans
+
+    def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
+        """The passages with these ids; under filters only those allowed, for what may not be shown is not read."""
+        sql = (
+            "SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, tokens, section, text"
+            " FROM json_each(?) j JOIN passage p ON p.id = j.value" + self._where("p.id", "WHERE")
+        )
+        rows = self._store.rows(sql, json.dumps(list(ids)))
+        return {row[0]: Candidate(*row[:6], KINDS[row[6]], *row[7:]) for row in rows}
+
+    def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
+        """The notes with these ids."""
+        sql = (
+            "SELECT n.id, n.path, day, title, headings, header_tokens, words, first, count"
+            " FROM json_each(?) j JOIN note n ON n.id = j.value"
+        )
+        return {row[0]: NoteInfo(*row) for row in self._store.rows(sql, json.dumps(list(ids)))}
+
+
+def _day(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _array(values: Sequence[Any]) -> str | None:
+    return json.dumps(list(values)) if values else None

@@ -1,0 +1,156 @@
+"""Owns days, spans of days and the arithmetic of the calendar; must not know words, notes or the clock.
+
+Nothing here raises: what leaves the calendar (years 1 to 9999) is clamped to its first or last day.
+"""
+
+import re
+from datetime import date
+from typing import NamedTuple
+
+_ISO = (
+    r"([0-9]{4})(?:-W([0-9]{2})|-([0-9]{2})(?:-([0-9]{2})"
+    r"(?:[T ][0-9]{2}:[0-9]{2}[0-9:.,]*(?: ?Z| ?[+-][0-9:]{2,5})?)?)?)?"
+)
+_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+
+
+class Span(NamedTuple):
+    """Local days from `start` to `end`, both included; `start <= end` always."""
+
+    start: date
+    end: date
+
+    def overlaps(self, other: "Span") -> bool:
+        """Whether the two share a day."""
+        return self.start <= other.end and other.start <= self.end
+
+    def isoformat(self) -> str:
+        """`2025-11-27`, or `2025-11-27/2025-12-01` for several days."""
+        if self.start == self.end:
+            return self.start.isoformat()
+        return f"{self.start.isoformat()}/{self.end.isoformat()}"
+
+
+class Part(NamedTuple):
+    """`months` whole months from `month`, or one `day` of it; without a year until something resolves it."""
+
+    year: int | None
+    month: int
+    months: int = 1
+    day: int | None = None
+
+
+def parse_t(text: str) -> Span | None:
+    """The value of the Retain key `t=`: an ISO date, week, month or year, or two of them as `from/to`."""
+    start, slash, end = text.strip().partition("/")
+    first = _iso(start)
+    last = _iso(end) if slash else first
+    if first is None or last is None or first.start > last.end:
+        return None
+    return Span(first.start, last.end)
+
+
+def _iso(text: str) -> Span | None:
+    match = re.fullmatch(_ISO, text.strip())
+    if match is None:
+        return None
+    year, week, month, day = (int(group) if group else None for group in match.groups())
+    if year is None:
+        return None
+    if week is not None:
+        try:
+            return unit_of(date.fromisocalendar(year, week, 1), "week")
+        except ValueError:
+            return None
+    if month is None:
+        return days_of(Part(year, 1, 12), year)
+    return None if day == 0 else days_of(Part(year, month, 1, day), year)
+
+
+def day_of(year: int, month: int, day: int) -> date | None:
+    """The date, or None when the calendar has no such day."""
+    try:
+        return date(year, month, day)
+    except (ValueError, OverflowError):
+        return None
+
+
+def plus(day: date, days: int) -> date:
+    """`day` moved by `days`, kept inside the calendar."""
+    return date.fromordinal(min(max(day.toordinal() + days, 1), date.max.toordinal()))
+
+
+def shift(day: date, unit: str, count: int) -> date:
+    """`day` moved by `count` units, kept inside its month and inside the calendar."""
+    if unit in ("day", "week"):
+        return plus(day, max(min(count, 10**7), -(10**7)) * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 + count * _MONTHS_IN[unit]
+    year, month = divmod(months, 12)
+    if not 1 <= year <= 9999:
+        return date.min if year < 1 else date.max
+    return min(plus(date(year, month + 1, 1), day.day - 1), _month_end(year, month + 1))
+
+
+def unit_of(day: date, unit: str) -> Span:
+    """The calendar week, month, quarter or year `day` lies in."""
+    if unit == "day":
+        return Span(day, day)
+    if unit == "week":
+        monday = plus(day, -day.weekday())
+        return Span(monday, plus(monday, 6))
+    months = _MONTHS_IN[unit]
+    first = (day.month - 1) // months * months + 1
+    return Span(date(day.year, first, 1), _month_end(day.year, first + months - 1))
+
+
+def days_of(part: Part, year: int) -> Span | None:
+    """The days of `part` in `year`, or None when there are none."""
+    start = day_of(year, part.month, part.day or 1)
+    if start is None:
+        return None
+    if part.day:
+        return Span(start, start)
+    over, month = divmod(part.month + part.months - 2, 12)
+    return Span(start, _month_end(year + over, month + 1) if year + over <= 9999 else date.max)
+
+
+def _month_end(year: int, month: int) -> date:
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return date(year, month, _MONTH_DAYS[month - 1] + leap)
+
+
+def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
+    """Days of `what`; a missing year is sought around `anchor`: past, near, last, this or next."""
+    if isinstance(what, Span):
+        return what
+    if what.year is not None:
+        return days_of(what, what.year)
+    if mode == "this":
+        return days_of(what, anchor.year)
+    if mode == "near":
+        spans = [span for year in _years(what, anchor, 1) if (span := days_of(what, year))]
+        return min(spans, key=lambda span: _distance(span, anchor), default=None)
+    # A few days ahead is meant as ahead, not as last year's.
+    latest = plus(anchor, 7)
+    for year in _years(what, anchor, 1 if mode == "next" else -1):
+        span = days_of(what, year)
+        if span and _fits(span, anchor, latest, mode):
+            return span
+    return None
+
+
+def _years(part: Part, anchor: date, step: int) -> range:
+    # 29 February may be eight years away; anything else, and a winter that began last year, is within two.
+    reach = 8 if (part.month, part.day) == (2, 29) else 2
+    return range(anchor.year - step * reach, anchor.year + step * (reach + 1), step)
+
+
+def _fits(span: Span, anchor: date, latest: date, mode: str) -> bool:
+    if mode == "next":
+        return span.start > anchor
+    return span.end < anchor if mode == "last" else span.start <= latest
+
+
+def _distance(span: Span, day: date) -> int:
+    return max((span.start - day).days, (day - span.end).days, 0)

@@ -1,0 +1,294 @@
+"""Owns the index's rows: notes with all that hangs on them in, rows out. Ranking and files are others' business.
+
+Row ids of a note's passages are consecutive (`note.first`, `note.count`), so that the lines around a passage are
+the rows around it and a note is deleted by a range.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from vault_memory import entities, schema
+from vault_memory.chunk import Chunk
+from vault_memory.note import Link, Problem, Tag
+
+KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
+"""What a passage is; stored as the position in this tuple."""
+
+FREQUENT_SHARE = 50
+"""Terms in more than one of this many passages have their count kept."""
+
+_SLICE = 512
+"""Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
+
+
+Context = tuple[tuple[str, int], ...]
+"""A passage's text and those around it, each with its weight."""
+
+
+class NoteRow(NamedTuple):
+    """What the index knows of a note's file."""
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    hash: bytes
+
+
+class NoteHead(NamedTuple):
+    """What is stored of a note besides its passages; `names` are its aliases, `own_names` file name and title."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    hash: bytes
+    day: str | None
+    title: str
+    scope: str
+    headings: Sequence[tuple[int, int, str]]
+    header_tokens: int
+    own_names: Sequence[str]
+    names: Sequence[str]
+    links: Iterable[Link]
+    tags: Sequence[Tag]
+
+
+class PassageRow(NamedTuple):
+    """A passage ready to be stored; `context` is the weighted texts its embedding is made of and cached by."""
+
+    start_line: int
+    end_line: int
+    from_char: int | None
+    to_char: int | None
+    kind: str
+    text: str
+    terms: str
+    tokens: int
+    scope: str | None
+    section: int
+    context: Context
+    fact: tuple[float | None, float | None, str | None, str | None, str | None, str] | None
+    mentions: Sequence[str]
+
+
+Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
+"""Contexts → (int8 vector, bit code) each."""
+
+
+class Written(NamedTuple):
+    """What storing one note did."""
+
+    passages: int
+    facts: int
+    embedded: int
+    from_cache: int
+    words: int
+
+
+class Store:
+    """One open index. Not safe for use by several threads at once."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+        self._names: dict[str, int] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open an existing index; raises apsw errors when it is damaged or absent."""
+        return cls(schema.connect(path), path)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def one(self, sql: str, *parameters: object) -> Any:  # noqa: ANN401 - a column has whatever type it has
+        """The first column of the first row, or None."""
+        row = self.connection.execute(sql, parameters).fetchone()
+        return row[0] if row else None
+
+    def rows(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query."""
+        return iter(self.connection.execute(sql, parameters))
+
+    # --- meta ----------------------------------------------------------------------------------------------------
+
+    def meta(self, key: str) -> str | int | None:
+        value = self.one("SELECT value FROM meta WHERE key = ?", key)
+        return value if isinstance(value, str | int) else None
+
+    def set_meta(self, key: str, value: str | int) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
+
+    @property
+    def generation(self) -> int:
+        """A number that grows with each change of the content."""
+        return int(self.meta("generation") or 0)
+
+    # --- notes in ------------------------------------------------------------------------------------------------
+
+    def notes(self) -> dict[str, NoteRow]:
+        """Every indexed note by path."""
+        sql = "SELECT id, path, size, mtime_ns, hash FROM note"
+        return {row[1]: NoteRow(*row) for row in self.connection.execute(sql)}
+
+    def put_note(self, head: NoteHead, passages: Iterator[PassageRow], embed: Embed, embedder: int) -> tuple[int, Written]:
+        """Store a note, replacing what was there under its path; returns its id. To be called inside a transaction."""
+        old = self.one("SELECT id FROM note WHERE path = ?", head.path)
+        spare = self._embeddings_of(old) if old else set()
+        if old:
+            self._delete_rows(old)
+        first = int(self.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
+        note_id = self._insert_head(head, first)
+        written = Written(0, 0, 0, 0, 0)
+        while batch := list(islice(passages, _SLICE)):
+            written = self._insert_passages(note_id, first + written.passages, batch, embed, embedder, written)
+        self.connection.execute("UPDATE note SET count = ?, words = ? WHERE id = ?", (written.passages, written.words, note_id))
+        self._drop_unused(spare)
+        return note_id, written
+
+    def put_chunks(self, note_id: int, chunks: Iterable[Chunk]) -> None:
+        """Store the chunks of a note; positions count from its first passage."""
+        self.connection.executemany("INSERT INTO chunk VALUES(?, ?, ?, ?)", ((note_id, *chunk) for chunk in chunks))
+
+    def put_problems(self, note_id: int, problems: Iterable[Problem]) -> None:
+        """Replace the findings about a note."""
+        self.connection.execute("DELETE FROM problem WHERE note_id = ?", (note_id,))
+        rows = ((note_id, p.line, p.level, p.message) for p in problems)
+        self.connection.executemany("INSERT INTO problem VALUES(?, ?, ?, ?)", rows)
+
+    def touch(self, note_id: int, size: int, mtime_ns: int) -> None:
+        """Note a file's new time when its content is the same."""
+        self.connection.execute("UPDATE note SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, note_id))
+
+    def remove(self, note_id: int) -> None:
+        """Delete a note and all that hangs on it."""
+        spare = self._embeddings_of(note_id)
+        self._delete_rows(note_id)
+        self._drop_unused(spare)
+
+    def _insert_head(self, head: NoteHead, first: int) -> int:
+        sql = (
+            "INSERT INTO note(path, size, mtime_ns, hash, day, title, scope, headings, header_tokens, first, count)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+        )
+        headings = json.dumps(head.headings, ensure_ascii=False, separators=(",", ":"))
+        columns = (*head[:7], headings, head.header_tokens, first)
+        self.connection.execute(sql, columns)
+        note_id = self.connection.last_insert_rowid()
+        whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
+        terms = (" ".join(head.own_names), " ".join(head.names), head.path, whole)
+        self.connection.execute("INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)", (note_id, *terms))
+        if head.path.startswith(entities.ENTITY_FOLDER):
+            known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
+            rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
+            self.connection.executemany("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
+        self.connection.executemany("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *x) for x in head.links))
+        self.connection.executemany("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *t) for t in head.tags))
+        return int(note_id)
+
+    def _insert_passages(
+        self, note_id: int, start: int, batch: list[PassageRow], embed: Embed, embedder: int, so_far: Written
+    ) -> Written:
+        ids, embedded = self._embedding_ids(batch, embed, embedder)
+        run = self.connection.executemany
+        run(
+            "INSERT INTO passage VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (start + i, note_id, p.start_line, p.end_line, p.from_char, p.to_char, KINDS.index(p.kind), p.tokens,
+                 p.scope, p.section, ids[i], p.text)
+                for i, p in enumerate(batch)
+            ),
+        )  # fmt: skip
+        run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((start + i, p.terms) for i, p in enumerate(batch)))
+        facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
+        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?)", facts)
+        mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
+        run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
+        cached = len(batch) - embedded
+        done = (len(batch), len(facts), embedded, cached, sum(p.terms.count(" ") + 1 for p in batch))
+        return Written(*(old + new for old, new in zip(so_far, done, strict=True)))
+
+    def _embedding_ids(self, batch: list[PassageRow], embed: Embed, embedder: int) -> tuple[list[int], int]:
+        """The embedding of each passage, made where the same text has none yet; and how many were made."""
+        hashes = [context_hash(p.context) for p in batch]
+        known: dict[int, int] = {}
+        for wanted in dict.fromkeys(hashes):
+            found = self.one("SELECT id FROM embedding WHERE embedder = ? AND text_hash = ?", embedder, wanted)
+            if found is not None:
+                known[wanted] = found
+        fresh = {h: p.context for h, p in zip(hashes, batch, strict=True) if h not in known}
+        following = int(self.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
+        vectors = embed(list(fresh.values())) if fresh else []
+        known |= {h: following + i for i, h in enumerate(fresh)}
+        run = self.connection.executemany
+        both = list(zip(fresh, vectors, strict=True))
+        run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((known[h], embedder, h, vector) for h, (vector, _) in both))
+        run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((known[h], embedder, code) for h, (_, code) in both))
+        return [known[h] for h in hashes], len(fresh)
+
+    def _name_id(self, name: str) -> int:
+        known = self._names.get(name)
+        if known is None:
+            self.connection.execute("INSERT OR IGNORE INTO name(text, slug) VALUES(?, ?)", (name, entities.slug(name)))
+            known = self._names[name] = int(self.one("SELECT id FROM name WHERE text = ?", name))
+        return known
+
+    def forget_names(self) -> None:
+        """Forget the names' numbers after a rollback, which may have taken some back."""
+        self._names.clear()
+
+    def refresh_frequent(self) -> None:
+        """Note which terms stand in so many passages that they tell nothing; only when the index has grown or shrunk.
+
+        A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
+        """
+        total = int(self.one("SELECT count(*) FROM passage"))
+        counted = int(self.meta("frequent_at") or 0)
+        if abs(total - counted) * 10 <= counted:
+            return
+        self.connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')")
+        self.connection.execute("DELETE FROM frequent")
+        sql = "INSERT INTO frequent SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
+        self.connection.execute(sql, (max(total // FREQUENT_SHARE, 200),))
+        self.set_meta("frequent_at", total)
+
+    def _embeddings_of(self, note_id: int) -> set[int]:
+        sql = "SELECT DISTINCT embedding_id FROM passage WHERE id BETWEEN ? AND ? AND embedding_id IS NOT NULL"
+        return {row[0] for row in self.connection.execute(sql, self._range(note_id))}
+
+    def _range(self, note_id: int) -> tuple[int, int]:
+        first, count = next(self.rows("SELECT first, count FROM note WHERE id = ?", note_id))
+        return first, first + count - 1
+
+    def _delete_rows(self, note_id: int) -> None:
+        span = self._range(note_id)
+        for table in ("mention", "fact"):
+            self.connection.execute(f"DELETE FROM {table} WHERE passage_id BETWEEN ? AND ?", span)
+        self.connection.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
+        for table in ("chunk", "alias", "link", "tag", "problem"):
+            self.connection.execute(f"DELETE FROM {table} WHERE note_id = ?", (note_id,))
+        self.connection.execute("DELETE FROM note WHERE id = ?", (note_id,))
+
+    def _drop_unused(self, ids: set[int]) -> None:
+        """Delete those embeddings that no passage uses any more."""
+        used = "SELECT 1 FROM passage WHERE embedding_id = ? LIMIT 1"
+        unused = [(i,) for i in ids if self.one(used, i) is None]
+        self.connection.executemany("DELETE FROM embedding WHERE id = ?", unused)
+        self.connection.executemany("DELETE FROM embedding_code WHERE id = ?", unused)
+
+    def embedder_id(self, name: str, dimensions: int) -> int:
+        """The number of an embedder's vector space in this index, given one if it is new."""
+        self.connection.execute("INSERT OR IGNORE INTO embedder(name, dimensions) VALUES(?, ?)", (name, dimensions))
+        return int(self.one("SELECT id FROM embedder WHERE name = ?", name))
+
+
+def context_hash(context: Context) -> int:
+    """A signed 64-bit hash of what an embedding is made of, the same everywhere."""
+    text = "\x1f".join(f"{weight}{text}" for text, weight in context)
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)

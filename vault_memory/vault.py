@@ -1,0 +1,323 @@
+"""Owns the vault's files: the only module that walks, reads or writes notes, and the only one with absolute paths of them.
+
+Paths that leave this module are vault-relative POSIX. Reading never changes a byte; a write replaces one file whole,
+and only if the file still has the hash that was read (DESIGN.md §2, law 2).
+"""
+
+import contextlib
+import errno
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.config import Config
+from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.note import Problem
+
+MEMORY_FOLDER = ".memory"
+SETTLE_SECONDS = 3.0
+"""A note saved more recently than this is left to its editor for a moment before a writer touches it."""
+
+_CONFLICT_COPY = re.compile(
+    r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
+    r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]+"
+    r"|_conflict-\d{8}-\d{6}",
+    re.IGNORECASE,
+)
+
+
+class File(NamedTuple):
+    """One note as the walk saw it: vault-relative path, bytes, modification time in nanoseconds."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass
+class Walk:
+    """What one walk found: notes by path, what was passed over and why, folders that could not be read."""
+
+    files: dict[str, File] = field(default_factory=dict)
+    skipped: list[Problem] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    folders: int = 0
+
+    def cannot_tell(self, path: str) -> bool:
+        """Whether that path lies below a folder that could not be read, so that its absence proves nothing."""
+        return any(path.startswith(f"{folder}/") for folder in self.unreadable)
+
+
+@dataclass(frozen=True)
+class DailySettings:
+    """Where daily notes live: folder ("" for the root), moment.js format, template note or ""."""
+
+    folder: str = "memory"
+    format: str = "YYYY-MM-DD"
+    template: str = ""
+
+
+class Vault:
+    """A folder of notes. `root` is absolute and resolved; raises VaultError when it is not a readable folder."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        try:
+            self.root = config.vault.resolve(strict=True)
+            os.scandir(self.root).close()
+        except OSError as error:
+            raise VaultError(
+                f"The vault {config.vault} cannot be read: {error.strerror or error}.",
+                "Check the path and that its drive is mounted; `memory init PATH` makes a new vault.",
+            ) from error
+
+    # --- settings ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def settings_folder(self) -> str:
+        """Obsidian's settings folder: `.obsidian`, or the renamed one (a dot folder with an app.json)."""
+        if (self.root / ".obsidian").is_dir():
+            return ".obsidian"
+        renamed = sorted(p.parent.name for p in self.root.glob(".*/app.json"))
+        return renamed[0] if renamed else ".obsidian"
+
+    def _setting(self, name: str) -> dict[str, object]:
+        try:
+            loaded = json.loads((self.root / self.settings_folder / name).read_text("utf-8-sig"))
+        except (OSError, ValueError):
+            return {}
+        return loaded if isinstance(loaded, dict) else {}
+
+    @cached_property
+    def daily(self) -> DailySettings:
+        """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
+        found = self._setting("daily-notes.json")
+        default = DailySettings() if not found else DailySettings(folder="")
+        text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
+        return DailySettings(
+            folder=(self._config.daily_folder or text["folder"] or default.folder).strip("/"),
+            format=self._config.daily_format or text["format"] or default.format,
+            template=text["template"].removesuffix(".md") and text["template"].removesuffix(".md") + ".md",
+        )
+
+    @cached_property
+    def _template_folder(self) -> str:
+        return str(self._setting("templates.json").get("folder") or "").strip("/")
+
+    @cached_property
+    def _ignored(self) -> Callable[[str], bool]:
+        """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
+        filters = self._setting("app.json").get("userIgnoreFilters")
+        prefixes: list[str] = [f"{self._template_folder}/"] if self._template_folder else []
+        patterns: list[re.Pattern[str]] = [re.compile(fnmatch.translate(g)) for g in self._config.ignore]
+        for text in filters if isinstance(filters, list) else []:
+            if not isinstance(text, str) or not text:
+                continue
+            if len(text) > 2 and text[0] == text[-1] == "/":  # /regular expression/, as Obsidian reads it
+                with contextlib.suppress(re.error):
+                    patterns.append(re.compile(f".*(?:{text[1:-1]})"))
+            else:
+                prefixes.append(text)
+        template = self.daily.template
+        return lambda path: (
+            path.startswith(tuple(prefixes)) or path == template or any(pattern.match(path) for pattern in patterns)
+        )
+
+    # --- walking -------------------------------------------------------------------------------------------------
+
+    def walk(self) -> Walk:
+        """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
+        found = Walk()
+        links: list[str] = []
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            try:
+                with os.scandir(self.root / folder) as entries:
+                    found.folders += 1
+                    for entry in entries:
+                        self._visit(entry, f"{folder}/{entry.name}" if folder else entry.name, found, pending, links)
+            except OSError as error:
+                if not folder:
+                    raise RefusedError(
+                        f"The vault {self.root} cannot be read ({error.strerror or error}): nothing was changed.",
+                        "Check that its drive is mounted, then run again.",
+                    ) from error
+                found.unreadable.append(folder)
+                found.skipped.append(Problem(folder, 0, f"folder cannot be read: {error.strerror}", "error"))
+        for path in sorted(links):
+            self._visit_link(path, found)
+        return found
+
+    def _visit(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
+        name = entry.name
+        if name.startswith("."):
+            return
+        note = name[-3:].lower() == ".md"
+        if entry.is_symlink():
+            if note or entry.is_dir():
+                links.append(path)
+            elif not os.path.exists(entry.path):
+                found.skipped.append(Problem(_shown(path), 0, "a link that leads nowhere"))
+            return
+        if entry.is_dir(follow_symlinks=False):
+            if not self._ignored(f"{path}/"):
+                pending.append(path)
+            return
+        if not note or self._ignored(path):
+            return
+        if not _is_encodable(path):
+            found.skipped.append(Problem(_shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning"))
+        elif not entry.is_file(follow_symlinks=False):
+            found.skipped.append(Problem(path, 0, "not a regular file (pipe, socket or device)"))
+        elif _CONFLICT_COPY.search(name):
+            found.skipped.append(Problem(path, 0, "a sync conflict copy: left out; merge and delete it", "warning"))
+        else:
+            status = entry.stat(follow_symlinks=False)
+            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+
+    def _visit_link(self, path: str, found: Walk) -> None:
+        """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
+        try:
+            target = (self.root / path).resolve(strict=True)
+            status = target.stat()
+        except (OSError, RuntimeError) as error:
+            reason = "a link in a loop" if getattr(error, "errno", 0) == errno.ELOOP else "a link that leads nowhere"
+            found.skipped.append(Problem(_shown(path), 0, reason))
+            return
+        inside = self.root in target.parents
+        if not inside or stat.S_ISDIR(status.st_mode) or not stat.S_ISREG(status.st_mode):
+            what = "a linked folder or file: not followed" if inside or target == self.root else "a link out of the vault: not followed"
+            found.skipped.append(Problem(_shown(path), 0, what))
+        elif target.relative_to(self.root).as_posix() not in found.files and _is_encodable(path) and not self._ignored(path):
+            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one note; raises OSError when it cannot be read."""
+        return (self.root / path).read_bytes()
+
+    def locate(self, path: str) -> str | None:
+        """The vault-relative path of a note named by a person, or None when there is none.
+
+        Accepts `a/b.md`, `a/b`, or an absolute path inside the vault. Raises RefusedError for a way out of the vault
+        (dots, absolute paths, links) and for what is not a note.
+        """
+        named = Path(path)
+        with contextlib.suppress(ValueError):
+            named = named.relative_to(self.root if named.is_relative_to(self.root) else self._config.vault)
+        for candidate in (named, named.with_name(named.name + ".md")) if named.name else ():
+            full = Path(os.path.normpath(self.root / candidate))
+            if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
+                raise RefusedError(f"{_shown(path)} leads out of the vault.", "Name a note by its path inside the vault.")
+            if full.is_file() and full.name[-3:].lower() == ".md":
+                relative = full.relative_to(self.root).as_posix()
+                if any(part.startswith(".") for part in relative.split("/")):
+                    raise RefusedError(f"{_shown(path)} is not a note.", "Hidden folders are not part of the vault.")
+                return relative
+        return None
+
+    def _is_inside(self, path: Path) -> bool:
+        return self.root in path.parents
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def write(self, path: str, data: bytes, expected: bytes | None) -> None:
+        """Replace the note `path` by `data`, atomically, if its bytes are still `expected` (None: it must not exist).
+
+        Mode, owner and extended attributes are kept; a link that stays inside the vault is written through.
+        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault.
+        """
+        target = Path(os.path.realpath(self.root / path))
+        if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
+            raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = self._temporary_file()
+        try:
+            with open(part, "xb") as handle:
+                handle.write(data)
+                handle.flush()
+                os.fsync(handle.fileno())
+            if expected is not None:
+                _keep_attributes(target, part)
+            self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
+            if expected is None:
+                _place_new(part, target)
+            else:
+                os.replace(part, target)
+        except FileExistsError as error:
+            raise ConflictError(f"{path} appeared while it was being written; nothing was written.", "Try again.") from error
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _temporary_file(self) -> Path:
+        folder = self.root / MEMORY_FOLDER / "tmp"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{uuid.uuid4().hex}.part"
+
+    def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
+        current = target.read_bytes() if target.exists() else None
+        if current != expected:
+            raise ConflictError(
+                f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."
+            )
+
+    def seconds_since_saved(self, path: str) -> float:
+        """How long ago a note was saved, in seconds; infinite when it does not exist."""
+        try:
+            return time.time() - (self.root / path).stat().st_mtime
+        except OSError:
+            return float("inf")
+
+
+def content_hash(data: bytes) -> bytes:
+    """The identity of a note's bytes: 16 bytes of BLAKE2b."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _place_new(part: Path, target: Path) -> None:
+    """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
+    try:
+        os.link(part, target)  # unlike a rename it never replaces what has appeared meanwhile
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if target.exists():
+            raise FileExistsError(str(target)) from None
+        os.replace(part, target)
+
+
+def _keep_attributes(source: Path, target: Path) -> None:
+    status = source.stat()
+    with contextlib.suppress(OSError):
+        os.chown(target, status.st_uid, status.st_gid)
+    os.chmod(target, stat.S_IMODE(status.st_mode))
+    with contextlib.suppress(OSError, AttributeError):
+        shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: str) -> str:
+    """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+

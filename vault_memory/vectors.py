@@ -1,0 +1,92 @@
+"""Owns arithmetic on int8 vectors: scaling, weighted sums, bit codes; knows no model, text or database.
+
+A vector is `bytes`, one signed byte a component, scaled so that the largest is 127 or -127; the zero vector
+stands for "nothing known". Only directions mean anything: compare by cosine. All sums are of whole numbers,
+so the plain functions and those with numpy (the same on many vectors at once) give the same bytes everywhere.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Int64s = npt.NDArray[np.int64]
+
+WEIGHT_UNIT = 1 << 16
+"""Steps of 1.0 in the fixed-point weights of `combine`."""
+WEIGHT_LIMIT = 1000.0
+"""Largest weight `combine` takes, either sign; a larger one is a mistake, and infinity has no steps."""
+
+_BIT_DIGITS = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(256))
+
+
+def bit_code(vector: bytes) -> bytes:
+    """Return one bit a component (1 where positive), lowest bit first, as sqlite-vec's `vec_quantize_binary`.
+
+    Raises ValueError unless the number of components is a multiple of 8 and above 0.
+    """
+    if not vector or len(vector) % 8:
+        raise ValueError(f"a bit code needs a multiple of 8 components, got {len(vector)}")
+    return int(vector[::-1].translate(_BIT_DIGITS), 2).to_bytes(len(vector) // 8, "little")
+
+
+def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
+    """Return the weighted sum of int8 vectors, scaled to int8 again.
+
+    For a line with its neighbours `embed_contexts` is better: it sums before the lengths are lost. Weights
+    count in steps of 1/65536, so the result is exact. Raises ValueError for no vectors, unequal lengths, or a
+    weight that is not within ±`WEIGHT_LIMIT`.
+    """
+    if not vectors:
+        raise ValueError("nothing to combine")
+    totals = [0] * len(vectors[0][0])
+    for vector, weight in vectors:
+        factor = _fixed_point(weight)
+        totals = [t + factor * x for t, x in zip(totals, memoryview(vector).cast("b"), strict=True)]
+    return scaled(totals)
+
+
+def _fixed_point(weight: float) -> int:
+    if not -WEIGHT_LIMIT <= weight <= WEIGHT_LIMIT:  # also refuses NaN
+        raise ValueError(f"a weight must lie within ±{WEIGHT_LIMIT:g}, got {weight}")
+    return round(weight * WEIGHT_UNIT)
+
+
+def scaled(totals: list[int]) -> bytes:
+    """Scale to a largest component of ±127: round(127 * total / peak), in whole numbers."""
+    peak = max(map(abs, totals)) or 1
+    return struct.pack(f"{len(totals)}b", *[(254 * total + peak) // (2 * peak) for total in totals])
+
+
+def scaled_rows(totals: "Int64s") -> list[bytes]:
+    """`scaled` of each row; 254 * total stays within 64 bits up to four billion tokens."""
+    import numpy as np
+
+    peak = np.maximum(np.abs(totals).max(axis=1, keepdims=True), 1)
+    packed = ((254 * totals + peak) // (2 * peak)).astype(np.int8).tobytes()
+    width = totals.shape[1]
+    return [packed[start : start + width] for start in range(0, len(packed), width)]
+
+
+def segment_sums(rows: "npt.NDArray[Any]", lengths: list[int]) -> "Int64s":
+    """Sum consecutive runs of whole-number `rows`, `lengths[i]` each (0 gives zeros)."""
+    import numpy as np
+
+    sums = np.zeros((len(lengths), rows.shape[1]), np.int64)
+    counts = np.array(lengths)
+    filled = counts > 0  # reduceat gives a row, not zero, for an empty run
+    if filled.any():
+        starts = (np.cumsum(counts) - counts)[filled]
+        sums[filled] = np.add.reduceat(rows, starts, axis=0, dtype=np.int64)
+    return sums
+
+
+def has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True

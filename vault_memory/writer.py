@@ -1,0 +1,163 @@
+"""Owns edits of notes under the guest rules: for now, one Retain bullet appended to a day's note.
+
+The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
+with the parser before anything is written, and written only over the very bytes it was made from.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from vault_memory import daily, entities, retain
+from vault_memory.errors import ConflictError, UsageError
+from vault_memory.note import BLANK, parse
+from vault_memory.vault import SETTLE_SECONDS, Vault, content_hash
+
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Retained:
+    """Where a bullet was put: note, line, the bullet, and whether the note was made for it."""
+
+    path: str
+    line: int
+    bullet: str
+    created: bool
+
+
+@dataclass(frozen=True)
+class Bullet:
+    """A fact to be written; `confidence` in 0..1 or None."""
+
+    text: str
+    kind: str = "W"
+    entities: tuple[str, ...] = ()
+    confidence: float | None = None
+
+    def __str__(self) -> str:
+        keys = f"(c={self.confidence:g})" if self.confidence is not None else ""
+        names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
+        return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
+
+
+def _is_word(name: str) -> bool:
+    return re.fullmatch(r"[^\W_][\w-]*", name) is not None
+
+
+def check(bullet: Bullet) -> None:
+    """Raise UsageError unless the bullet would be read back as the fact it states."""
+    for name in bullet.entities:
+        if not entities.slug(name) or re.search(r"[\[\]|#\r\n]", name):
+            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # and line ends.")
+    note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
+    found = list(retain.facts(note, None))
+    wanted = " ".join(bullet.text.split())
+    if len(found) != 1 or found[0].kind != bullet.kind or wanted not in (found[0].narrative, f"{found[0].narrative} ^{found[0].block_id}"):
+        raise UsageError(
+            "This text would not be read back as one fact.",
+            "Leave out comments (%% or <!--) and code fences, and say something.",
+        )
+
+
+def retain_bullet(
+    vault: Vault, bullet: Bullet, day: date, template: Path, own_hash: Callable[[str], bytes | None]
+) -> Retained:
+    """Append a bullet to the Retain section of that day's note, making the note from its template if need be.
+
+    `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
+    Raises ConflictError after three tries against an editor that keeps saving.
+    """
+    check(bullet)
+    path = daily.note_path(day, vault.daily.folder, vault.daily.format)
+    for attempt in range(TRIES):
+        before = _current(vault, path)
+        if before is not None and own_hash(path) != content_hash(before) and _wait_for_editor(vault, path):
+            before = _current(vault, path)
+        start = before if before is not None else _from_template(vault, template, day, path)
+        data, line = insert(path, start, str(bullet))
+        try:
+            vault.write(path, data, before)
+        except ConflictError:
+            if attempt == TRIES - 1:
+                raise
+            continue
+        return Retained(path, line, str(bullet), created=before is None)
+    raise AssertionError("unreachable")
+
+
+def _current(vault: Vault, path: str) -> bytes | None:
+    try:
+        return vault.read(path)
+    except FileNotFoundError:
+        return None
+
+
+def _wait_for_editor(vault: Vault, path: str) -> bool:
+    """Give an editor that has just saved a moment; whether there was anything to wait for."""
+    wait = SETTLE_SECONDS - vault.seconds_since_saved(path)
+    if 0 < wait <= SETTLE_SECONDS:
+        time.sleep(wait)
+        return True
+    return False
+
+
+def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
+    """Put a bullet at the end of the note's Retain section, or of a new one; returns the bytes and the bullet's line.
+
+    Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    note = parse(path, data)
+    after = _last_retain_line(note.headings, note.states)
+    lines = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
+    if after:
+        position = sum(len(part) for part in lines[: 2 * after])
+        head, tail = text[:position], text[position:]
+        lead = "" if head.endswith(("\n", "\r")) else ending
+        new, line = head + lead + bullet + (ending if tail or not lead else "") + tail, after + 1
+    else:
+        lead = "" if not text.strip("\ufeff") else ending if text.endswith(("\n", "\r")) else ending * 2
+        new = f"{text}{lead}## Retain{ending}{bullet}{ending}"
+        line = len(parse(path, new.encode()).lines)
+    if not any(fact.start_line == line for fact in retain.facts(parse(path, new.encode()), None)):
+        raise ConflictError(
+            f"{path}: a fact at its end would lie inside a code fence, a comment or an owned block; nothing was written.",
+            "Close what is open there (see `memory lint`), then try again.",
+        )
+    return new.encode("utf-8"), line
+
+
+def _last_retain_line(headings: "tuple[retain.Heading, ...]", states: bytearray) -> int:
+    """The last line with text of the last Retain section, the heading itself if it is empty, or 0 without one."""
+    found = [i for i, heading in enumerate(headings) if heading.text.casefold() == "retain"]
+    if not found:
+        return 0
+    following = headings[found[-1] + 1].line - 1 if found[-1] + 1 < len(headings) else len(states)
+    first = headings[found[-1]].line
+    return next((n for n in range(following, first, -1) if states[n - 1] != BLANK), first)
+
+
+def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
+    """A new daily note: the vault's own daily template, else the shipped one, its placeholders filled."""
+    text = ""
+    if vault.daily.template:
+        raw = _current(vault, vault.daily.template)
+        text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
+    text = text or template.read_text("utf-8")
+    title = path.rpartition("/")[2].removesuffix(".md")
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] == "title":
+            return title
+        default = vault.daily.format.rpartition("/")[2] if match[1] == "date" else "HH:mm"
+        return daily.format_day(datetime.combine(day, datetime.now().time()), match[2] or default)
+
+    return re.sub(r"\{\{(title|date|time)(?::([^}]*))?\}\}", fill, text).encode("utf-8")
