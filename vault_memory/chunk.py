@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
+from vault_memory import terms
 from vault_memory.note import BLANK, CODE, FRONT, HEADING, TEXT, Note
 from vault_memory.retain import KINDS, Fact
-from vault_memory import terms
 
 VERSION = 1
 """Part of the index's fingerprint: raise it whenever the same note would be cut differently."""
@@ -61,6 +61,7 @@ def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
     queue = iter(facts)
     fact = next(queue, None)
     window: list[int] = []
+    size = 0  # characters in the window
     number, last = 1, len(note.lines)
     while number <= last:
         if fact is not None and fact.start_line == number:
@@ -68,9 +69,10 @@ def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
             yield from _lines(note, number, fact.end_line, fact)
             number, fact = fact.end_line + 1, next(queue, None)
             continue
-        if window and _breaks(note, number, window):
+        if window and (size + len(note.lines[number - 1]) > WINDOW_CHARS or _breaks(note, number, window)):
             yield from _flush(note, window)
         if note.states[number - 1] != BLANK and not _is_fence_of_frontmatter(note, number):
+            size = len(note.lines[number - 1]) + (size if window else 0)
             window.append(number)
         number += 1
     yield from _flush(note, window)
@@ -141,20 +143,15 @@ _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
 def _breaks(note: Note, number: int, window: list[int]) -> bool:
-    """Whether the window must end before line `number`."""
+    """Whether the window must end before line `number`, whatever its size."""
     state, before = note.states[number - 1], note.states[window[-1] - 1]
-    line = note.lines[number - 1]
-    if state in (BLANK, HEADING) or before == HEADING or (state in (FRONT, CODE) or before in (FRONT, CODE)) and state != before:
+    if state in (BLANK, HEADING) or before == HEADING:
         return True
-    if state == TEXT and _LIST_ITEM.match(line):
+    if state != before and not {state, before}.isdisjoint((FRONT, CODE)):
         return True
-    if note.owned and note.is_owned(number) != note.is_owned(window[-1]):
+    if state == TEXT and _LIST_ITEM.match(note.lines[number - 1]):
         return True
-    return _chars(note, window) + len(line) > WINDOW_CHARS
-
-
-def _chars(note: Note, window: list[int]) -> int:
-    return sum(len(note.lines[number - 1]) for number in window)
+    return bool(note.owned) and note.is_owned(number) != note.is_owned(window[-1])
 
 
 def _is_fence_of_frontmatter(note: Note, number: int) -> bool:

@@ -114,10 +114,10 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     user_vault = user.get("vault")
     vault = find_vault(vault_flag, environ, cwd or Path.cwd(), user_vault if isinstance(user_vault, str) else None)
     vault_file = vault / ".memory" / "config.toml"
-    local = _read(vault_file, problems)
+    local = _read(vault_file, problems) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     ignored: list[str] = []
     values = _checked(_flat(local), vault_file, problems, ignored)
-    values |= _checked(_flat({k: v for k, v in user.items() if k != "vault" or isinstance(v, dict)}), user_file, problems)
+    values |= _checked(_flat(user), user_file, problems)
     if problems:
         raise UsageError("; ".join(problems), f"Mend these in the settings file and run again ({vault_file}).")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vectors import bit_code, combine, has_numpy, scaled, scaled_rows, segment_sums
-from vault_memory.wordpiece import pieces, words
+from vault_memory.wordpiece import Vocabulary, pieces, starts_of, words
 
 __all__ = ["Context", "Embedder", "StaticEmbedder", "TokenTable", "bit_code", "builtin", "combine"]
 
@@ -90,6 +90,7 @@ class TokenTable:
         self.dimensions: int
         self.longest_piece: int
         magic, self._count, self.dimensions, self.longest_piece, text_bytes = HEADER.unpack_from(self._map)
+        self.vocabulary = Vocabulary(self._search, self.longest_piece)
         self._weights_at = HEADER.size + 4 * (self._count + 1)
         self._vectors_at = self._weights_at + 2 * self._count
         self._text_at = self._vectors_at + self._count * self.dimensions
@@ -100,17 +101,15 @@ class TokenTable:
         return self._count
 
     def __getitem__(self, row: int) -> bytes:
-        if not 0 <= row < self._count:
-            raise IndexError(row)
         start, end = _SPAN.unpack_from(self._map, HEADER.size + 4 * row)
         text: bytes = self._map[self._text_at + start : self._text_at + end]
         return text
 
-    def find(self, piece: str) -> int:
-        """Return the row of a piece (`##` for a continuation), or -1, in some 15 steps through the map."""
+    def _search(self, piece: str) -> int | None:
+        """Find a piece in some 15 steps through the map."""
         key = piece.encode()
         row = bisect_left(self, key)
-        return row if row < self._count and self[row] == key else -1
+        return row if row < self._count and self[row] == key else None
 
     def weight(self, row: int) -> int:
         """Return the token's weight."""
@@ -122,9 +121,11 @@ class TokenTable:
         start = self._vectors_at + row * self.dimensions
         return memoryview(self._map)[start : start + self.dimensions].cast("b")
 
-    def rows(self) -> dict[str, int]:
-        """Return every token with its row: for many texts, where a dictionary pays."""
-        return {token.decode(): row for row, token in enumerate(self)}
+    def hold(self) -> None:
+        """Keep all tokens in a dictionary from now on: 30 ms once, then finding is twenty times as fast."""
+        if self.vocabulary.starts is None:
+            rows = {self[row].decode(): row for row in range(self._count)}
+            self.vocabulary = Vocabulary(rows.get, self.longest_piece, starts_of(rows))
 
     def arrays(self) -> "tuple[Int64s, Int8s]":
         """Return all weights (copied) and all vectors (a view, shape (tokens, dimensions)) for numpy."""
@@ -204,6 +205,8 @@ class StaticEmbedder:
 
     def _sum(self, text: str) -> list[int]:
         """Sum a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
+        if len(text) > BLOCK_CHARACTERS:
+            self._table.hold()
         counts: Counter[int] = Counter()
         for word, times in Counter(words(text)).items():
             for row in self._word_pieces(word):
@@ -219,7 +222,7 @@ class StaticEmbedder:
         if known is None:
             if len(self._pieces) >= MEMO_WORDS:
                 self._pieces.clear()
-            known = pieces(word, self._table.find, self._table.longest_piece)
+            known = pieces(word, self._table.vocabulary)
             if len(word) <= self._table.longest_piece:  # longer ones hardly repeat and would fill the memory
                 self._pieces[word] = known
         return known
@@ -231,8 +234,8 @@ class _WordSums:
     def __init__(self, table: TokenTable) -> None:
         import numpy as np
 
-        self._row_of = table.rows()
-        self._longest_piece = table.longest_piece
+        table.hold()
+        self._table = table
         self._weights, self._vectors = table.arrays()
         self._slot_of: dict[str, int] = {}
         self._sums: Int32s = np.zeros((MEMO_WORDS, table.dimensions), np.int32)
@@ -249,17 +252,12 @@ class _WordSums:
         if len(self._slot_of) + len(block_words) > MEMO_WORDS:
             self._slot_of.clear()
         new = [word for word in block_words if word not in self._slot_of]
-        if not new:
-            return
-        rows = [pieces(word, self._find, self._longest_piece) for word in new]
+        rows = [pieces(word, self._table.vocabulary) for word in new]
         flat = [row for word_rows in rows for row in word_rows]
         first = len(self._slot_of)
         weighted = self._vectors[flat] * self._weights[flat][:, None]
         self._sums[first : first + len(new)] = segment_sums(weighted, [len(word_rows) for word_rows in rows])
         self._slot_of.update(zip(new, range(first, first + len(new)), strict=True))
-
-    def _find(self, piece: str) -> int:
-        return self._row_of.get(piece, -1)
 
 
 @cache
@@ -297,6 +295,5 @@ def _mapped(path: str) -> mmap.mmap:
 
 
 def _unusable(path: str, reason: str) -> VaultMemoryError:
-    return VaultMemoryError(
-        f"The builtin vectors cannot be read from {path}: {reason}.", "Install vault-memory again."
-    )
+    sentence = f"The builtin vectors cannot be read from {path}: {reason}."
+    return VaultMemoryError(sentence, "Install vault-memory again.")

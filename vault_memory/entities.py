@@ -20,6 +20,10 @@ MENTION = re.compile(
 """`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""
 
 
+# A link to a daily note is a citation, not somebody.
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
+
+
 @lru_cache(maxsize=16_384)
 def slug(name: str) -> str:
     """The form names are compared in: NFC, case folded, spaces to `-`, path separators out, "" for nothing left."""
@@ -39,13 +43,13 @@ def link_name(target: str) -> str:
 
 
 def mentions(text: str) -> Iterator[str]:
-    """Yield the names mentioned in `text` in order, each once."""
+    """Yield the names mentioned in `text` in order, each once; names of daily notes are none."""
     seen: set[str] = set()
     if "@" not in text and "[[" not in text:
         return
     for match in MENTION.finditer(text):
         name = match["word"] or link_name(match["link"] or match["plain"])
-        if name and slug(name) and slug(name) not in seen:
+        if name and slug(name) and slug(name) not in seen and not _DAY.match(name):
             seen.add(slug(name))
             yield name
 

@@ -1,7 +1,6 @@
-"""Owns the gathering of evidence for one question: which lanes run, what they find, what ranking needs to know of it."""
+"""Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -12,14 +11,18 @@ from vault_memory.answer import Request
 from vault_memory.embed import StaticEmbedder, bit_code
 from vault_memory.errors import IndexUnusableError
 from vault_memory.knowledge import Names
-from vault_memory.query import Question
-from vault_memory.rank import REACH, Candidate, Evidence
+from vault_memory.query import STOP_WORDS, Question
+from vault_memory.rank import REACH, Candidate, Evidence, Feedback, NoteFacts, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
 from vault_memory.store import Store
+from vault_memory.vectors import combine
 
-LEXICAL_POOL = 300
-SEMANTIC_POOL = 200
-LANE_POOL = 300
+LEXICAL_POOL, SEMANTIC_POOL = 150, 50
+"""Candidates of the two main lanes; more of them changed nothing when measured."""
+
+OTHER_POOL = 200
+"""Candidates of the entity and the temporal lane."""
+
 RESCORE = 10
 """Bit codes kept for each semantic result wanted before int8 decides (DESIGN.md §6: × 10 gives recall@10 .98)."""
 
@@ -27,13 +30,18 @@ COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
 
+FEEDBACK_COMMON = 10
+"""Feedback learns no term that stands in more than one of so many passages, nor one that stands in only one."""
+
+
 @dataclass(frozen=True)
 class Lanes:
-    """What the lanes found, and what is to be said of how they ran."""
+    """The ranked candidates, and what is to be said of how the lanes ran."""
 
-    evidence: Evidence
-    allowed: frozenset[int]
-    """Candidates that may be shown; the others only lend context."""
+    passages: Mapping[int, Candidate]
+    scores: Mapping[int, float]
+    """Best first."""
+    explain: Callable[[int], Mapping[str, float]]
     sizes: Mapping[str, int]
     mode: str
     embedder: str | None
@@ -46,66 +54,103 @@ class Gatherer:
 
     def __init__(self, store: Store, search: Search, names: Names, embedder: StaticEmbedder) -> None:
         self._store, self._search, self._names, self._embedder = store, search, names, embedder
-        self._total = int(store.one("SELECT coalesce(sum(count), 0) FROM note"))
+        self._total, self._words, self._notes = store.totals()
         self._space = store.one("SELECT id FROM embedder WHERE name = ?", embedder.id)
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         self._vectors_loaded = False
 
     def gather(self, question: Question, request: Request) -> Lanes:
-        """Find candidates for a question by every lane its mode allows."""
+        """Find candidates for a question by every lane its mode allows, and rank them."""
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
-        phrases, idf = self._telling(question.phrases)
-        lexical = self._lexical(phrases, question) if mode != "semantic" else {}
+        rarity = self._telling(question.phrases)
+        lexical = self._lexical(list(rarity), question) if mode != "semantic" else {}
         vector = self._query_vector(question, degraded) if mode != "lexical" else None
-        semantic = self._semantic(vector) if vector else {}
-        entity = self._search.mentioning([s for a in about for s in self._names.slugs(a)], LANE_POOL) if about else []
+        semantic = self._search.semantic(self._space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL) if vector else []
+        entity = self._entity(about)
         temporal = self._within(question)
-        found = {*lexical, *semantic, *entity, *temporal}
-        passages = self._with_neighbours(found)
-        evidence = Evidence(
-            passages=passages,
-            idf=idf,
-            counts=self._counts(phrases, passages, lexical),
-            lexical=lexical,
-            cosine=self._search.cosines(list(passages), vector) if vector else {},
-            title=self._titles(phrases),
-            words={note.id: note.words for note in self._search.notes({p.note_id for p in passages.values()}).values()},
-            days=self._days(question, passages),
-            order=self._order(question, passages),
-            about=frozenset(entity),
-            names=question.names,
-            exact=question.exact,
-            kinds=question.kinds,
-            asks_when=question.asks_when,
-        )
+        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal})
+        evidence = self._evidence(question, passages, rarity if mode != "semantic" else {}, lexical, vector, frozenset(entity))
+        ranker = Ranker(evidence)
+        scores = ranker.rank(self._feedback(ranker, evidence, vector))
+        sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
         return Lanes(
-            evidence=evidence,
-            allowed=frozenset(passages),
-            sizes={"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)},
+            passages=passages,
+            scores=scores,
+            explain=ranker.explain,
+            sizes=sizes,
             mode=mode if vector or mode == "lexical" else "lexical",
             embedder=self._embedder.id if vector else None,
             about=about,
             degraded=degraded,
-        )  # fmt: skip
+        )
+
+    def _evidence(
+        self, question: Question, passages: Mapping[int, Candidate], rarity: Mapping[str, float],
+        lexical: Mapping[int, float], vector: bytes | None, about: frozenset[int],
+    ) -> Evidence:  # fmt: skip
+        stems = {i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page")))) for i, p in passages.items()}
+        notes = {p.note_id for p in passages.values()}
+        near = self._search.note_cosines(notes, vector) if vector else {}
+        return Evidence(
+            passages=passages,
+            notes={n: NoteFacts(tokens, words, near.get(n, 0.0)) for n, tokens, words in self._search.lengths(notes)},
+            rarity=rarity,
+            hits=self._hits(list(rarity), stems),
+            stems=stems,
+            lexical=lexical,
+            cosine=self._search.cosines(list(passages), vector) if vector else {},
+            days=self._days(question, passages),
+            title=self._titles(list(rarity)),
+            order=self._order(question, notes),
+            about=about,
+            names=question.names,
+            exact=question.exact,
+            kinds=question.kinds,
+            asks_when=question.asks_when,
+            average_note_words=max(self._words / max(self._notes, 1), 1.0),
+            average_passage_words=max(self._words / max(self._total, 1), 1.0),
+        )
+
+    def _feedback(self, ranker: Ranker, evidence: Evidence, vector: bytes | None) -> Feedback:
+        """What the best passages of the first round teach: other words, and a better direction."""
+        best = ranker.first_round()
+        worth = {s for i in best for s in evidence.stems[i] if len(s) > 2 and s not in STOP_WORDS and not s.isdigit()}
+        hits = count_stems(worth, evidence.stems)
+        rarity = self._stem_rarity(hits)
+        cosine: Mapping[int, float] = {}
+        if vector and best:
+            cosine = self._search.cosines(list(evidence.passages), self._moved(vector, best))
+        return Feedback(ranker.feedback_terms(best, rarity), rarity, hits, cosine)
 
     # --- words ---------------------------------------------------------------------------------------------------
 
-    def _telling(self, phrases: Sequence[str]) -> tuple[list[str], list[float]]:
-        """The phrases that tell something, with their inverse document frequency; all of them if none does."""
-        counted = [(phrase, self._count(phrase)) for phrase in phrases]
-        present = [(phrase, count) for phrase, count in counted if count]
-        telling = [(p, c) for p, c in present if c * COMMON <= self._total] or present
-        return [p for p, _ in telling], [max(math.log((self._total - c + 0.5) / (c + 0.5)), 1e-6) for _, c in telling]
+    def _telling(self, phrases: Sequence[str]) -> dict[str, float]:
+        """The phrases that tell something, with their inverse document frequency; all that occur if none does."""
+        counts = {phrase: self._count(phrase) for phrase in phrases}
+        present = {phrase: count for phrase, count in counts.items() if count}
+        telling = {p: c for p, c in present.items() if c * COMMON <= self._total} or present
+        return {phrase: inverse_frequency(self._total, count) for phrase, count in telling.items()}
 
     def _count(self, phrase: str) -> int:
-        known = self._store.one("SELECT passages FROM frequent WHERE term = ?", " ".join(self._stems(phrase.strip('"*'))))
+        stem = " ".join(self._stems(_bare(phrase)))
+        known = self._store.one("SELECT passages FROM frequent WHERE term = ?", stem)
         return int(known) if known is not None else self._search.count(phrase)
 
+    def _stem_rarity(self, hits: Mapping[str, Mapping[int, int]]) -> dict[str, float]:
+        """The inverse document frequency of the stems worth learning.
+
+        Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
+        """
+        frequent = self._store.frequent(list(hits))
+        counts = {stem: frequent.get(stem, len(found)) for stem, found in hits.items()}
+        return {s: inverse_frequency(self._total, c) for s, c in counts.items() if 1 < c and c * FEEDBACK_COMMON <= self._total}
+
     def _stems(self, text: str) -> list[str]:
-        found = self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-        return list(found)
+        reason = apsw.FTS5_TOKENIZE_DOCUMENT
+        found = self._tokenize(text.encode("utf-8", "replace"), reason, None, include_offsets=False, include_colocated=False)
+        return found  # type: ignore[return-value]  # without offsets and colocated stems it is a list of texts
 
     def _lexical(self, phrases: Sequence[str], question: Question) -> dict[int, float]:
         if phrases:
@@ -113,25 +158,22 @@ class Gatherer:
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
-        return dict.fromkeys(self._search.substring(question.text.strip(), LANE_POOL), 1.0)
+        return dict.fromkeys(self._search.substring(question.text.strip(), LEXICAL_POOL), 1.0)
 
-    def _counts(
-        self, phrases: Sequence[str], passages: Mapping[int, Candidate], lexical: Iterable[int]
-    ) -> dict[int, list[int]]:
-        """How often each phrase stands in each passage the lexical lane found, by FTS5's own tokenizer."""
-        wanted = [(self._stems(phrase.strip('"*')), phrase.endswith("*")) for phrase in phrases]
-        counts: dict[int, list[int]] = {}
-        for passage_id in lexical:
-            passage = passages.get(passage_id)
-            if passage is not None:
-                stems = self._stems(terms.index_text(terms.body(passage.text, passage.kind not in ("note", "page"))))
-                counts[passage_id] = [_occurrences(stems, phrase, prefix) for phrase, prefix in wanted]
-        return counts
+    def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
+        """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
+        wanted = {phrase: self._stems(_bare(phrase)) for phrase in phrases}
+        single = {found[0]: phrase for phrase, found in wanted.items() if len(found) == 1 and not phrase.endswith("*")}
+        hits = {single[stem]: counts for stem, counts in count_stems(set(single), stems).items()}
+        for phrase in wanted.keys() - single.values():
+            counted = ((i, _occurrences(found, wanted[phrase], phrase.endswith("*"))) for i, found in stems.items())
+            hits[phrase] = {i: count for i, count in counted if count}
+        return hits
 
     def _titles(self, phrases: Sequence[str]) -> dict[int, float]:
         if not phrases:
             return {}
-        found = self._search.titles(" OR ".join(phrases), LANE_POOL)
+        found = self._search.titles(" OR ".join(phrases), OTHER_POOL)
         best = max((score for _, score in found), default=0.0) or 1.0
         return {note: score / best for note, score in found}
 
@@ -150,56 +192,87 @@ class Gatherer:
         (vector,) = self._embedder.embed([question.text])
         return vector if any(vector) else None
 
-    def _semantic(self, vector: bytes) -> dict[int, float]:
-        pool = SEMANTIC_POOL * RESCORE
-        return dict(self._search.semantic(self._space, bit_code(vector), vector, pool, SEMANTIC_POOL))
+    def _moved(self, vector: bytes, best: Sequence[int]) -> bytes:
+        """The question's direction, halfway to the mean direction of the best passages."""
+        found = [v for v in self._search.vectors(best) if any(v)]
+        parts = [(v, 1 / _length(v)) for v in found]
+        middle = combine(parts) if parts else vector
+        return combine([(vector, 1 / _length(vector)), (middle, 1 / _length(middle))])
 
-    # --- time ----------------------------------------------------------------------------------------------------
+    # --- entities and time ---------------------------------------------------------------------------------------
+
+    def _entity(self, about: Sequence[str]) -> list[int]:
+        """Passages on the pages of the question's entities, and the facts that mention them."""
+        if not about:
+            return []
+        slugs = [slug for name in about for slug in self._names.slugs(name)]
+        return self._search.on_pages(slugs, OTHER_POOL // 4) + self._search.mentioning(slugs, OTHER_POOL)
 
     def _within(self, question: Question) -> list[int]:
         if not question.window:
             return []
-        return self._search.within(question.window.span.start, question.window.span.end, LANE_POOL)
+        return self._search.within(question.window.span.start, question.window.span.end, OTHER_POOL)
 
     def _days(self, question: Question, passages: Mapping[int, Candidate]) -> dict[int, float]:
-        """How well each passage's day fits the question's window: 1 inside, fading out within as many days again."""
+        """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
+
+        "Around" a day prefers the day itself to the edges of its window.
+        """
         if not question.window:
             return {}
         start, end = question.window.span
-        soft = timedelta(days=max((end - start).days, 2))
-        fits = {}
-        for passage_id, days in self._search.days(passages).items():
-            fits[passage_id] = max(_fit(day_from, day_to, start, end, soft) for day_from, day_to in days)
-        return fits
+        if question.window.kind == "around":
+            start = end = start + (end - start) // 2
+        soft = timedelta(days=max((question.window.span.end - question.window.span.start).days, 3))
+        return {
+            passage_id: max(_fit(first, last, start, end, soft) for first, last in days)
+            for passage_id, days in self._search.days(passages).items()
+        }
 
-    def _order(self, question: Question, passages: Mapping[int, Candidate]) -> dict[int, float]:
+    def _order(self, question: Question, notes: Iterable[int]) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) dated note among the candidates, down to 0."""
         if not (question.wants_latest or question.wants_earliest):
             return {}
-        notes = self._search.notes({p.note_id for p in passages.values()})
-        dated = sorted((n.day, n.id) for n in notes.values() if n.day)
-        ranks = {day: i for i, day in enumerate(sorted({day for day, _ in dated}, reverse=question.wants_earliest))}
-        return {note_id: (ranks[day] + 1) / len(ranks) for day, note_id in dated}
+        dated = [(note.day, note.id) for note in self._search.notes(notes).values() if note.day]
+        days = sorted({day for day, _ in dated}, reverse=question.wants_earliest)
+        place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
+        return {note_id: place[day] for day, note_id in dated}
 
     # --- around --------------------------------------------------------------------------------------------------
 
-    def _with_neighbours(self, found: Iterable[int]) -> dict[int, Candidate]:
-        """The passages found and those right beside them: an answer often stands in the line after what matched."""
-        ids = {i + distance for i in found for distance in (-1, 0, 1)}
-        return self._search.passages(ids)
+    def _with_neighbours(self, found: set[int]) -> dict[int, Candidate]:
+        """The passages found and those around them in their sections: an answer often stands beside what matched."""
+        reach = range(1 - len(REACH), len(REACH))
+        loaded = self._search.passages({i + distance for i in found for distance in reach})
+        keep: dict[int, Candidate] = {}
+        for i in sorted(found & loaded.keys()):
+            here = loaded[i]
+            for distance in reach:
+                near = loaded.get(i + distance)
+                if near and near.note_id == here.note_id and near.section == here.section:
+                    keep[near.id] = near
+        return keep
+
+
+def _bare(phrase: str) -> str:
+    return phrase.strip('"*')
+
+
+def _length(vector: bytes) -> float:
+    return sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0
 
 
 def _occurrences(stems: Sequence[str], phrase: Sequence[str], prefix: bool) -> int:
     if not phrase:
         return 0
-    if len(phrase) == 1:
-        return sum(stem.startswith(phrase[0]) for stem in stems) if prefix else stems.count(phrase[0])
+    if prefix:
+        return sum(stem.startswith(phrase[0]) for stem in stems)
     width = len(phrase)
     return sum(list(stems[i : i + width]) == list(phrase) for i in range(len(stems) - width + 1))
 
 
-def _fit(day_from: date, day_to: date, start: date, end: date, soft: timedelta) -> float:
-    if day_from <= end and day_to >= start:
+def _fit(first: date, last: date, start: date, end: date, soft: timedelta) -> float:
+    if first <= end and last >= start:
         return 1.0
-    away = start - day_to if day_to < start else day_from - end
+    away = start - last if last < start else first - end
     return max(0.0, 0.5 * (1 - away / soft))

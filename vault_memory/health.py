@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory import places, schema
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import IndexUnusableError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -54,6 +54,12 @@ def status(memory: "Memory") -> Status:
     base = Status(str(memory.vault.root), str(memory.index_path), memory.place.why, memory.index_path.exists())
     if not base.exists or memory.unusable():
         return base
+    with suppress(*schema.DAMAGED):
+        return _counted(memory, base)
+    return base
+
+
+def _counted(memory: "Memory", base: Status) -> Status:
     with memory.reading(write=False) as (store, freshness):
         embedders = "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
         return Status(
@@ -101,7 +107,10 @@ def _place(memory: "Memory") -> Check:
 
 
 def _index(memory: "Memory") -> Check:
-    why = memory.unusable()
+    try:
+        why = memory.unusable()
+    except IndexUnusableError as error:
+        return Check("index", "error", str(error), error.next_step)
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
@@ -109,7 +118,9 @@ def _index(memory: "Memory") -> Check:
             verdict = str(store.one("PRAGMA integrity_check"))
             for table in ("passage_fts", "note_fts"):
                 store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
-    except apsw.Error as error:
+    except (apsw.BusyError, apsw.LockedError):
+        return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
+    except (apsw.Error, UnicodeDecodeError) as error:
         verdict = str(error)
     if verdict != "ok":
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")

@@ -135,7 +135,7 @@ class Indexer:
         refuse_loss(len(rows), len(walk.files), len(gone) - len(moved_from))
         for done, file in enumerate(todo):
             if time.monotonic() > deadline:
-                report.pending = len(todo) - done + len(gone)
+                report.pending += len(todo) - done + len(gone)
                 return report
             self._refresh(file, rows.get(file.path), file.path in moved_from, report)
             if progress:
@@ -166,6 +166,7 @@ class Indexer:
     def _refresh(self, file: File, row: NoteRow | None, moved: bool, report: Report) -> None:
         data = self._read(file, report)
         if data is None:
+            report.pending += row is not None
             return
         if row and row.hash == content_hash(data):
             report.unchanged += 1
@@ -189,6 +190,8 @@ class Indexer:
     def _read(self, file: File, report: Report) -> bytes | None:
         try:
             return self._vault.read(file.path)
+        except FileNotFoundError:
+            return None  # gone since the walk: no failure, the next run finds it gone
         except OSError as error:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
             return None

@@ -5,13 +5,13 @@ Everything below knows only what it is given; everything above (command line, la
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.writer import Bullet, Retained
+
+T = TypeVar("T")
 
 CATCH_UP_SECONDS = 1.0
 """How long a recall may spend on changed notes before it answers from what it has."""
@@ -71,7 +73,7 @@ class Memory:
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
-        with places.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             report = self._index(rebuild, [self._below(path) for path in paths], progress)
         report.seconds = time.monotonic() - started
@@ -90,6 +92,8 @@ class Memory:
     def _index(self, rebuild: bool, below: list[str], progress: Progress | None) -> Report:
         walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
+        if rebuild:
+            self._refuse_unseen(walk)
         if why:
             return self._rebuild(walk, why, progress)
         try:
@@ -142,6 +146,20 @@ class Memory:
                 with closing(Store.open(self.index_path)) as store:
                     refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0)
 
+    def _refuse_unseen(self, walk: Walk) -> None:
+        """Refuse a rebuild that would forget notes only because their folder cannot be read now (law 7)."""
+        known: Iterable[str] = ()
+        with suppress(apsw.Error):
+            if walk.unreadable and self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    known = store.notes()
+        unseen = sum(map(walk.cannot_tell, known))
+        if unseen:
+            raise RefusedError(
+                f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
+                "Make it readable first; `memory index` without --rebuild keeps what it knows.",
+            )
+
     def _generation(self) -> int:
         with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
             return store.generation
@@ -174,12 +192,27 @@ class Memory:
         """
         walk = self.vault.walk()
         report = None
-        if self.unusable():
-            with places.writer_lock(self.index_path, LOCK_SECONDS):
-                report = self._index(False, [], progress)
-        with closing(Store.open(self.index_path)) as store:
-            freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
-            yield store, freshness
+        with schema.spoken(self.index_path):
+            if self.unusable():
+                with places.writer_lock(self.index_path, LOCK_SECONDS):
+                    report = self._index(False, [], progress)
+            with closing(Store.open(self.index_path)) as store:
+                freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                yield store, freshness
+
+    def ask(self, question: Callable[[Store, Freshness], T], progress: Progress | None = None) -> T:
+        """Read from the index; one found to be damaged only now is built anew, and asked again."""
+        try:
+            with self.reading(progress) as (store, freshness):
+                return question(store, freshness)
+        except schema.DAMAGED as error:
+            self._mend(error, progress)
+            with self.reading(progress) as (store, freshness):
+                return question(store, freshness)
+
+    def _mend(self, error: Exception, progress: Progress | None) -> Report:
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         changes = diff(walk.files, store.notes(), int(store.meta("checked_ns") or 0))
@@ -201,13 +234,27 @@ class Memory:
         """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
         from vault_memory.recall import Recall
 
-        with self.reading(progress) as (store, freshness):
-            engine = Recall(store, self.vault, self.embedder)
-            for request in requests:
-                answer = replace(engine.answer(request), fresh=freshness.fresh, pending=freshness.pending)
-                if keep and self.config.journal:
-                    journal.note_recall(self.vault.root, request.query, request.now, [r.source for r in answer.results])
-                yield answer
+        waiting = iter(requests)
+        request = next(waiting, None)
+        mended: tuple[tuple[str, str], ...] = ()
+        while request:
+            try:
+                with self.reading(progress) as (store, freshness):
+                    engine = Recall(store, self.vault, self.embedder)
+                    while request:
+                        answer = engine.answer(request)
+                        degraded = (*answer.degraded, *mended)
+                        answer = replace(answer, fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
+                        if keep and self.config.journal:
+                            sources = [result.source for result in answer.results]
+                            journal.note_recall(self.vault.root, request.query, request.now, sources)
+                        yield answer
+                        request, mended = next(waiting, None), ()
+            except schema.DAMAGED as error:
+                if mended:
+                    raise
+                self._mend(error, progress)
+                mended = (("index", f"it was damaged ({error}) and has been built anew"),)
 
     def check(self, progress: Progress | None = None) -> tuple[str, str]:
         """Compare the index, brought up to date, with a fresh build beside it: their digests, equal when all is well."""
@@ -235,29 +282,25 @@ class Memory:
         """What is known of one entity, or None when nothing is."""
         from vault_memory.knowledge import profile
 
-        with self.reading() as (store, _):
-            return profile(store, name)
+        return self.ask(lambda store, _: profile(store, name))
 
     def entities(self) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.knowledge import listing
 
-        with self.reading() as (store, _):
-            return listing(store)
+        return self.ask(lambda store, _: listing(store))
 
     def similar_names(self, name: str) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.knowledge import Names
 
-        with self.reading() as (store, _):
-            return Names(store).near(name)
+        return self.ask(lambda store, _: Names(store).near(name))
 
     def opinions(self, entity: str | None = None) -> "list[Opinion]":
         """The beliefs held, strongest first."""
         from vault_memory.opinions import held
 
-        with self.reading() as (store, _):
-            return held(store, entity)
+        return self.ask(lambda store, _: held(store, entity))
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -268,7 +311,8 @@ class Memory:
         done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
         self.index(paths=[str(self.vault.root / done.path)])
         with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
-            store.set_meta(f"own:{done.path}", str(store.one("SELECT hex(hash) FROM note WHERE path = ?", done.path)))
+            if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", done.path):
+                store.set_meta(f"own:{done.path}", own)
         return done
 
     def daily_path(self, day: date) -> str:
@@ -302,8 +346,7 @@ class Memory:
         """Format problems of the notes."""
         from vault_memory.health import lint
 
-        with self.reading() as (store, freshness):
-            return lint(store, self.vault.walk(), freshness.report)
+        return self.ask(lambda store, freshness: lint(store, self.vault.walk(), freshness.report))
 
 
 def _limited(walk: Walk, below: list[str], store: Store) -> Walk:

@@ -9,7 +9,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader
 
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 """What a line is: values of `Note.states`."""
@@ -66,6 +71,8 @@ class Note:
     problems: tuple[Problem, ...]
     masked: Mapping[int, str] = field(default_factory=dict)
     """Lines whose comments or inline code are blanked out, by line number; the others are as in `lines`."""
+    uncommented: Mapping[int, str] = field(default_factory=dict)
+    """Lines that hold a comment beside text, with the comment cut out, by line number; the others are as in `lines`."""
 
     @property
     def stem(self) -> str:
@@ -90,6 +97,10 @@ class Note:
         """The line with comments and inline code blanked out, same length."""
         return self.masked.get(line, self.lines[line - 1])
 
+    def shown(self, line: int) -> str:
+        """The line without its comments; inline code stays."""
+        return self.uncommented.get(line, self.lines[line - 1])
+
 
 def heading_path(headings: "tuple[Heading, ...] | list[Heading]", line: int) -> list[str]:
     """The texts of the headings above `line`, outermost first."""
@@ -111,7 +122,7 @@ def decode(data: bytes) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return data.decode("utf-16", "replace"), "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8"
-        line = data.count(b"\n", 0, error.start) + 1
+        line = len(_ENDS.split(data[: error.start].decode("utf-8", "replace")))
         text = data.decode("utf-8-sig", "replace")
         return text, f"line {line}: bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone"
 
@@ -142,6 +153,7 @@ def parse(path: str, data: bytes) -> Note:
         owned=tuple(scan.owned()),
         problems=tuple(problems),
         masked=scan.masked,
+        uncommented=scan.uncommented,
     )
 
 
@@ -174,7 +186,7 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
     from yaml import YAMLError
 
     try:
-        loaded = YAMLHandler().load(block)
+        loaded = YAMLHandler().load(block, Loader=_loader())
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or type(error).__name__
@@ -190,11 +202,35 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
     return {str(key): _flat(value) for key, value in loaded.items()}
 
 
+@lru_cache(maxsize=1)
+def _loader() -> "type[SafeLoader]":
+    """A safe loader without merge keys: ten lines of them that name each other take minutes and gigabytes."""
+    import yaml
+
+    class FlatLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            for key, _ in node.value:
+                if key.tag == "tag:yaml.org,2002:merge":
+                    raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", key.start_mark)
+
+    return FlatLoader
+
+
+_LONGEST_NUMBER_BITS = 4096
+"""Python refuses to write a longer whole number as text than some 14,000 bits; no property means one."""
+
+
 def _flat(value: object) -> object:
     """Keep a property's scalar or list of scalars; deeper YAML (which aliases can make exponential) is dropped."""
     if isinstance(value, list):
-        return [item for item in value[:1000] if not isinstance(item, list | dict)]
-    return None if isinstance(value, dict) else value
+        return [item for item in value[:1000] if _is_scalar(item)]
+    return value if _is_scalar(value) else None
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() <= _LONGEST_NUMBER_BITS
+    return isinstance(value, str | float | date)
 
 
 def texts(value: object) -> list[str]:
@@ -209,11 +245,12 @@ def texts(value: object) -> list[str]:
 # --- the line scanner ----------------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+_HEADING_END = re.compile(r"(?:^|(?<=[ \t]))#+$")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_IN_ITEM = re.compile(r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+(?=```|~~~)")
 _MARKER = re.compile(r"[ \t]*<!--[ \t]*memory:(begin|end)[ \t]+([\w-]+)[^>]*-->[ \t]*$")
-_COMMENT_MARK = re.compile(r"%%|<!--|-->")
+_MARK = re.compile(r"`+|%%|<!--|-->")
 
 
 class _Scanner:
@@ -223,6 +260,7 @@ class _Scanner:
         self.path, self.lines, self.states, self.problems = path, lines, states, problems
         self.headings: list[Heading] = []
         self.masked: dict[int, str] = {}
+        self.uncommented: dict[int, str] = {}
         self._markers: list[tuple[int, str, str]] = []
         self._fence = ""  # the opening marks, while inside
         self._opened = 0  # the line where the open fence or comment began
@@ -236,7 +274,7 @@ class _Scanner:
             line = self.lines[index]
             stripped = line.strip(" \t")
             self.states[index] = state = self._state(index + 1, line, stripped)
-            self._after_blank = state in (BLANK, HEADING)
+            self._after_blank = state in (BLANK, HEADING, CODE)
         if self._fence or self._comment:
             what = "code fence" if self._fence else "comment"
             self.problems.append(Problem(self.path, self._opened, f"{what} is never closed: all below it is inside"))
@@ -249,18 +287,16 @@ class _Scanner:
         if not self._comment:
             if not stripped:
                 return BLANK
-            if stripped[0] in "`~" and self._opens_fence(number, stripped):
+            if ("```" in stripped or "~~~" in stripped) and self._opens_fence(number, stripped):
                 return CODE
             if self._is_indented_code(line):
                 return CODE
-        if self._comment or "%%" in line or "<!--" in line:
-            if not self._mask_comments(number, line):
+        if self._comment or "%%" in line or "<!--" in line or "`" in line:
+            line = self._mask(number, line)
+            if not line.strip():
                 return COMMENT
-            line = self.masked[number]
         if stripped.startswith("#") and self._is_heading(number, line):
             return HEADING
-        if "`" in line:
-            self.masked[number] = _INLINE_CODE.sub(_blank, line)
         if _LIST_ITEM.match(line):
             self._in_list = True
         elif self._after_blank and not line.startswith((" ", "\t")):
@@ -268,9 +304,11 @@ class _Scanner:
         return TEXT
 
     def _opens_fence(self, number: int, stripped: str) -> bool:
-        match = _FENCE.match(stripped)
+        item = _IN_ITEM.match(stripped)  # a fence may begin on the line of its list item
+        match = _FENCE.match(stripped, item.end() if item else 0)
         if match:
             self._fence, self._opened = match[1], number
+            self._in_list = self._in_list or item is not None
         return match is not None
 
     def _is_indented_code(self, line: str) -> bool:
@@ -280,29 +318,46 @@ class _Scanner:
     def _is_heading(self, number: int, line: str) -> bool:
         match = _HEADING.match(line)
         if match:
-            self.headings.append(Heading(number, len(match[1]), (match[2] or "").strip()))
+            text = _HEADING_END.sub("", (match[2] or "").rstrip(" \t")).strip()
+            self.headings.append(Heading(number, len(match[1]), text))
             self._in_list = False
         return match is not None
 
-    def _mask_comments(self, number: int, line: str) -> bool:
-        """Blank out the comments of a line; False when nothing but comment is on it."""
-        marker = None if self._comment else _MARKER.match(line)
+    def _mask(self, number: int, line: str) -> str:
+        """Blank out the comments and the inline code of a line; returns it with only the comments blanked out.
+
+        What begins first counts: a comment's mark inside code is code, a backtick inside a comment is comment.
+        """
+        marker = None if self._comment or "<!--" not in line else _MARKER.match(line)
         if marker:
             self._markers.append((number, marker[1], marker[2]))
-            return False
-        out, position = [], 0
-        for match in _COMMENT_MARK.finditer(line):
+            return ""
+        code: list[tuple[int, int]] = []
+        comments: list[tuple[int, int]] = []
+        marks = list(_MARK.finditer(line))
+        partners = _partners(marks)
+        begin, skip_to = 0, 0
+        for index, mark in enumerate(marks):
             if self._comment:
-                if match[0] == self._comment:
-                    out.append(" " * (match.end() - position))
-                    position, self._comment = match.end(), ""
-            elif match[0] != "-->":
-                out.append(line[position : match.start()])
-                position, self._opened = match.start(), number
-                self._comment = "%%" if match[0] == "%%" else "-->"
-        out.append(" " * (len(line) - position) if self._comment else line[position:])
-        self.masked[number] = masked = "".join(out)
-        return bool(masked.strip())
+                if mark[0] == self._comment:
+                    comments.append((begin, mark.end()))
+                    self._comment = ""
+                    skip_to = index + 1
+            elif index < skip_to or mark[0] == "-->":
+                continue
+            elif mark[0][0] != "`":
+                begin, self._opened = mark.start(), number
+                self._comment = "%%" if mark[0] == "%%" else "-->"
+            elif index in partners:
+                code.append((mark.start(), marks[partners[index]].end()))
+                skip_to = partners[index] + 1
+        if self._comment:
+            comments.append((begin, len(line)))
+        visible = _filled(line, comments, " ")
+        self.masked[number] = _filled(visible, code, " ")
+        if comments:
+            self.uncommented[number] = _filled(line, comments, "")
+        return visible
 
     def owned(self) -> Iterator[Owned]:
         """Pair the markers; broken or nested ones own nothing and are reported."""
@@ -319,8 +374,27 @@ class _Scanner:
             self.problems.append(Problem(self.path, open_at[0], f"memory:begin {open_at[1]} is never ended"))
 
 
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+def _partners(marks: list[re.Match[str]]) -> dict[int, int]:
+    """For each run of backticks the next one as long, both by their place in `marks`: together they enclose code."""
+    partners: dict[int, int] = {}
+    following: dict[str, int] = {}
+    for index in range(len(marks) - 1, -1, -1):
+        run = marks[index][0]
+        if run[0] == "`":
+            if run in following:
+                partners[index] = following[run]
+            following[run] = index
+    return partners
+
+
+def _filled(line: str, spans: list[tuple[int, int]], filler: str) -> str:
+    """The line with each character of `spans`, which are in order, replaced by `filler`."""
+    out: list[str] = []
+    position = 0
+    for begin, end in spans:
+        out += (line[position:begin], filler * (end - begin))
+        position = end
+    return "".join(out) + line[position:]
 
 
 # --- links, tags ---------------------------------------------------------------------------------------------------
@@ -353,9 +427,9 @@ def tags(note: Note) -> Iterator[Tag]:
         if "#" not in line or state in (FRONT, CODE, COMMENT):
             continue
         plain = note.plain(number)
-        for match in _TAG.finditer(plain):
-            name = match[1].strip("/")
-            inline.add((0 if state == TEXT and _ONLY_TAGS.match(plain) else number, name))
+        names = {match[1].strip("/") for match in _TAG.finditer(plain)}
+        place = 0 if names and state == TEXT and _ONLY_TAGS.match(plain) else number
+        inline |= {(place, name) for name in names}
     yield from (Tag(line, name) for line, name in sorted({(0, name) for name in whole if name} | inline) if name)
 
 

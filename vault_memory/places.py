@@ -8,7 +8,6 @@ import contextlib
 import hashlib
 import os
 import sys
-import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -50,7 +49,7 @@ def device_id(environ: Mapping[str, str] | None = None) -> str:
         text = file.read_text("ascii").strip()
         if text.isalnum():
             return text
-    fresh = uuid.uuid4().hex[:12]
+    fresh = os.urandom(6).hex()
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
         with open(file, "x", encoding="ascii") as handle:

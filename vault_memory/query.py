@@ -10,14 +10,7 @@ from datetime import date
 from vault_memory import dates, entities, terms
 
 STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
-    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
-    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
-    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
-    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
-    when where which while who whom whose why will with won would wouldn you your yours yourself yourselves many much
-    may shall upon within without tell know happened happen""".split()
+    ["a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "down", "during", "each", "few", "for", "from", "further", "get", "gets", "got", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let", "ll", "m", "me", "might", "more", "most", "must", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "one", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "re", "s", "same", "shan", "she", "should", "shouldn", "so", "some", "such", "t", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn", "you", "your", "yours", "yourself", "yourselves", "many", "much", "may", "shall", "upon", "within", "without", "tell", "know", "happened", "happen"]
 )
 """Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
 
@@ -40,7 +33,7 @@ class Question:
     """A question as it was understood.
 
     `phrases` are FTS5 phrases, one for each content word, in order; `exact` texts that should occur as they are
-    (quoted parts, words with punctuation inside); `names` its capitalised words; `entity_slugs` runs of one to four
+    (quoted parts, paths, options, versions); `names` its capitalised words; `entity_slugs` runs of one to four
     words that may name an entity.
     """
 
@@ -69,7 +62,7 @@ def understand(text: str, today: date) -> Question:
     return Question(
         text=text,
         phrases=phrases,
-        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _has_inner_symbol(w))))),
+        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         names=tuple(dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
@@ -99,6 +92,11 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
 
 def _has_inner_symbol(word: str) -> bool:
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word is meant to the letter: a path, an option, a version, `c++`; a hyphenated word is not."""
+    return _has_inner_symbol(word) and re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+", word) is None
 
 
 def _runs(words: list[str]) -> list[str]:

@@ -1,45 +1,63 @@
-"""Owns the ranking: features of candidate passages become one score. Pure: it never sees the index.
+"""Owns the ranking: what was found about candidate passages becomes one score. Pure: it never sees the index.
 
-The weights were fitted on chat logs and prose (see CONTRIBUTING.md) and are rounded, so that no single one is tuned.
-Measured reasons: a line is found best with the lines around it, both in words (`coverage`) and in meaning (the
-embedding's own context), and with how much its note is about the question (`note`).
+How it works, and what each step was worth when measured (CONTRIBUTING.md has the figures):
+- A passage is scored with the passages around it: `coverage` spreads a term's hit to its neighbours, and the embedding
+  it is compared by was made with theirs.
+- A short note is judged as a whole, a passage of a long one by itself; `_note_share` blends the two.
+- The best passages of a first round say which other words and which direction to look in (pseudo-relevance feedback
+  after Lavrenko & Croft 2001, RM3); this counts for notes only, where the risk of drifting is small.
+- In a conversation it matters who speaks, and an answer follows its question.
 """
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
-
-K1, B = 1.2, 0.75
-"""BM25's usual constants (Robertson & Zaragoza 2009)."""
+WEIGHTS: Mapping[str, float] = {
+    # blended by the note's length: of the passage …
+    "lexical": 1.0,
+    "coverage": 6.0,
+    "semantic": 6.0,
+    # … and of its note
+    "note": 6.0,
+    "note_semantic": 3.0,
+    "feedback": 5.0,
+    # added as they are
+    "speaker": 3.5,
+    "reply": 2.0,
+    "question": -0.8,
+    "heading": -1.5,
+    "time": 2.5,
+    "date": 4.5,
+    "entity": 1.5,
+    "title": 1.0,
+    "exact": 2.0,
+    "kind": 0.4,
+    "order": 1.5,
+}
+"""What each feature (0..1; the semantic ones -1..1) adds to a passage's score. Rounded: none is tuned to the last digit."""
 
 REACH = (1.0, 0.6, 0.4, 0.3)
 """How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
 
-WEIGHTS: Mapping[str, float] = {
-    "lexical": 1.2,
-    "coverage": 4.0,
-    "semantic": 3.5,
-    "note": 1.9,
-    "title": 1.0,
-    "speaker": 3.6,
-    "entity": 1.5,
-    "exact": 2.0,
-    "time": 2.6,
-    "date": 4.6,
-    "reply": 2.2,
-    "question": -0.8,
-    "heading": -1.5,
-    "kind": 0.4,
-    "order": 1.0,
-}
-"""What each feature (0..1, semantic -1..1) adds to a passage's score."""
+NOTE_SHARE = 0.9
+NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
+"""A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
+
+NOTE_K1, NOTE_B = 2.0, 0.5
+K1, B = 1.2, 0.75
+"""BM25 constants of notes (term counts matter longer) and of passages (Robertson & Zaragoza 2009)."""
+
+FEEDBACK_PASSAGES, FEEDBACK_TERMS, FEEDBACK_WEIGHT = 8, 20, 0.7
 
 
 class Candidate(NamedTuple):
-    """A passage with what ranking and answering need of it and of its note."""
+    """A passage with what ranking and answering need of it."""
 
     id: int
     note_id: int
@@ -52,131 +70,256 @@ class Candidate(NamedTuple):
     section: int
     text: str
 
+    @property
+    def is_heading(self) -> bool:
+        return self.section < 0
 
-@dataclass
+
+class NoteFacts(NamedTuple):
+    """What ranking needs to know of a note: its length, and how near it is to the question (cosine)."""
+
+    tokens: int
+    words: int
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that was found for one question, by passage id unless named otherwise."""
 
     passages: Mapping[int, Candidate]
-    idf: Sequence[float] = ()
-    """Of each question term."""
-    counts: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """How often each question term stands in a passage; only passages the lexical lane found."""
+    notes: Mapping[int, NoteFacts]
+    """By note id."""
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    """The question's terms, with their inverse document frequency."""
+    hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """By term: how often it stands in which candidate."""
+    stems: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """The stems of each candidate, in order."""
     lexical: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of those the lexical lane found."""
     cosine: Mapping[int, float] = field(default_factory=dict)
+    days: Mapping[int, float] = field(default_factory=dict)
+    """How well its day fits the question's time, 0..1."""
     title: Mapping[int, float] = field(default_factory=dict)
     """By note id: how well its title, aliases, path and tags match, 0..1."""
-    words: Mapping[int, int] = field(default_factory=dict)
-    """By note id: its length."""
-    days: Mapping[int, float] = field(default_factory=dict)
-    """By passage: how well its day fits the question's time, 0..1."""
     order: Mapping[int, float] = field(default_factory=dict)
     """By note id: 1 for what the question wants first (latest, earliest), down to 0."""
     about: frozenset[int] = frozenset()
-    """Passages that mention an entity of the question."""
+    """Passages that mention an entity of the question, or stand on its page."""
     names: Sequence[str] = ()
     exact: Sequence[str] = ()
     kinds: Sequence[str] = ()
     asks_when: bool = False
+    average_note_words: float = 1.0
+    average_passage_words: float = 1.0
 
 
-class Ranked(NamedTuple):
-    """A passage's score and what it is made of."""
+class Feedback(NamedTuple):
+    """What the first round's best passages add: weighted terms, and each candidate's cosine to where they point."""
 
-    id: int
-    score: float
-    parts: Mapping[str, float]
+    terms: Mapping[str, float] = {}
+    rarity: Mapping[str, float] = {}
+    hits: Mapping[str, Mapping[int, int]] = {}
+    cosine: Mapping[int, float] = {}
 
 
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SPEAKER = re.compile(r"\s*[-*+]\s+\**([^\W\d_a-z][\w.'’ -]{0,30}?)\**:\s")
 _TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|days?|since|recently"
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|days?|since|recently|just"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"
     r"|october|november|december|(?:19|20)\d\d|morning|summer|winter|spring|autumn|fall)\b",
     re.I,
 )
 
 
-def rank(found: Evidence) -> list[Ranked]:
-    """Score every passage, best first; ties go to the earlier row, so that an answer is the same each time."""
-    features = _Features(found)
-    ranked = []
-    for passage in found.passages.values():
-        parts = {name: value for name, value in features.of(passage) if value}
-        ranked.append(Ranked(passage.id, sum(WEIGHTS[name] * value for name, value in parts.items()), parts))
-    return sorted(ranked, key=lambda r: (-r.score, r.id))
-
-
-class _Features:
-    """The features of one question's candidates, each computed where it is cheapest."""
+class Ranker:
+    """Ranks one question's candidates, in two rounds."""
 
     def __init__(self, found: Evidence) -> None:
         self._found = found
-        self._best = max(found.lexical.values(), default=0.0) or 1.0
-        self._idf_total = sum(found.idf) or 1.0
-        self._notes = _note_scores(found)
-        said = {_speaker(p.text) for p in found.passages.values()} - {""}
-        named = [name for name in found.names if name.casefold() in said]
-        # With two speakers named, neither is who is asked about.
-        self._speaker = named[0].casefold() if len(named) == 1 else ""
+        best = max(found.lexical.values(), default=0.0) or 1.0
+        self._lexical = {i: score / best for i, score in found.lexical.items()}
+        self._coverage = self._covered()
+        self._notes: Mapping[int, float] = {}
+        self._feedback: Mapping[int, float] = {}
 
-    def of(self, passage: Candidate) -> "list[tuple[str, float]]":
+    # --- first round ---------------------------------------------------------------------------------------------
+
+    def first_round(self) -> list[int]:
+        """The passages to learn from: the best by words and meaning alone."""
+        found = self._found
+        notes = _over_best(self._note_gains(found.hits, found.rarity))
+
+        def score(passage: Candidate) -> float:
+            words = self._lexical.get(passage.id, 0.0) + 2 * self._coverage.get(passage.id, 0.0)
+            meaning = 2 * found.cosine.get(passage.id, 0.0)
+            return words + meaning + notes.get(passage.note_id, 0.0) - 2 * passage.is_heading
+
+        best = sorted(found.passages.values(), key=lambda p: (-score(p), p.id))
+        return [passage.id for passage in best[:FEEDBACK_PASSAGES]]
+
+    def feedback_terms(self, best: Iterable[int], rarity: Mapping[str, float]) -> dict[str, float]:
+        """The stems that tell most about those passages, weighted 0..0.7; `rarity` leaves out those that tell nothing."""
+        weights: dict[str, float] = {}
+        for passage_id in best:
+            stems = self._found.stems.get(passage_id, ())
+            norm = K1 * (1 - B + B * len(stems) / self._found.average_passage_words)
+            for stem, count in Counter(stems).items():
+                if stem in rarity:
+                    weights[stem] = weights.get(stem, 0.0) + rarity[stem] * count * (K1 + 1) / (count + norm)
+        kept = sorted(weights, key=lambda stem: (-weights[stem], stem))[:FEEDBACK_TERMS]
+        return {stem: FEEDBACK_WEIGHT * weights[stem] / weights[kept[0]] for stem in kept}
+
+    # --- second round --------------------------------------------------------------------------------------------
+
+    def rank(self, feedback: Feedback) -> dict[int, float]:
+        """The score of every passage, best first; ties go to the earlier row, so that an answer is the same each time."""
+        learnt = {stem: feedback.rarity[stem] * weight for stem, weight in feedback.terms.items()}
+        asked = self._note_gains(self._found.hits, self._found.rarity)
+        self._notes = _over_best(_added_up(asked, self._note_gains(feedback.hits, learnt)))
+        self._feedback = feedback.cosine
+        scores = {p.id: self._score(p) for p in self._found.passages.values()}
+        return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def explain(self, passage_id: int) -> dict[str, float]:
+        """Every feature of one passage that is not zero, and how much its note counted, after `rank`."""
+        passage = self._found.passages[passage_id]
+        values = {**self._of_passage(passage), **self._of_note(passage), **dict(self._added(passage))}
+        return {"note_share": self._note_share(passage)} | {name: value for name, value in values.items() if value}
+
+    def _score(self, passage: Candidate) -> float:
+        share = self._note_share(passage)
+        own = sum(WEIGHTS[name] * value for name, value in self._of_passage(passage).items())
+        note = sum(WEIGHTS[name] * value for name, value in self._of_note(passage).items())
+        return (1 - share) * own + share * note + sum(WEIGHTS[name] * value for name, value in self._added(passage))
+
+    def _of_passage(self, passage: Candidate) -> dict[str, float]:
+        return {
+            "lexical": self._lexical.get(passage.id, 0.0),
+            "coverage": self._coverage.get(passage.id, 0.0),
+            "semantic": self._found.cosine.get(passage.id, 0.0),
+        }
+
+    def _of_note(self, passage: Candidate) -> dict[str, float]:
+        return {
+            "note": self._notes.get(passage.note_id, 0.0),
+            "note_semantic": self._found.notes[passage.note_id].cosine,
+            "feedback": self._feedback.get(passage.id, 0.0),
+        }
+
+    def _added(self, passage: Candidate) -> Iterator[tuple[str, float]]:
         found, text = self._found, passage.text
-        before = found.passages.get(passage.id - 1)
-        asked = before is not None and before.section == passage.section and "?" in before.text
-        return [
-            ("lexical", found.lexical.get(passage.id, 0.0) / self._best),
-            ("coverage", self._coverage(passage)),
-            ("semantic", found.cosine.get(passage.id, 0.0)),
-            ("note", self._notes.get(passage.note_id, 0.0)),
-            ("title", found.title.get(passage.note_id, 0.0)),
-            ("speaker", float(bool(self._speaker) and _speaker(text) == self._speaker)),
-            ("entity", float(passage.id in found.about)),
-            ("exact", float(any(exact in text for exact in found.exact))),
-            ("time", float(found.asks_when and _TIME.search(text) is not None)),
-            ("date", found.days.get(passage.id, 0.0)),
-            ("reply", found.lexical.get(passage.id - 1, 0.0) / self._best if asked else 0.0),
-            ("question", float(text.rstrip().endswith("?"))),
-            ("heading", float(passage.section < 0)),
-            ("kind", float(passage.kind in found.kinds)),
-            ("order", found.order.get(passage.note_id, 0.0)),
+        if passage.is_heading:
+            yield "heading", 1.0
+        if text.endswith("?"):
+            yield "question", 1.0
+        if self._speaker and speaker(text) == self._speaker:
+            yield "speaker", 1.0
+        if passage.id - 1 in self._lexical:
+            before = found.passages[passage.id - 1]
+            if "?" in before.text and before.section == passage.section:
+                yield "reply", self._lexical[before.id]
+        if found.asks_when and _TIME.search(text):
+            yield "time", 1.0
+        if passage.id in found.about:
+            yield "entity", 1.0
+        if any(exact in text for exact in found.exact):
+            yield "exact", 1.0
+        if passage.kind in found.kinds:
+            yield "kind", 1.0
+        for name, values, key in self._looked_up:
+            if key(passage) in values:
+                yield name, values[key(passage)]
+
+    @cached_property
+    def _looked_up(self) -> list[tuple[str, Mapping[int, float], Callable[[Candidate], int]]]:
+        """Features that only some questions have, by passage or by note."""
+        of_passage, of_note = attrgetter("id"), attrgetter("note_id")
+        tables = [
+            ("date", self._found.days, of_passage),
+            ("title", self._found.title, of_note),
+            ("order", self._found.order, of_note),
         ]
+        return [table for table in tables if table[1]]
 
-    def _coverage(self, passage: Candidate) -> float:
-        """The share of the question's terms (by rarity) in the passage and, counting less, around it in its section."""
-        best = [0.0] * len(self._found.idf)
-        for distance in range(-len(REACH) + 1, len(REACH)):
-            counts = self._found.counts.get(passage.id + distance)
-            if counts is None:
-                continue
-            other = self._found.passages[passage.id + distance]
-            if other.section == passage.section and other.note_id == passage.note_id:
-                weight = REACH[abs(distance)]
-                best = [max(b, weight) if count else b for b, count in zip(best, counts, strict=True)]
-        return sum(b * idf for b, idf in zip(best, self._found.idf, strict=True)) / self._idf_total
+    @cached_property
+    def _speaker(self) -> str:
+        """Who is asked about: the one speaker of the candidates that the question names; with two, neither."""
+        if not self._found.names:
+            return ""
+        said = {speaker(p.text) for p in self._found.passages.values()} - {""}
+        named = {name.casefold() for name in self._found.names} & said
+        return named.pop() if len(named) == 1 else ""
+
+    # --- what both rounds share ------------------------------------------------------------------------------------
+
+    def _covered(self) -> dict[int, float]:
+        """The share of the question's terms, by rarity, in each passage and, counting less, around it in its section."""
+        passages = self._found.passages
+        total = sum(self._found.rarity.values()) or 1.0
+        covered: dict[int, float] = {}
+        for term, rarity in self._found.rarity.items():
+            best: dict[int, float] = {}
+            for hit in self._found.hits.get(term, ()):
+                here = passages[hit]
+                for distance in range(1 - len(REACH), len(REACH)):
+                    weight = REACH[abs(distance)]
+                    near = passages.get(hit + distance)
+                    if near is None or best.get(near.id, 0.0) >= weight:
+                        continue
+                    if near.section == here.section and near.note_id == here.note_id:
+                        best[near.id] = weight
+            for passage_id, weight in best.items():
+                covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
+        return covered
+
+    def _note_gains(self, hits: Mapping[str, Mapping[int, int]], weights: Mapping[str, float]) -> dict[int, float]:
+        """BM25 of each note over its candidate passages; a term's weight is its rarity, or part of it."""
+        found = self._found
+        scores: dict[int, float] = {}
+        for term, weight in weights.items():
+            counts: dict[int, int] = {}
+            for passage_id, count in hits.get(term, {}).items():
+                note_id = found.passages[passage_id].note_id
+                counts[note_id] = counts.get(note_id, 0) + count
+            for note_id, count in counts.items():
+                length = found.notes[note_id].words / found.average_note_words
+                norm = NOTE_K1 * (1 - NOTE_B + NOTE_B * length)
+                scores[note_id] = scores.get(note_id, 0.0) + weight * count * (NOTE_K1 + 1) / (count + norm)
+        return scores
+
+    def _note_share(self, passage: Candidate) -> float:
+        """How much of the score the note as a whole decides: 0.9 for a short note, less and less for a longer one."""
+        whole = NOTE_TOKENS_LIST if _LIST_ITEM.match(passage.text) else NOTE_TOKENS_PROSE
+        return NOTE_SHARE * min(1.0, whole / max(self._found.notes[passage.note_id].tokens, 1))
 
 
-def _speaker(text: str) -> str:
+def count_stems(wanted: set[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
+    """How often each wanted stem stands in which candidate."""
+    hits: dict[str, dict[int, int]] = {}
+    for passage_id, found in stems.items():
+        for stem in wanted.intersection(found):
+            hits.setdefault(stem, {})[passage_id] = found.count(stem)
+    return hits
+
+
+def _added_up(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
+    return {key: first.get(key, 0.0) + second.get(key, 0.0) for key in first.keys() | second.keys()}
+
+
+def _over_best(scores: Mapping[int, float]) -> dict[int, float]:
+    best = max(scores.values(), default=0.0) or 1.0
+    return {key: score / best for key, score in scores.items()}
+
+
+def speaker(text: str) -> str:
     """Who says a line of a conversation (`- Name: …`), case folded, or ""."""
     match = _SPEAKER.match(text)
     return match[1].casefold() if match else ""
 
 
-def _note_scores(found: Evidence) -> dict[int, float]:
-    """BM25 of each note over its passages that the lexical lane found, divided by the best note's."""
-    totals: dict[int, list[int]] = {}
-    for passage_id, counts in found.counts.items():
-        note = found.passages[passage_id].note_id
-        before = totals.get(note)
-        totals[note] = [a + b for a, b in zip(before, counts, strict=True)] if before else list(counts)
-    if not totals:
-        return {}
-    average = sum(found.words.get(note, 1) for note in totals) / len(totals)
-    held = [sum(1 for counts in totals.values() if counts[i]) for i in range(len(found.idf))]
-    rarity = [math.log(1 + (len(totals) - h + 0.5) / (h + 0.5)) for h in held]
-    scores = {}
-    for note, counts in totals.items():
-        norm = K1 * (1 - B + B * found.words.get(note, 1) / average)
-        scores[note] = sum(r * count / (count + norm) for r, count in zip(rarity, counts, strict=True))
-    best = max(scores.values()) or 1.0
-    return {note: score / best for note, score in scores.items()}
+def inverse_frequency(total: int, holding: int) -> float:
+    """BM25's inverse document frequency, never below a trace: a term everywhere tells next to nothing."""
+    return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)

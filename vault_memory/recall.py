@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from vault_memory import entities, pack, query, rank
+from vault_memory import entities, pack, query
 from vault_memory.answer import Answer, Request, Result, Understood
 from vault_memory.embed import StaticEmbedder
 from vault_memory.gather import Gatherer, Lanes
@@ -49,13 +49,12 @@ class Recall:
         return [form for name in names for form in self._names.forms(name)]
 
     def _compose(self, request: Request, question: query.Question, lanes: Lanes) -> Answer:
-        ranked = {r.id: r for r in rank.rank(lanes.evidence)}
-        candidates = [lanes.evidence.passages[i] for i in ranked if i in lanes.allowed]
+        candidates = [lanes.passages[i] for i in lanes.scores]
         notes = self._search.notes({c.note_id for c in candidates})
         headers = {note.id: note.header_tokens for note in notes.values()}
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
         packed = pack.pack(candidates, headers, limits)
-        results, changed = self._results(request, packed, notes, ranked)
+        results, changed = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
             request=request,
@@ -81,7 +80,7 @@ class Recall:
         )  # fmt: skip
 
     def _results(
-        self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], ranked: dict[int, rank.Ranked]
+        self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
     ) -> tuple[list[Result], int]:
         """The packed passages as cited results, and how many were dropped because their file no longer has them."""
         facts = self._facts([place[0].id for place in packed.places])
@@ -97,16 +96,15 @@ class Recall:
                 continue
             line = files[first.note_id][start - 1] if first.from_char is not None else None
             content, truncated = pack.content(place, line)
-            score = ranked[first.id]
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
-                rank=len(results) + 1, score=score.score, kind=first.kind, date=note.day, occurred=occurred,
+                rank=len(results) + 1, score=lanes.scores[first.id], kind=first.kind, date=note.day, occurred=occurred,
                 entities=self._mentioned(content), confidence=confidence,
                 tier="working" if first.id in facts else None, content=content, path=note.path, start_line=start,
                 end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
-                why={k: round(v, 4) for k, v in score.parts.items()} if request.explain else None,
+                why={k: round(v, 4) for k, v in lanes.explain(first.id).items()} if request.explain else None,
             ))  # fmt: skip
         return results, len(packed.places) - len(results)
 

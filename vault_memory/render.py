@@ -126,6 +126,14 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+_LEFT_OUT = {
+    "over_budget": "{} that did not fit the budget",
+    "over_k": "{} ranked lower (--k shows more)",
+    "near_duplicates": "{} nearly the same",
+    "changed": "{} whose note has changed since",
+}
+
+
 def _why(why: Any) -> str:  # noqa: ANN401
     return json.dumps(why, ensure_ascii=False, sort_keys=True).replace('"', "")
 
@@ -135,7 +143,7 @@ def recall_notes(answer: Answer) -> list[str]:
     notes = [f"{what}: {why}" for what, why in answer.degraded]
     if not answer.fresh:
         notes.append(f"the index is {plural(answer.pending, 'note')} behind; `memory index` brings it up to date")
-    left = [f"{count} {what.replace('_', ' ')}" for what, count in answer.omitted.items() if count]
+    left = [_LEFT_OUT[what].format(count) for what, count in answer.omitted.items() if count]
     if left:
         notes.append("left out: " + ", ".join(left))
     if not answer.results:

@@ -53,14 +53,16 @@ class _Keys(NamedTuple):
 
 
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
+_ENTITY = r"@(?:\[\[[^\[\]]+\]\]|[^\W_][\w-]*|_[\w-]+)"
+# Possessive throughout: with backtracking a long run of spaces without a colon takes cubic time.
 _HEAD = re.compile(
-    r"([WBOS])(?!\w)[ \t]*(?:\(([^()]*)\))?"
-    r"((?:[ \t]*@(?:\[\[[^\[\]]+\]\]|[^\W_][\w-]*|_[\w-]+))*)"
-    r"([^:]*?)[ \t]*:[ \t]*(.*)$"
+    r"([WBOS])(?!\w)[ \t]*+(?:\(([^()]*+)\))?"
+    rf"((?:[ \t]*+{_ENTITY})?+(?:[ \t]*+(?<!\w){_ENTITY})*+)"
+    r"([^:]*+):[ \t]*(.*)$"
 )
 # What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
-_MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*(?:\([^()]*\))?[ \t]*(?:@[^:]*)?:|[WBOS][ \t]*[(@]")
-_NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*(?:\([^()]*\)[ \t]*)?(?:@[^:]*)?:")
+_MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
+_NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
 _SCOPE = re.compile(r"\bscope[ \t]*=[ \t]*([^\s,()]+)")
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
@@ -109,14 +111,14 @@ def bullets(note: Note, start: int, end: int) -> Iterator[Bullet]:
     """Yield the list items of lines `start`..`end`; indented lines that are no bullets with a kind belong to theirs."""
     number = start
     while number <= end:
-        match = _BULLET.match(note.lines[number - 1]) if _holds_facts(note, number) else None
+        match = _bullet(note, number) if _holds_facts(note, number) else None
         if not match:
             number += 1
             continue
-        indent, parts, last = len(match[1].expandtabs(4)), [_visible(note, number, match)], number
+        indent, parts, last = len(match[1].expandtabs(4)), [match[2].strip()], number
         while last < end and _continues(note, last + 1, indent):
             last += 1
-            parts.append(note.lines[last - 1].strip())
+            parts.append(note.shown(last).strip())
         yield Bullet(number, last, " ".join(parts).strip())
         number = last + 1
 
@@ -125,10 +127,10 @@ def _holds_facts(note: Note, number: int) -> bool:
     return note.states[number - 1] == TEXT and not (note.owned and note.is_owned(number))
 
 
-def _visible(note: Note, number: int, match: re.Match[str]) -> str:
-    """The bullet's text without comments; inline code stays, so only comment masks count."""
-    text = match[2]
-    return re.sub(r"%%.*?%%|<!--.*?-->", "", text) if "%%" in text or "<!--" in text else text
+def _bullet(note: Note, number: int) -> re.Match[str] | None:
+    """The bullet that the line begins, its comments cut out; none where a comment hides the bullet itself."""
+    match = _BULLET.match(note.lines[number - 1])
+    return _BULLET.match(note.shown(number)) if match and number in note.uncommented else match
 
 
 def _continues(note: Note, number: int, indent: int) -> bool:
@@ -175,10 +177,10 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
     """Why a bullet that was meant as a fact is none, or ""."""
     if match:
         rest = match[4].strip()
-        if match[4] and not match[4][0].isspace():
-            return f"`{rest}` does not belong before the colon"
-        if rest and not match[3]:
+        if rest and not match[3] and (rest[0].isalpha() or rest.startswith("[[")):
             return f"`{rest}` stands before the colon: an entity is written `@Name` or `@[[Name]]`"
+        if rest and not match[4][0].isspace():
+            return f"`{rest}` does not belong before the colon"
         return "" if match[5].strip() else "a fact without text"
     meant = _MEANT.match(text)
     if not meant:
@@ -218,6 +220,8 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
         if key in values and number is None:
             return _Keys(), f"`{key}={values[key]}` is not a number from 0 to 1"
     occurred = dates.parse_t(values["t"]) if "t" in values else None
+    if values.get("scope") == "":
+        return _Keys(), "`scope=` names no scope"
     if "t" in values and occurred is None:
         return _Keys(), f"`t={values['t']}` is not an ISO date or from/to"
     if confidence is None and kind == "O":

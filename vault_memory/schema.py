@@ -6,13 +6,12 @@ It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §
 import contextlib
 import importlib.util
 import os
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 
-from vault_memory.errors import IndexUnusableError
+from vault_memory.errors import BusyError, IndexUnusableError
 
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 5000
@@ -22,7 +21,7 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   hash BLOB NOT NULL, day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
-  header_tokens INTEGER NOT NULL, words INTEGER NOT NULL DEFAULT 0, first INTEGER NOT NULL, count INTEGER NOT NULL);
+  header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0, vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
   from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
@@ -59,8 +58,25 @@ CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN DELETE FROM passage_ft
 CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN DELETE FROM note_fts WHERE rowid = old.id; END;
 """
 
-DAMAGED = (apsw.CorruptError, apsw.NotADBError)
-"""What SQLite raises when the file is no index of ours; the caller rebuilds."""
+DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
+"""What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
+
+_BUSY = (apsw.BusyError, apsw.LockedError)
+_FAILED = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)
+
+
+@contextlib.contextmanager
+def spoken(index: Path) -> Iterator[None]:
+    """Turn what SQLite raises for reasons outside this program into errors a person can act on."""
+    try:
+        yield
+    except _BUSY as error:
+        raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
+    except _FAILED as error:
+        raise IndexUnusableError(
+            f"The index {index} cannot be used: {error}.",
+            "Check free space and permissions there; the index is derived and may be deleted.",
+        ) from error
 
 
 def connect(path: Path) -> apsw.Connection:
@@ -112,13 +128,13 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
 
 def checkpoint(connection: apsw.Connection) -> None:
     """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
-    with contextlib.suppress(apsw.BusyError, apsw.LockedError):
+    with contextlib.suppress(*_BUSY):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def new_name(index: Path) -> Path:
     """A name beside the index for one being built."""
-    return index.with_name(f"{index.name}.new-{uuid.uuid4().hex[:8]}")
+    return index.with_name(f"{index.name}.new-{os.urandom(4).hex()}")
 
 
 def sweep(index: Path) -> None:

@@ -15,7 +15,7 @@ from vault_memory.terms import quoted
 
 
 class NoteInfo(NamedTuple):
-    """What an answer says of a passage's note; `first` and `count` are its passages' row ids."""
+    """What an answer says of a passage's note."""
 
     id: int
     path: str
@@ -23,9 +23,6 @@ class NoteInfo(NamedTuple):
     title: str
     headings: str
     header_tokens: int
-    words: int
-    first: int
-    count: int
 
 
 _ALLOWED = """
@@ -143,6 +140,36 @@ class Search:
         )
         return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
 
+    def note_cosines(self, ids: Iterable[int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these notes to a query vector."""
+        sql = (
+            "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
+            " JOIN note n ON n.id = j.value WHERE n.vector IS NOT NULL"
+        )
+        return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
+
+    def lengths(self, ids: Iterable[int]) -> list[tuple[int, int, int]]:
+        """(note id, tokens, words) of these notes."""
+        sql = "SELECT n.id, n.tokens, n.words FROM json_each(?) j JOIN note n ON n.id = j.value"
+        return [(row[0], row[1], row[2]) for row in self._store.rows(sql, json.dumps(list(ids)))]
+
+    def vectors(self, ids: Iterable[int]) -> list[bytes]:
+        """The vectors of these passages."""
+        sql = (
+            "SELECT e.vector FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+
+    def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
+        """Ids of the first passages on the pages of these entities."""
+        sql = (
+            "SELECT p.id FROM alias a JOIN passage p ON p.note_id = a.note_id"
+            " WHERE a.own AND a.slug IN (SELECT value FROM json_each(?))"
+            + self._where("p.id")
+            + " GROUP BY p.id ORDER BY p.id LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+
     def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the facts that mention any of these entities, newest note first."""
         sql = (
@@ -185,12 +212,12 @@ class Search:
             " FROM json_each(?) j JOIN passage p ON p.id = j.value" + self._where("p.id", "WHERE")
         )
         rows = self._store.rows(sql, json.dumps(list(ids)))
-        return {row[0]: Candidate(*row[:6], KINDS[row[6]], *row[7:]) for row in rows}
+        return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
         sql = (
-            "SELECT n.id, n.path, day, title, headings, header_tokens, words, first, count"
+            "SELECT n.id, n.path, day, title, headings, header_tokens"
             " FROM json_each(?) j JOIN note n ON n.id = j.value"
         )
         return {row[0]: NoteInfo(*row) for row in self._store.rows(sql, json.dumps(list(ids)))}

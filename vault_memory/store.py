@@ -16,11 +16,14 @@ import apsw
 from vault_memory import entities, schema
 from vault_memory.chunk import Chunk
 from vault_memory.note import Link, Problem, Tag
+from vault_memory.vectors import combine
 
 KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
 """What a passage is; stored as the position in this tuple."""
 
-FREQUENT_SHARE = 50
+NOTE_VECTOR_PASSAGES = 64
+
+FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their count kept."""
 
 _SLICE = 512
@@ -89,6 +92,7 @@ class Written(NamedTuple):
     embedded: int
     from_cache: int
     words: int
+    tokens: int
 
 
 class Store:
@@ -130,6 +134,16 @@ class Store:
         """A number that grows with each change of the content."""
         return int(self.meta("generation") or 0)
 
+    def totals(self) -> tuple[int, int, int]:
+        """How many passages, words and notes there are."""
+        row = next(self.rows("SELECT coalesce(sum(count), 0), coalesce(sum(words), 0), count(*) FROM note"))
+        return int(row[0]), int(row[1]), int(row[2])
+
+    def frequent(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many passages these stems stand, for those that are frequent."""
+        sql = "SELECT f.term, f.passages FROM json_each(?) j JOIN frequent f ON f.term = j.value"
+        return dict(self.rows(sql, json.dumps(terms)))  # type: ignore[arg-type]  # rows of two columns
+
     # --- notes in ------------------------------------------------------------------------------------------------
 
     def notes(self) -> dict[str, NoteRow]:
@@ -145,10 +159,11 @@ class Store:
             self._delete_rows(old)
         first = int(self.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
         note_id = self._insert_head(head, first)
-        written = Written(0, 0, 0, 0, 0)
+        written = Written(0, 0, 0, 0, 0, 0)
         while batch := list(islice(passages, _SLICE)):
             written = self._insert_passages(note_id, first + written.passages, batch, embed, embedder, written)
-        self.connection.execute("UPDATE note SET count = ?, words = ? WHERE id = ?", (written.passages, written.words, note_id))
+        totals = (written.passages, written.words, written.tokens, self._note_vector(note_id, first, written), note_id)
+        self.connection.execute("UPDATE note SET count = ?, words = ?, tokens = ?, vector = ? WHERE id = ?", totals)
         self._drop_unused(spare)
         return note_id, written
 
@@ -211,8 +226,18 @@ class Store:
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded
-        done = (len(batch), len(facts), embedded, cached, sum(p.terms.count(" ") + 1 for p in batch))
+        words, tokens = sum(p.terms.count(" ") + 1 for p in batch), sum(p.tokens for p in batch)
+        done = (len(batch), len(facts), embedded, cached, words, tokens)
         return Written(*(old + new for old, new in zip(so_far, done, strict=True)))
+
+    def _note_vector(self, note_id: int, first: int, written: Written) -> bytes | None:
+        """Where a note points as a whole: the sum of its first passages' vectors (a long note points nowhere)."""
+        sql = (
+            "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
+            " WHERE p.id BETWEEN ? AND ? ORDER BY p.id"
+        )
+        vectors = [row[0] for row in self.rows(sql, first, first + min(written.passages, NOTE_VECTOR_PASSAGES) - 1)]
+        return combine([(vector, 1.0) for vector in vectors]) if vectors else None
 
     def _embedding_ids(self, batch: list[PassageRow], embed: Embed, embedder: int) -> tuple[list[int], int]:
         """The embedding of each passage, made where the same text has none yet; and how many were made."""
@@ -255,7 +280,7 @@ class Store:
         self.connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')")
         self.connection.execute("DELETE FROM frequent")
         sql = "INSERT INTO frequent SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
-        self.connection.execute(sql, (max(total // FREQUENT_SHARE, 200),))
+        self.connection.execute(sql, (max(total // FREQUENT_SHARE, 10),))
         self.set_meta("frequent_at", total)
 
     def _embeddings_of(self, note_id: int) -> set[int]:

@@ -11,11 +11,10 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import stat
+import sys
 import time
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +46,7 @@ class File(NamedTuple):
 
 @dataclass
 class Walk:
-    """What one walk found: notes by path, what was passed over and why, folders that could not be read."""
+    """What one walk found: notes by path, what was passed over and why, folders (or files) that could not be read."""
 
     files: dict[str, File] = field(default_factory=dict)
     skipped: list[Problem] = field(default_factory=list)
@@ -55,8 +54,8 @@ class Walk:
     folders: int = 0
 
     def cannot_tell(self, path: str) -> bool:
-        """Whether that path lies below a folder that could not be read, so that its absence proves nothing."""
-        return any(path.startswith(f"{folder}/") for folder in self.unreadable)
+        """Whether that path is or lies below what could not be read, so that its absence proves nothing."""
+        return any(path == folder or path.startswith(f"{folder}/") for folder in self.unreadable)
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class Vault:
                 continue
             if len(text) > 2 and text[0] == text[-1] == "/":  # /regular expression/, as Obsidian reads it
                 with contextlib.suppress(re.error):
-                    patterns.append(re.compile(f".*(?:{text[1:-1]})"))
+                    patterns.append(re.compile(f".*(?:{text[1:-1]})", re.DOTALL))
             else:
                 prefixes.append(text)
         template = self.daily.template
@@ -147,7 +146,7 @@ class Vault:
                 with os.scandir(self.root / folder) as entries:
                     found.folders += 1
                     for entry in entries:
-                        self._visit(entry, f"{folder}/{entry.name}" if folder else entry.name, found, pending, links)
+                        self._look(entry, f"{folder}/{entry.name}" if folder else entry.name, found, pending, links)
             except OSError as error:
                 if not folder:
                     raise RefusedError(
@@ -160,13 +159,22 @@ class Vault:
             self._visit_link(path, found)
         return found
 
+    def _look(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
+        try:
+            self._visit(entry, path, found, pending, links)
+        except FileNotFoundError:
+            return  # gone since its folder was read, as an editor's temporary files are
+        except OSError as error:
+            found.unreadable.append(path)
+            found.skipped.append(Problem(_shown(path), 0, f"cannot be looked at: {error.strerror}", "error"))
+
     def _visit(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
         name = entry.name
         if name.startswith("."):
             return
         note = name[-3:].lower() == ".md"
         if entry.is_symlink():
-            if note or entry.is_dir():
+            if note or os.path.isdir(entry.path):  # DirEntry.is_dir raises for a link in a loop
                 links.append(path)
             elif not os.path.exists(entry.path):
                 found.skipped.append(Problem(_shown(path), 0, "a link that leads nowhere"))
@@ -193,7 +201,8 @@ class Vault:
             target = (self.root / path).resolve(strict=True)
             status = target.stat()
         except (OSError, RuntimeError) as error:
-            reason = "a link in a loop" if getattr(error, "errno", 0) == errno.ELOOP else "a link that leads nowhere"
+            loop = isinstance(error, RuntimeError) or error.errno == errno.ELOOP  # the former before Python 3.13
+            reason = "a link in a loop" if loop else "a link that leads nowhere"
             found.skipped.append(Problem(_shown(path), 0, reason))
             return
         inside = self.root in target.parents
@@ -222,7 +231,7 @@ class Vault:
             full = Path(os.path.normpath(self.root / candidate))
             if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
                 raise RefusedError(f"{_shown(path)} leads out of the vault.", "Name a note by its path inside the vault.")
-            if full.is_file() and full.name[-3:].lower() == ".md":
+            if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
                 if any(part.startswith(".") for part in relative.split("/")):
                     raise RefusedError(f"{_shown(path)} is not a note.", "Hidden folders are not part of the vault.")
@@ -238,34 +247,45 @@ class Vault:
         """Replace the note `path` by `data`, atomically, if its bytes are still `expected` (None: it must not exist).
 
         Mode, owner and extended attributes are kept; a link that stays inside the vault is written through.
-        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault.
+        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault,
+        VaultError when the system refuses.
         """
         target = Path(os.path.realpath(self.root / path))
         if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
             raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = self._temporary_file()
+        self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
+        part = None
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = self._temporary_file()
             with open(part, "xb") as handle:
                 handle.write(data)
                 handle.flush()
                 os.fsync(handle.fileno())
-            if expected is not None:
-                _keep_attributes(target, part)
-            self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
-            if expected is None:
-                _place_new(part, target)
-            else:
-                os.replace(part, target)
+            with _one_writer(part.parent):
+                if expected is not None:
+                    _keep_attributes(target, part)
+                self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
+                if expected is None:
+                    _place_new(part, target)
+                else:
+                    os.replace(part, target)
         except FileExistsError as error:
             raise ConflictError(f"{path} appeared while it was being written; nothing was written.", "Try again.") from error
+        except FileNotFoundError as error:
+            raise ConflictError(f"{path} vanished while it was being written; nothing was written.", "Try again.") from error
+        except OSError as error:
+            raise VaultError(
+                f"{path} cannot be written: {error.strerror or error}; nothing was changed.", "Check permissions and free space."
+            ) from error
         finally:
-            part.unlink(missing_ok=True)
+            if part:
+                part.unlink(missing_ok=True)
 
     def _temporary_file(self) -> Path:
         folder = self.root / MEMORY_FOLDER / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{uuid.uuid4().hex}.part"
+        return folder / f"{os.urandom(8).hex()}.part"
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         current = target.read_bytes() if target.exists() else None
@@ -287,6 +307,26 @@ def content_hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
+@contextlib.contextmanager
+def _one_writer(folder: Path) -> Iterator[None]:
+    """Let one writer of this program at a time compare and replace: another's edit in between would be lost.
+
+    The folder itself is locked, so no file is left behind; where folders cannot be locked the window stays open.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _place_new(part: Path, target: Path) -> None:
     """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
     try:
@@ -304,6 +344,8 @@ def _keep_attributes(source: Path, target: Path) -> None:
     with contextlib.suppress(OSError):
         os.chown(target, status.st_uid, status.st_gid)
     os.chmod(target, stat.S_IMODE(status.st_mode))
+    import shutil
+
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
 

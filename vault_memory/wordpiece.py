@@ -12,12 +12,14 @@ emoji is new or old, the word it sticks to has no pieces, on every Python.
 """
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
+from typing import NamedTuple
 
 LONGEST_WORD = 100
 """Characters; a longer word has no pieces (`max_input_chars_per_word` of the original)."""
 
 CONTINUATION = "##"
+START = 3
 
 _REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cs"})
 _REMOVED_CHARACTERS = frozenset("\0\ufffd")
@@ -43,33 +45,47 @@ def words(text: str) -> list[str]:
     return text.translate(_NORMALISED).split()
 
 
-def pieces(word: str, row_of: Callable[[str], int], longest_piece: int) -> list[int]:
+class Vocabulary(NamedTuple):
+    """What a vocabulary must tell: enough for one in a file as for one in memory."""
+
+    row_of: Callable[[str], int | None]
+    """A piece's row (`##` before a continuation) or None."""
+    longest_piece: int
+    """Characters of the longest piece, `##` not counted."""
+    starts: Set[str] | None = None
+    """The first `START` characters, after any `##`, of every piece that has as many; None where not known."""
+
+
+def pieces(word: str, vocabulary: Vocabulary) -> list[int]:
     """Return the vocabulary rows of one normalised word, first piece first.
 
-    `row_of` gives a piece's row or -1; `longest_piece` is the longest piece of the vocabulary in characters,
-    `##` not counted. A word that cannot be covered from end to end, or is over `LONGEST_WORD` characters, has
-    no pieces at all (the original's `[UNK]`).
+    A word that cannot be covered from end to end, or is over `LONGEST_WORD` characters, has no pieces at all
+    (the original's `[UNK]`).
     """
     if len(word) > LONGEST_WORD:
         return []
+    row_of, longest, starts = vocabulary
     rows: list[int] = []
     start = 0
     while start < len(word):
-        row, start = _longest_piece(word, start, row_of, longest_piece)
-        if row < 0:
-            return []
+        prefix = CONTINUATION if start else ""
+        piece = prefix + word[start : start + longest]
+        # A megabyte of base64 would come through the loop millions of times; most of it starts like no piece.
+        if starts is not None and piece[: len(prefix) + START] not in starts:
+            piece = piece[: len(prefix) + START - 1]
+        while (row := row_of(piece)) is None:
+            piece = piece[:-1]
+            if len(piece) == len(prefix):
+                return []
         rows.append(row)
+        start += len(piece) - len(prefix)
     return rows
 
 
-def _longest_piece(word: str, start: int, row_of: Callable[[str], int], longest: int) -> tuple[int, int]:
-    """Return the row of the longest piece at `start` and where it ends; row -1 when there is none."""
-    prefix = CONTINUATION if start else ""
-    for end in range(min(len(word), start + longest), start, -1):
-        row = row_of(prefix + word[start:end])
-        if row >= 0:
-            return row, end
-    return -1, start
+def starts_of(tokens: Iterable[str]) -> frozenset[str]:
+    """Return `Vocabulary.starts` of these tokens."""
+    lengths = ((token, START + len(CONTINUATION) * token.startswith(CONTINUATION)) for token in tokens)
+    return frozenset(token[:length] for token, length in lengths if len(token) >= length)
 
 
 def _normalised(character: str) -> str:

@@ -6,14 +6,14 @@ with the parser before anything is written, and written only over the very bytes
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
 from vault_memory import daily, entities, retain
 from vault_memory.errors import ConflictError, UsageError
-from vault_memory.note import BLANK, parse
+from vault_memory.note import BLANK, Heading, parse
 from vault_memory.vault import SETTLE_SECONDS, Vault, content_hash
 
 TRIES = 3
@@ -39,9 +39,14 @@ class Bullet:
     confidence: float | None = None
 
     def __str__(self) -> str:
-        keys = f"(c={self.confidence:g})" if self.confidence is not None else ""
+        keys = f"(c={_decimal(self.confidence)})" if self.confidence is not None else ""
         names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
+
+
+def _decimal(number: float) -> str:
+    """A number with up to six places and no exponent, as the grammar reads it."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
 def _is_word(name: str) -> bool:
@@ -51,16 +56,27 @@ def _is_word(name: str) -> bool:
 def check(bullet: Bullet) -> None:
     """Raise UsageError unless the bullet would be read back as the fact it states."""
     for name in bullet.entities:
-        if not entities.slug(name) or re.search(r"[\[\]|#\r\n]", name):
-            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # and line ends.")
+        if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
+            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a day is none.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
-    found = list(retain.facts(note, None))
-    wanted = " ".join(bullet.text.split())
-    if len(found) != 1 or found[0].kind != bullet.kind or wanted not in (found[0].narrative, f"{found[0].narrative} ^{found[0].block_id}"):
+    # An open comment is a problem of the note: it would hide all that is written below it.
+    found = [] if note.problems else list(retain.facts(note, None))
+    if len(found) != 1 or not _states(found[0], bullet):
         raise UsageError(
             "This text would not be read back as one fact.",
             "Leave out comments (%% or <!--) and code fences, and say something.",
         )
+
+
+def _states(fact: retain.Fact, bullet: Bullet) -> bool:
+    text = " ".join(bullet.text.split())
+    names = {entities.slug(name) for name in fact.entities}
+    return (
+        fact.kind == bullet.kind
+        and text in (fact.narrative, f"{fact.narrative} ^{fact.block_id}")
+        and names >= {entities.slug(name) for name in bullet.entities}
+        and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
+    )
 
 
 def retain_bullet(
@@ -129,13 +145,13 @@ def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
         line = len(parse(path, new.encode()).lines)
     if not any(fact.start_line == line for fact in retain.facts(parse(path, new.encode()), None)):
         raise ConflictError(
-            f"{path}: a fact at its end would lie inside a code fence, a comment or an owned block; nothing was written.",
+            f"{path}: a fact at its end would lie in a code fence, a comment or an owned block; nothing was written.",
             "Close what is open there (see `memory lint`), then try again.",
         )
     return new.encode("utf-8"), line
 
 
-def _last_retain_line(headings: "tuple[retain.Heading, ...]", states: bytearray) -> int:
+def _last_retain_line(headings: Sequence[Heading], states: bytearray) -> int:
     """The last line with text of the last Retain section, the heading itself if it is empty, or 0 without one."""
     found = [i for i, heading in enumerate(headings) if heading.text.casefold() == "retain"]
     if not found:

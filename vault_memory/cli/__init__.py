@@ -1,7 +1,6 @@
 """Owns the command line: options in, a Memory call, render out. Each group of commands is a module, imported when used."""
 
 import sys
-import traceback
 from importlib import import_module
 from typing import Any
 
@@ -80,6 +79,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _report(error: VaultMemoryError, arguments: list[str]) -> int:
     if "-v" in arguments or "--verbose" in arguments:
+        import traceback
+
         traceback.print_exc()
     if "--json" in arguments:
         from vault_memory import render

@@ -1,0 +1,241 @@
+"""The builtin embedder: exactness, meaning, any input, agreement with sqlite-vec, cost of a query."""
+
+import hashlib
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.embed import (
+    BLOCK_CHARACTERS,
+    BUILTIN_ID,
+    BUILTIN_PATH,
+    BULK_TEXTS,
+    HEADER,
+    MAGIC,
+    Context,
+    Embedder,
+    StaticEmbedder,
+    bit_code,
+    builtin,
+    combine,
+)
+from vault_memory.errors import VaultMemoryError
+
+ARTEFACT_SHA256 = "852f0000b957eee94cd02d9fbf8a19022746fd8aa65cb61502404074c99a7f11"
+
+any_text = st.text(st.characters())  # lone surrogates included
+some_words = st.sampled_from(["the", "car", "Émile", "東京", "unbelievably", "zzqx", "🙂", "[x]", "1500"])
+plain_words = st.lists(some_words).map(" ".join)
+contexts = st.lists(st.tuples(st.one_of(any_text, plain_words), st.integers(1, 9)), max_size=7).map(tuple)
+vectors = st.binary(min_size=16, max_size=16).map(lambda raw: raw.replace(b"\x80", b"\x81"))
+
+
+def cosine(a: bytes, b: bytes) -> float:
+    x, y = memoryview(a).cast("b"), memoryview(b).cast("b")
+    dot = sum(p * q for p, q in zip(x, y, strict=True))
+    return dot / math.sqrt(sum(p * p for p in x) * sum(q * q for q in y))
+
+
+def one(text: str) -> bytes:
+    return builtin().embed_plain([((text, 1),)])[0]
+
+
+def test_artefact_is_the_one_the_documents_name() -> None:
+    assert hashlib.sha256(Path(BUILTIN_PATH).read_bytes()).hexdigest() == ARTEFACT_SHA256
+
+
+def test_artefact_says_where_it_comes_from() -> None:
+    data = Path(BUILTIN_PATH).read_bytes()
+    note = json.loads(data[data.rindex(b"{") :])
+    assert note["source"] == "sentence-transformers/all-MiniLM-L6-v2"
+    assert note["dimensions"] == builtin().dimensions
+
+
+def test_embedder_has_the_protocol_and_one_instance() -> None:
+    embedder: Embedder = builtin()
+    assert embedder.id == BUILTIN_ID
+    assert embedder.dimensions == 128
+    assert builtin() is builtin()
+
+
+@settings(deadline=None)
+@given(st.lists(contexts, max_size=12))
+def test_with_and_without_numpy_are_the_same_bytes(batch: list[Context]) -> None:
+    assert builtin().embed_bulk(batch) == builtin().embed_plain(batch)
+
+
+@given(any_text)
+def test_any_text_has_a_full_scale_or_zero_vector(text: str) -> None:
+    vector = one(text)
+    assert len(vector) == 128
+    assert max(map(abs, memoryview(vector).cast("b"))) in {0, 127}
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\0", "\ud800", "\ufffd", "🙂", "x" * 101])
+def test_nothing_known_is_the_zero_vector(text: str) -> None:
+    assert one(text) == bytes(128)
+    assert builtin().embed_bulk([((text, 1),)]) == [bytes(128)]
+
+
+def test_empty_batches_and_contexts() -> None:
+    assert builtin().embed([]) == []
+    assert builtin().embed_bulk([]) == []
+    assert builtin().embed_plain([()]) == builtin().embed_bulk([()]) == [bytes(128)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 5_000_000,
+        "[" * 100_000,
+        "漢字" * 50_000,
+        "\0" * 1_000_000,
+        "".join(map(chr, range(0x3000))) * 10,
+        "the quick brown fox " * 20_000,
+        " ".join(hashlib.sha256(bytes([i % 256, i // 256])).hexdigest() for i in range(3000)),
+    ],
+    ids=["one word", "brackets", "han", "nul", "many scripts", "prose", "hex"],
+)
+def test_huge_texts_are_embedded_alike_in_both_ways(text: str) -> None:
+    assert len(text) > BLOCK_CHARACTERS
+    batch: list[Context] = [(("before", 1),), ((text, 1),), (("after", 2), (text, 1))]
+    assert StaticEmbedder().embed_bulk(batch) == StaticEmbedder().embed_plain(batch)
+
+
+def test_more_words_than_the_memo_holds() -> None:
+    texts = [hashlib.md5(str(i).encode()).hexdigest()[:9] for i in range(50_000)]
+    embedder = StaticEmbedder()
+    bulk = embedder.embed(texts)
+    assert bulk[:50] == StaticEmbedder().embed(texts[:50])
+    assert bulk[-50:] == StaticEmbedder().embed(texts[-50:])
+    assert embedder.embed(texts[:50]) == bulk[:50]
+
+
+def test_many_small_calls_go_over_to_bulk_without_a_trace() -> None:
+    texts = [f"note number {i} about gardening" for i in range(BULK_TEXTS * 2)]
+    embedder = StaticEmbedder()
+    calls = [embedder.embed(texts[start : start + 8]) for start in range(0, len(texts), 8)]
+    small = [vector for vectors in calls for vector in vectors]
+    assert small == StaticEmbedder().embed(texts)
+
+
+def test_weights_are_repetitions() -> None:
+    repeated = builtin().embed(["red car red car blue"])
+    assert builtin().embed_contexts([(("red car", 2), ("blue", 1))]) == repeated
+
+
+def test_word_order_and_case_do_not_matter() -> None:
+    assert one("Peter likes tea") == one("tea LIKES péter")
+
+
+@pytest.mark.parametrize(
+    ("word", "near", "far"),
+    [
+        ("car", "automobile", "banana"),
+        ("doctor", "physician", "carpet"),
+        ("happy", "joyful", "concrete"),
+        ("dog", "puppy", "invoice"),
+        ("ocean", "sea", "keyboard"),
+        ("king", "queen", "sandwich"),
+        ("guitar", "violin", "tax"),
+        ("money", "salary", "forest"),
+        ("snow", "winter", "database"),
+        ("paint", "artist", "engine"),
+        ("marriage", "wedding", "algorithm"),
+        ("She lost her job", "He was unemployed and looking for work", "The soup needs more salt"),
+        ("What does Peter prefer?", "Peter likes short answers", "The train was late again"),
+        ("When did they adopt the cat?", "We got a kitten from the shelter", "Server upgrade is scheduled"),
+        ("travel plans for Italy", "a trip to Rome and Florence", "fix the failing unit test"),
+    ],
+)
+def test_related_texts_are_nearer(word: str, near: str, far: str) -> None:
+    assert cosine(one(word), one(near)) > cosine(one(word), one(far)) + 0.05
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["¿Dónde está la biblioteca?", "Мама мыла раму", "東京に行きました", "שלום", "مرحبا", "สวัส", "👩‍👩‍👧 ok"],
+)
+def test_other_scripts_do_not_fail(text: str) -> None:
+    assert builtin().embed_bulk([((text, 1),)]) == [one(text)]
+
+
+def sqlite_vec_bits(vector: bytes) -> bytes:
+    # By its path: importing the package would import numpy.
+    spec = importlib.util.find_spec("sqlite_vec")
+    assert spec is not None and spec.origin is not None
+    connection = apsw.Connection(":memory:")
+    connection.enable_load_extension(True)
+    connection.load_extension(os.path.join(os.path.dirname(spec.origin), "vec0"))
+    ((bits,),) = connection.execute("SELECT vec_quantize_binary(vec_int8(?))", (vector,)).fetchall()
+    assert isinstance(bits, bytes)
+    return bits
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 40).flatmap(lambda eights: st.binary(min_size=8 * eights, max_size=8 * eights)))
+def test_bit_code_equals_sqlite_vec(vector: bytes) -> None:
+    assert bit_code(vector) == sqlite_vec_bits(vector)
+
+
+@pytest.mark.parametrize("length", [0, 7, 12])
+def test_bit_code_refuses_part_bytes(length: int) -> None:
+    with pytest.raises(ValueError, match="multiple of 8"):
+        bit_code(bytes(length))
+
+
+@given(st.lists(st.tuples(vectors, st.floats(-1000, 1000)), min_size=1, max_size=9), st.randoms())
+def test_combine_has_no_order(pairs: list[tuple[bytes, float]], order: Random) -> None:
+    shuffled = list(pairs)
+    order.shuffle(shuffled)
+    assert combine(shuffled) == combine(pairs)
+
+
+def test_combine_by_hand() -> None:
+    assert combine([(bytes([127, 0]), 1.0), (bytes([0, 127]), 0.5)]) == bytes([127, 64])
+    assert combine([(bytes([127, 256 - 127]), 0.25)]) == bytes([127, 256 - 127])
+    assert combine([(bytes([5, 5]), 1.0), (bytes([5, 5]), -1.0)]) == bytes(2)
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], [(b"ab", math.nan)], [(b"ab", math.inf)], [(b"ab", 1e4)], [(b"ab", 1.0), (b"abc", 1.0)]]
+)
+def test_combine_refuses(pairs: list[tuple[bytes, float]]) -> None:
+    with pytest.raises(ValueError):
+        combine(pairs)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"short", b"x" * HEADER.size, HEADER.pack(MAGIC, 9, 8, 7, 6)])
+def test_a_damaged_artefact_says_so(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "minilm-static.bin"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(VaultMemoryError, match="cannot be read"):
+        StaticEmbedder(str(path))
+
+
+QUERY_PROGRAM = """
+import sys, time
+from vault_memory.embed import builtin
+start = time.process_time()
+vector = builtin().embed(["what does Peter prefer for long messages?"])[0]
+print(time.process_time() - start, "numpy" in sys.modules, vector.hex())
+"""
+
+
+def test_a_query_in_a_fresh_process_is_quick_and_the_same() -> None:
+    command = [sys.executable, "-c", QUERY_PROGRAM]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() for _ in "abc"]
+    assert {numpy for _, numpy, _ in runs} == {"False"}
+    assert {vector for _, _, vector in runs} == {one("what does Peter prefer for long messages?").hex()}
+    assert min(float(seconds) for seconds, _, _ in runs) < 0.010

@@ -1,0 +1,226 @@
+"""Whatever happens to a vault and its index, in any order: brought up to date, the index equals one built from nothing."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
+from vaults import command, memory, opened, put
+
+from vault_memory import schema
+from vault_memory.indexer import RACY_SECONDS, diff
+from vault_memory.memory import Memory
+
+FOLDERS = ("", "memory", "bank/entities", "deep", "deep/er")
+NAMES = ("a", "b", "2025-11-27", "Nora", "ÜB er")
+LINES = (
+    "# Heading", "## Retain", "- W @Nora: Lives in Gothenburg.", "- O(c=0.8) @[[Nora]]: Likes trains.", "- S(c=7): malformed",
+    "- B(t=2025-11-06, scope=agent:x) @Tern: We sailed.", "See [[a]] and [[b#part|the other]]. #tag/one", "The heron stood by the weir.",
+    "---", "aliases: [N, Nanna]", "```", "%% hidden %%", "", "日本語の行", "caf\udce9",
+)  # fmt: skip
+
+texts = st.lists(st.sampled_from(LINES), max_size=9).map(lambda lines: "\n".join(lines).encode("utf-8", "surrogateescape"))
+ages = st.sampled_from([0.0, 0.0, 1.0, 3.0, 60.0])
+
+
+class VaultMachine(RuleBasedStateMachine):
+    """A vault that people and programs change while its index is used, restarted and killed."""
+
+    notes = Bundle("notes")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.top = Path(tempfile.mkdtemp())
+        self.root = self.top / "vault"
+        put(self.root, "anchor.md", "A note that is never deleted: an emptied vault is another story.\n")
+        self.mine = memory(self.root)
+        self.known = 0
+
+    def teardown(self) -> None:
+        self.equals_a_fresh_build()
+        shutil.rmtree(self.top)
+
+    # --- what happens to notes ---------------------------------------------------------------------------------------
+
+    @rule(target=notes, folder=st.sampled_from(FOLDERS), name=st.sampled_from(NAMES), data=texts, age=ages)
+    def save(self, folder: str, name: str, data: bytes, age: float) -> str:
+        path = f"{folder}/{name}.md".lstrip("/")
+        put(self.root, path, data, age)
+        return path
+
+    @rule(note=notes, data=texts)
+    def save_atomically(self, note: str, data: bytes) -> None:
+        part = put(self.root, f"{note}.tmp123", data, 0)
+        os.replace(part, self.root / note)
+
+    @rule(note=notes, line=st.sampled_from(LINES))
+    def append(self, note: str, line: str) -> None:
+        if (self.root / note).exists():
+            with open(self.root / note, "ab") as file:
+                file.write(b"\n" + line.encode("utf-8", "surrogateescape"))
+
+    @rule(note=notes)
+    def edit_without_trace(self, note: str) -> None:
+        """Same size, and the same time stamp where that is fresh enough to be doubted."""
+        file = self.root / note
+        data = file.read_bytes() if file.exists() else b""
+        if not data:
+            return
+        before = file.stat()
+        file.write_bytes(bytes([*data[:-1], data[-1] ^ 1 if data[-1] not in b"\n\x0b" else data[-1]]))
+        if time.time() - before.st_mtime < RACY_SECONDS / 2:
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    @rule(note=notes, age=ages)
+    def touch(self, note: str, age: float) -> None:
+        if (self.root / note).exists():
+            then = time.time_ns() - int(age * 1e9)
+            os.utime(self.root / note, ns=(then, then))
+
+    @rule(target=notes, note=notes, folder=st.sampled_from(FOLDERS), name=st.sampled_from(NAMES))
+    def rename(self, note: str, folder: str, name: str) -> str:
+        path = f"{folder}/{name}.md".lstrip("/")
+        if (self.root / note).exists():
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.root / note, self.root / path)
+        return path
+
+    @rule(one=notes, other=notes)
+    def swap(self, one: str, other: str) -> None:
+        if one != other and (self.root / one).exists() and (self.root / other).exists():
+            os.replace(self.root / one, self.root / "aside")
+            os.replace(self.root / other, self.root / one)
+            os.replace(self.root / "aside", self.root / other)
+
+    @rule(target=notes, note=notes, name=st.sampled_from(NAMES))
+    def copy(self, note: str, name: str) -> str:
+        if (self.root / note).exists() and note != f"deep/{name}.md":
+            (self.root / "deep").mkdir(exist_ok=True)
+            shutil.copy2(self.root / note, self.root / f"deep/{name}.md")
+        return f"deep/{name}.md"
+
+    @rule(folder=st.sampled_from(FOLDERS[1:]), to=st.sampled_from(["Archive", "deep/er/est", ".hidden"]))
+    def move_folder(self, folder: str, to: str) -> None:
+        if (self.root / folder).is_dir() and not (self.root / to).exists() and not to.startswith(f"{folder}/"):
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / folder).rename(self.root / to)
+
+    @rule(note=notes)
+    def delete(self, note: str) -> None:
+        (self.root / note).unlink(missing_ok=True)
+
+    @rule()
+    def delete_folder(self) -> None:
+        shutil.rmtree(self.root / "deep", ignore_errors=True)
+
+    # --- what happens to the index -----------------------------------------------------------------------------------
+
+    @rule()
+    def index(self) -> None:
+        assert self.mine.index().failed == []
+
+    @rule(note=notes)
+    def index_one(self, note: str) -> None:
+        self.mine.index(paths=[str(self.root / note)])
+
+    @rule()
+    def rebuild(self) -> None:
+        assert self.mine.index(rebuild=True).rebuilt == "asked for"
+
+    @rule()
+    def catch_up(self) -> None:
+        with self.mine.reading() as (_, freshness):
+            assert freshness.fresh
+
+    @rule()
+    def restart(self) -> None:
+        self.mine = memory(self.root)
+
+    @precondition(lambda self: self.mine.index_path.exists())
+    @rule(done=st.integers(0, 4))
+    def stop_midway(self, done: int) -> None:
+        """A run that ends after a few notes, as one does whose time is up."""
+        self.mine.unusable()
+        walk = self.mine.vault.walk()
+
+        def stop(count: int, total: int, passages: int) -> None:
+            if count > done:
+                raise KeyboardInterrupt
+
+        with opened(self.mine) as store:
+            try:
+                Memory._indexer(self.mine, store).update(walk, stop)
+            except KeyboardInterrupt:
+                return
+
+    @rule(delay=st.floats(0.1, 0.45), rebuild=st.booleans())
+    def kill(self, delay: float, rebuild: bool) -> None:
+        arguments = command(self.root, "index", *(["--rebuild"] if rebuild else []))
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    @rule(suffix=st.sampled_from(["", "-wal", "-shm"]))
+    def delete_index(self, suffix: str) -> None:
+        self.mine.index_path.with_name(self.mine.index_path.name + suffix).unlink(missing_ok=True)
+
+    # --- what must hold ----------------------------------------------------------------------------------------------
+
+    @rule()
+    def equals_a_fresh_build(self) -> None:
+        mine, fresh = self.mine.check()
+        assert mine == fresh
+        assert_rows_hang_together(self.mine)
+        assert list(self.mine.index_path.parent.glob("index.sqlite.new-*")) == []
+
+    @initialize(first=st.booleans())
+    def begin(self, first: bool) -> None:
+        if first:
+            self.mine.index()
+
+    @invariant()
+    def the_index_opens(self) -> None:
+        if self.mine.index_path.exists():
+            assert "damaged" not in self.mine.unusable()
+
+
+def assert_rows_hang_together(of: Memory) -> None:
+    """What the digest does not cover: no row without its owner, search finds exactly the lines there are."""
+    with opened(of) as store:
+        assert store.one("PRAGMA integrity_check") == "ok"
+        for table in ("passage_fts", "note_fts"):
+            store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+        for table, key, owner in (
+            ("fact", "passage_id", "passage"), ("mention", "passage_id", "passage"), ("chunk", "note_id", "note"),
+            ("alias", "note_id", "note"), ("link", "note_id", "note"), ("tag", "note_id", "note"), ("problem", "note_id", "note"),
+            ("passage", "note_id", "note"), ("passage", "embedding_id", "embedding"), ("embedding_code", "id", "embedding"),
+            ("passage_fts", "rowid", "passage"), ("note_fts", "rowid", "note"), ("embedding", "id", "embedding_code"),
+        ):  # fmt: skip
+            assert store.one(f"SELECT count(*) FROM {table} WHERE {key} NOT IN (SELECT id FROM {owner})") == 0, table
+        assert store.one("SELECT count(*) FROM embedding") == store.one("SELECT count(DISTINCT embedding_id) FROM passage")
+        for table, owner in (("passage_fts", "passage"), ("note_fts", "note")):
+            assert store.one(f"SELECT count(*) FROM {table}") == store.one(f"SELECT count(*) FROM {owner}")
+        for word in ("heron", "nora", "gothenburg", "hidden"):
+            found = {row[0] for row in store.rows("SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?", word)}
+            assert found == {row[0] for row in store.rows("SELECT id FROM passage WHERE text LIKE ?", f"%{word}%")}
+        spans = sorted(store.rows("SELECT first, first + count, count FROM note WHERE count > 0"))
+        assert all(end <= start for (_, end, _), (start, _, _) in zip(spans, spans[1:], strict=False))
+        assert sum(count for _, _, count in spans) == store.one("SELECT count(*) FROM passage")
+        rows, checked = store.notes(), int(store.meta("checked_ns") or 0)
+    changes = diff(of.vault.walk().files, rows, checked)
+    assert (changes.new, changes.gone) == ([], [])
+    assert schema.SCHEMA_VERSION
+
+
+VaultMachine.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=30, deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)  # fmt: skip
+TestVault = VaultMachine.TestCase

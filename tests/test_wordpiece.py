@@ -1,0 +1,139 @@
+"""WordPiece against the reference implementation, HuggingFace `tokenizers`, with the shipped vocabulary."""
+
+import unicodedata
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.embed import BUILTIN_PATH, TokenTable
+from vault_memory.wordpiece import LONGEST_WORD, Vocabulary, pieces, starts_of, words
+
+tokenizers = pytest.importorskip("tokenizers")
+
+RECLASSIFIED = "\u166d\u1734\u1885\u1886"
+"""Their category changed after the Unicode version the reference was built with."""
+
+
+def _known_to_both(character: str) -> bool:
+    """The reference holds Unicode 8 and this Python a newer one; what Unicode 3.2 had is the same in both."""
+    return unicodedata.ucd_3_2_0.category(character) != "Cn" and character not in RECLASSIFIED
+
+
+texts = st.text(st.characters(codec="utf-8").filter(_known_to_both))
+latin_texts = st.text(st.sampled_from("abcdeinstING'-. \t\n#0159éÅßñ…“中\u0301\u00ad\u200d\u3000[]"))
+
+
+@cache
+def table() -> TokenTable:
+    shipped = TokenTable(BUILTIN_PATH)
+    shipped.hold()
+    return shipped
+
+
+@cache
+def reference() -> Any:
+    vocabulary = {table()[row].decode(): row for row in range(len(table()))}
+    vocabulary["[UNK]"] = len(vocabulary)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def ours(text: str) -> list[int]:
+    return [row for word in words(text) for row in pieces(word, table().vocabulary)]
+
+
+def theirs(text: str) -> list[int]:
+    return [row for row in reference().encode(text).ids if row != len(table())]
+
+
+@given(texts)
+def test_equals_the_reference_on_any_text(text: str) -> None:
+    assert ours(text) == theirs(text)
+
+
+@given(st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyz0123456789"), min_size=20))
+def test_equals_the_reference_on_gibberish(text: str) -> None:
+    assert ours(text) == theirs(text)
+
+
+@given(latin_texts)
+def test_equals_the_reference_on_text_of_common_signs(text: str) -> None:
+    assert ours(text) == theirs(text)
+
+
+def test_equals_the_reference_on_every_old_character() -> None:
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    known = [character for character in characters if _known_to_both(character)]
+    framed = [f"a{character}b" for character in known]
+    encoded = reference().encode_batch(framed)
+    different = [
+        text for text, their in zip(framed, encoded, strict=True)
+        if ours(text) != [row for row in their.ids if row != len(table())]
+    ]
+    assert different == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Peter prefers concise replies (<1500 chars) on WhatsApp.",
+        "unbelievably antidisestablishmentarianism",
+        "Café naïve Ångström İstanbul ΣΊΣΥΦΟΣ",
+        "東京タワー and 北京",
+        "한국어 텍스트",
+        "مرحبا بالعالم",
+        "नमस्ते दुनिया",
+        "rock'n'roll -- 3.14 $5 ~x_y^z",
+        "emoji 🙂 and 👩‍👩‍👧 glued🙂",
+        "[CLS] [MASK] [unused1]",
+        "x" * LONGEST_WORD,
+        "x" * (LONGEST_WORD + 1),
+        "zero\u200bwidth soft\u00adhyphen \ufeffbom",
+        "",
+    ],
+)
+def test_equals_the_reference(text: str) -> None:
+    assert ours(text) == theirs(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", ["hello", ",", "world", "!"]),
+        ("Café", ["cafe"]),
+        ("漢字x", ["漢", "字", "x"]),
+        ("a\0b\ufffdc\udc80d", ["abcd"]),
+        ("tab\tline\r\nend\u3000wide", ["tab", "line", "end", "wide"]),
+        (" \n ", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_a_character_without_a_name_yet_is_a_letter() -> None:
+    assert words("a\u0378b") == ["a\u0378b"]
+    assert ours("a\u0378b") == []
+
+
+def test_pieces_are_the_longest_from_the_left_or_none() -> None:
+    rows = {"un": 0, "una": 1, "##ble": 2, "##able": 3, "##x": 4}
+    for starts in (None, starts_of(rows)):
+        vocabulary = Vocabulary(rows.get, 4, starts)
+        assert pieces("unable", vocabulary) == [1, 2]
+        assert pieces("unablex", vocabulary) == [1, 2, 4]
+        assert pieces("unabley", vocabulary) == []
+        assert pieces("", vocabulary) == []
+    assert pieces("u" * (LONGEST_WORD + 1), Vocabulary(lambda piece: 0, 200)) == []
+
+
+@given(texts)
+def test_the_map_finds_what_the_dictionary_finds(text: str) -> None:
+    mapped = TokenTable(BUILTIN_PATH)
+    for word in words(text):
+        assert pieces(word, mapped.vocabulary) == pieces(word, table().vocabulary)
