@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from vaults import end_all
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -14,3 +15,9 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
             patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
         patch.delenv("MEMORY_VAULT", raising=False)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left() -> Iterator[None]:
+    yield
+    end_all()

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 from vaults import command, memory, opened, put
 
-from vault_memory import schema
 from vault_memory.indexer import RACY_SECONDS, diff
 from vault_memory.memory import Memory
 
@@ -216,7 +215,6 @@ def assert_rows_hang_together(of: Memory) -> None:
         rows, checked = store.notes(), int(store.meta("checked_ns") or 0)
     changes = diff(of.vault.walk().files, rows, checked)
     assert (changes.new, changes.gone) == ([], [])
-    assert schema.SCHEMA_VERSION
 
 
 VaultMachine.TestCase.settings = settings(

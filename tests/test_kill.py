@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from vaults import command, fill, index_digest, memory, opened, put, run, start
+from vaults import fill, index_digest, memory, opened, put, run, start
 
 from vault_memory.memory import Memory
 
@@ -69,11 +69,13 @@ def test_killed_at_any_moment(tmp_path: Path, rebuild: bool) -> None:
     arguments = ("index", "--rebuild") if rebuild else ("index",)
     hits, longest = 0, 1.0
     for turn in range(14):
-        for n in chance.sample(range(60), 25):  # edits, a new note, a vanished one, a moved folder
-            put(root, f"{n % 5}/note {n}.md", f"# Note {n}\n" + "\n".join(chance.choices(WORDS, k=30)), age_seconds=chance.choice([0, 60]))
+        for file in chance.sample(sorted(root.glob("*/*.md")), 25):
+            text = f"# Note {turn}\n" + "\n".join(chance.choices(WORDS, k=30))
+            put(root, str(file.relative_to(root)), text, age_seconds=chance.choice([0, 60]))
         put(root, f"new {turn}.md", "new\n")
         (root / f"new {turn - 3}.md").unlink(missing_ok=True)
-        (root / "3").rename(root / "aside") if (root / "3").exists() else (root / "aside").rename(root / "3")
+        here, there = ("3", "aside") if (root / "3").exists() else ("aside", "3")
+        (root / here).rename(root / there)
         begun = time.monotonic()
         hit = killed(start(root, *arguments), chance.uniform(0.12, longest))
         longest = longest if hit else max(0.3, 0.8 * (time.monotonic() - begun))
@@ -149,9 +151,7 @@ def test_recalls_during_rebuilds_neither_fail_nor_see_an_empty_index(tmp_path: P
     mine.index()
     batch = tmp_path / "questions.jsonl"
     batch.write_text('{"query": "anchor in the harbour of Kallö", "k": 1}\n' * 300)
-    asking = subprocess.Popen(
-        command(root, "recall", "--batch", str(batch)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    asking = start(root, "recall", "--batch", str(batch))
     rebuilding = [start(root, "index", "--rebuild")]
     generations = set()
     while rebuilding[-1].poll() is None or len(rebuilding) < 4:

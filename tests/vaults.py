@@ -102,8 +102,21 @@ def run(root: Path, *arguments: str, first: str = "") -> "subprocess.CompletedPr
 
 
 def start(root: Path, *arguments: str) -> "subprocess.Popen[str]":
-    """Start `memory ARGUMENTS` on that vault."""
-    return subprocess.Popen(command(root, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Start `memory ARGUMENTS` on that vault; it is ended with the test."""
+    process = subprocess.Popen(command(root, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _started.append(process)
+    return process
+
+
+_started: "list[subprocess.Popen[str]]" = []
+
+
+def end_all() -> None:
+    """End what `start` started and the test has left running."""
+    while _started:
+        process = _started.pop()
+        with process:
+            process.kill()
 
 
 def obeying_permissions() -> str:

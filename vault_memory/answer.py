@@ -1,4 +1,4 @@
-"""Owns the values recall takes and gives: Request, Result, Answer. Pure data; what they look like in print is render.py's."""
+"""Owns the values recall takes and gives: Request, Result, Answer. Pure data, no print."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

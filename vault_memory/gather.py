@@ -67,11 +67,17 @@ class Gatherer:
         rarity = self._telling(question.phrases)
         lexical = self._lexical(list(rarity), question) if mode != "semantic" else {}
         vector = self._query_vector(question, degraded) if mode != "lexical" else None
-        semantic = self._search.semantic(self._space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL) if vector else []
+        semantic = (
+            self._search.semantic(self._space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
+            if vector
+            else []
+        )
         entity = self._entity(about)
         temporal = self._within(question)
         passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal})
-        evidence = self._evidence(question, passages, rarity if mode != "semantic" else {}, lexical, vector, frozenset(entity))
+        evidence = self._evidence(
+            question, passages, rarity if mode != "semantic" else {}, lexical, vector, frozenset(entity)
+        )
         ranker = Ranker(evidence)
         scores = ranker.rank(self._feedback(ranker, evidence, vector))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
@@ -90,7 +96,10 @@ class Gatherer:
         self, question: Question, passages: Mapping[int, Candidate], rarity: Mapping[str, float],
         lexical: Mapping[int, float], vector: bytes | None, about: frozenset[int],
     ) -> Evidence:  # fmt: skip
-        stems = {i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page")))) for i, p in passages.items()}
+        stems = {
+            i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page"))))
+            for i, p in passages.items()
+        }
         notes = {p.note_id for p in passages.values()}
         near = self._search.note_cosines(notes, vector) if vector else {}
         return Evidence(
@@ -145,12 +154,16 @@ class Gatherer:
         """
         frequent = self._store.frequent(list(hits))
         counts = {stem: frequent.get(stem, len(found)) for stem, found in hits.items()}
-        return {s: inverse_frequency(self._total, c) for s, c in counts.items() if 1 < c and c * FEEDBACK_COMMON <= self._total}
+        return {
+            s: inverse_frequency(self._total, c)
+            for s, c in counts.items()
+            if c > 1 and c * FEEDBACK_COMMON <= self._total
+        }
 
     def _stems(self, text: str) -> list[str]:
-        reason = apsw.FTS5_TOKENIZE_DOCUMENT
-        found = self._tokenize(text.encode("utf-8", "replace"), reason, None, include_offsets=False, include_colocated=False)
-        return found  # type: ignore[return-value]  # without offsets and colocated stems it is a list of texts
+        data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
+        # Without offsets and colocated stems the result is a list of texts.
+        return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
 
     def _lexical(self, phrases: Sequence[str], question: Question) -> dict[int, float]:
         if phrases:

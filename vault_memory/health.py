@@ -61,7 +61,9 @@ def status(memory: "Memory") -> Status:
 
 def _counted(memory: "Memory", base: Status) -> Status:
     with memory.reading(write=False) as (store, freshness):
-        embedders = "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
+        embedders = (
+            "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
+        )
         return Status(
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
@@ -127,7 +129,9 @@ def _index(memory: "Memory") -> Check:
     state = status(memory)
     if state.pending:
         return Check("index", "notice", f"sound, but {state.pending} notes behind", "Run `memory index`.")
-    return Check("index", "ok", f"sound and up to date: {state.notes} notes, {state.passages} passages, {state.facts} facts")
+    return Check(
+        "index", "ok", f"sound and up to date: {state.notes} notes, {state.passages} passages, {state.facts} facts"
+    )
 
 
 def _parts(memory: "Memory") -> Iterator[Check]:

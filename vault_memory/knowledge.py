@@ -60,7 +60,10 @@ class Names:
         own: dict[str, str] = {}
         aliases: dict[str, list[str]] = defaultdict(list)
         names: dict[str, list[str]] = defaultdict(list)
-        sql = "SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path, a.own DESC, a.name"
+        sql = (
+            "SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id"
+            " ORDER BY n.path, a.own DESC, a.name"
+        )
         for path, slug, name, is_own in self._store.rows(sql):
             page = entities.slug(entities.link_name(path))
             names[page].append(name)
@@ -103,7 +106,9 @@ class Names:
     @cached_property
     def pages(self) -> dict[str, str]:
         """The path of each entity's page, by its slug; the first path where two pages share a name."""
-        paths = self._store.rows("SELECT DISTINCT n.path FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path DESC")
+        paths = self._store.rows(
+            "SELECT DISTINCT n.path FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path DESC"
+        )
         return {entities.slug(entities.link_name(path)): path for (path,) in paths}
 
     def in_question(self, slugs: Sequence[str]) -> list[str]:
@@ -163,8 +168,16 @@ def fact_line(row: Sequence[object]) -> FactLine:
     """A row of FACT_COLUMNS as a value."""
     kind, text, path, start, end, day, since, until, confidence = row
     occurred = since if since == until else f"{since}/{until}"
-    return FactLine(KINDS[int(str(kind))], str(text), str(path), int(str(start)), int(str(end)),
-                    _text(day), _text(occurred) if since else None, confidence if isinstance(confidence, float) else None)  # fmt: skip
+    return FactLine(
+        kind=KINDS[int(str(kind))],
+        text=str(text),
+        path=str(path),
+        start_line=int(str(start)),
+        end_line=int(str(end)),
+        date=_text(day),
+        occurred=_text(occurred) if since else None,
+        confidence=confidence if isinstance(confidence, float) else None,
+    )
 
 
 def _text(value: object) -> str | None:

@@ -68,7 +68,7 @@ class Memory:
     # --- indexing ------------------------------------------------------------------------------------------------
 
     def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: Progress | None = None) -> Report:
-        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those notes or folders.
+        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
@@ -120,7 +120,8 @@ class Memory:
             return "it was not an index of this program"
         except apsw.CantOpenError as error:
             raise IndexUnusableError(
-                f"The index {self.index_path} cannot be opened: {error}.", "Check its permissions, or delete it: it is derived."
+                f"The index {self.index_path} cannot be opened: {error}.",
+                "Check its permissions, or delete it: it is derived.",
             ) from error
         return ""
 
@@ -230,7 +231,9 @@ class Memory:
             return Freshness(False, pending)
         return Freshness(not report.pending, report.pending, report)
 
-    def recall(self, requests: Iterable[Request], progress: Progress | None = None, keep: bool = True) -> Iterator[Answer]:
+    def recall(
+        self, requests: Iterable[Request], progress: Progress | None = None, keep: bool = True
+    ) -> Iterator[Answer]:
         """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
         from vault_memory.recall import Recall
 
@@ -257,7 +260,7 @@ class Memory:
                 mended = (("index", f"it was damaged ({error}) and has been built anew"),)
 
     def check(self, progress: Progress | None = None) -> tuple[str, str]:
-        """Compare the index, brought up to date, with a fresh build beside it: their digests, equal when all is well."""
+        """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
         from vault_memory.digest import digest
 
         self.index(progress=progress)
@@ -357,7 +360,9 @@ def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
         return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
 
     files = {path: file for path, file in walk.files.items() if inside(path)}
-    files |= {row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)}
+    files |= {
+        row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)
+    }
     return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
 
 

@@ -15,7 +15,16 @@ from typing import IO, NamedTuple
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
 
-_SYNC_FOLDERS = ("dropbox", "onedrive", "mobile documents", "icloud drive", "icloud~md~obsidian", "google drive", "nextcloud", "pcloud")
+_SYNC_FOLDERS = (
+    "dropbox",
+    "onedrive",
+    "mobile documents",
+    "icloud drive",
+    "icloud~md~obsidian",
+    "google drive",
+    "nextcloud",
+    "pcloud",
+)
 _NETWORK_TYPES = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
 
 

@@ -10,7 +10,14 @@ from datetime import date
 from vault_memory import dates, entities, terms
 
 STOP_WORDS = frozenset(
-    ["a", "about", "above", "after", "again", "against", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "cannot", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "down", "during", "each", "few", "for", "from", "further", "get", "gets", "got", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let", "ll", "m", "me", "might", "more", "most", "must", "my", "myself", "no", "nor", "not", "of", "off", "on", "once", "one", "only", "or", "other", "our", "ours", "ourselves", "out", "over", "own", "re", "s", "same", "shan", "she", "should", "shouldn", "so", "some", "such", "t", "than", "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would", "wouldn", "you", "your", "yours", "yourself", "yourselves", "many", "much", "may", "shall", "upon", "within", "without", "tell", "know", "happened", "happen"]
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
+    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
+    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where which while who whom whose why will with won would wouldn you your yours yourself yourselves many much
+    may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
 )
 """Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
 
@@ -20,12 +27,13 @@ _EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|"
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _WHEN = re.compile(
-    r"\W*(?:when|what (?:date|day|month|year|time)|how long|since when)\b|\b(?:which|what) (?:month|year|date|day|week)\b", re.I
+    r"\W*(?:when|what (?:date|day|month|year|time)|how long|since when)\b"
+    r"|\b(?:which|what) (?:month|year|date|day|week)\b",
+    re.I,
 )
-_KIND_HINTS = (
-    ("opinion", re.compile(r"\b(?:prefer\w*|opinions?|thinks?|thought|believe\w*|feels?|favou?rites?|likes?|dislikes?|hates?|loves?)\b", re.I)),
-    ("experience", re.compile(r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed|built|made))\b", re.I)),
-)  # fmt: skip
+_OPINION = r"\b(?:prefer\w*|opinions?|thinks?|thought|believe\w*|feels?|favou?rites?|(?:dis)?likes?|hates?|loves?)\b"
+_EXPERIENCE = r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed|built|made))\b"
+_KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compile(_EXPERIENCE, re.I)))
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,9 @@ def understand(text: str, today: date) -> Question:
         text=text,
         phrases=phrases,
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
-        names=tuple(dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)),
+        names=tuple(
+            dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)
+        ),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),

@@ -40,7 +40,7 @@ WEIGHTS: Mapping[str, float] = {
     "kind": 0.4,
     "order": 1.5,
 }
-"""What each feature (0..1; the semantic ones -1..1) adds to a passage's score. Rounded: none is tuned to the last digit."""
+"""What each feature (0..1; the semantic ones -1..1) adds to a passage's score; rounded, since none is certain."""
 
 REACH = (1.0, 0.6, 0.4, 0.3)
 """How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
@@ -161,7 +161,7 @@ class Ranker:
         return [passage.id for passage in best[:FEEDBACK_PASSAGES]]
 
     def feedback_terms(self, best: Iterable[int], rarity: Mapping[str, float]) -> dict[str, float]:
-        """The stems that tell most about those passages, weighted 0..0.7; `rarity` leaves out those that tell nothing."""
+        """The stems that tell most about those passages, weighted 0..0.7; others are not in `rarity`."""
         weights: dict[str, float] = {}
         for passage_id in best:
             stems = self._found.stems.get(passage_id, ())
@@ -175,7 +175,7 @@ class Ranker:
     # --- second round --------------------------------------------------------------------------------------------
 
     def rank(self, feedback: Feedback) -> dict[int, float]:
-        """The score of every passage, best first; ties go to the earlier row, so that an answer is the same each time."""
+        """The score of every passage, best first; ties go to the earlier row, so that answers repeat."""
         learnt = {stem: feedback.rarity[stem] * weight for stem, weight in feedback.terms.items()}
         asked = self._note_gains(self._found.hits, self._found.rarity)
         self._notes = _over_best(_added_up(asked, self._note_gains(feedback.hits, learnt)))
@@ -256,7 +256,7 @@ class Ranker:
     # --- what both rounds share ------------------------------------------------------------------------------------
 
     def _covered(self) -> dict[int, float]:
-        """The share of the question's terms, by rarity, in each passage and, counting less, around it in its section."""
+        """The share of the question's terms, by rarity, in each passage and, less, around it in its section."""
         passages = self._found.passages
         total = sum(self._found.rarity.values()) or 1.0
         covered: dict[int, float] = {}

@@ -110,7 +110,10 @@ class Recall:
 
     def _facts(self, ids: list[int]) -> dict[int, tuple[str | None, float | None]]:
         """When it occurred and how sure it is, for those passages that are facts."""
-        sql = "SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value"
+        sql = (
+            "SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j"
+            " JOIN fact ON passage_id = j.value"
+        )
         return {
             row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3])
             for row in self._store.rows(sql, json.dumps(ids))

@@ -51,7 +51,13 @@ def instant(moment: datetime) -> str:
 
 def plural(count: int, noun: str) -> str:
     """`1 note`, `2 notes`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+    return (
+        f"{count:,} {noun}"
+        if count == 1
+        else f"{count:,} {noun[:-1]}ies"
+        if noun.endswith("y")
+        else f"{count:,} {noun}s"
+    )
 
 
 # --- recall --------------------------------------------------------------------------------------------------------
@@ -65,7 +71,7 @@ def recall_document(answer: Answer) -> Document:
         "id": request.id, "query": request.query, "now": instant(request.now), "mode": answer.mode,
         "lanes": dict(answer.lanes), "embedder": answer.embedder,
         "degraded": [{"what": what, "why": why} for what, why in answer.degraded],
-        "index": {"fresh": answer.fresh, "pending": answer.pending, "generation": answer.generation, "notes": answer.notes},
+        "index": {name: getattr(answer, name) for name in ("fresh", "pending", "generation", "notes")},
         "filters": {
             "since": _iso(filters.since), "until": _iso(filters.until), "as_of": _iso(filters.as_of),
             "entities": list(filters.entities), "kinds": list(filters.kinds), "tags": list(filters.tags),
@@ -169,13 +175,18 @@ def index_document(report: "Report") -> Document:
 
 def index_text(report: "Report", shown: int = 12) -> str:
     """A summary line and what needs attention: errors and warnings whole, format findings counted."""
-    parts = [f"{getattr(report, name)} {name}" for name in ("added", "modified", "moved", "removed") if getattr(report, name)]
+    parts = [
+        f"{getattr(report, name)} {name}" for name in ("added", "modified", "moved", "removed") if getattr(report, name)
+    ]
     lines = []
     if report.rebuilt and report.rebuilt not in ("asked for", "there was none"):
         lines.append(f"Built the index anew: {report.rebuilt}.")
     done = ", ".join(parts) or "nothing changed"
     total = report.added + report.modified + report.moved + report.unchanged
-    lines.append(f"{plural(total, 'note')} ({done}), {plural(report.passages, 'passage')} and {plural(report.facts, 'fact')} read in {report.seconds:.1f} s")
+    lines.append(
+        f"{plural(total, 'note')} ({done}), {plural(report.passages, 'passage')} and {plural(report.facts, 'fact')} read"
+        f" in {report.seconds:.1f} s"
+    )
     pressing = [p for p in report.problems if p.level in ("error", "warning")]
     lines += [problem_line(p) for p in pressing[:shown]]
     if len(pressing) > shown:
@@ -217,7 +228,9 @@ def status_text(status: "Status") -> str:
     where = "" if status.why_there == "vault" else f" ({status.why_there})"
     state = "up to date" if status.fresh else f"{plural(status.pending, 'note')} behind"
     lines.append(f"index    {status.path}{where}, {status.bytes / 1e6:.1f} MB, {state}")
-    lines.append(f"holds    {plural(status.notes, 'note')}, {plural(status.passages, 'passage')}, {plural(status.facts, 'fact')}")
+    lines.append(
+        f"holds    {plural(status.notes, 'note')}, {plural(status.passages, 'passage')}, {plural(status.facts, 'fact')}"
+    )
     lines += [f"vectors  {count:,} of {name}" for name, count in status.embedders]
     return "\n".join(lines)
 
@@ -253,7 +266,9 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     lines = []
     for row in rows:
         days = f"{row.first_day} – {row.last_day}" if row.first_day != row.last_day else row.first_day or ""
-        lines.append(f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {row.page or ''}".rstrip())
+        lines.append(
+            f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {row.page or ''}".rstrip()
+        )
     return "\n".join(lines)
 
 
@@ -299,9 +314,15 @@ def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
     for opinion in opinions:
         newest = opinion.evidence[0]
         about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
-        lines.append(f"{opinion.confidence:.2f} {opinion.trend:7} {about}{clean(opinion.statement)}  ({newest.path}#L{newest.start_line})")
+        lines.append(
+            f"{opinion.confidence:.2f} {opinion.trend:7} {about}{clean(opinion.statement)}"
+            f"  ({newest.path}#L{newest.start_line})"
+        )
         if history:
-            lines += [f"             {f.date or 'undated'}  {f.confidence or 0:.2f}  {f.path}#L{f.start_line}" for f in opinion.evidence]
+            lines += [
+                f"             {f.date or 'undated'}  {f.confidence or 0:.2f}  {f.path}#L{f.start_line}"
+                for f in opinion.evidence
+            ]
     return "\n".join(lines)
 
 

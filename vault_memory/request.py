@@ -17,7 +17,7 @@ OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
     "explain",
 )  # fmt: skip
-DATE_HELP = "A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, \"last week\", \"Nov 27\" …"
+DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
 
 
 def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> Request:

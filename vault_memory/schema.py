@@ -21,7 +21,8 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   hash BLOB NOT NULL, day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
-  header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0, vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
+  header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
+  vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
   from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
@@ -34,7 +35,8 @@ CREATE TABLE fact(
   block_id TEXT, narrative TEXT NOT NULL);
 CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, slug TEXT NOT NULL);
 CREATE INDEX name_slug ON name(slug);
-CREATE TABLE mention(passage_id INTEGER NOT NULL, name_id INTEGER NOT NULL, PRIMARY KEY(passage_id, name_id)) WITHOUT ROWID;
+CREATE TABLE mention(passage_id INTEGER NOT NULL, name_id INTEGER NOT NULL,
+  PRIMARY KEY(passage_id, name_id)) WITHOUT ROWID;
 CREATE INDEX mention_name ON mention(name_id, passage_id);
 CREATE TABLE alias(slug TEXT NOT NULL, note_id INTEGER NOT NULL, name TEXT NOT NULL, own INTEGER NOT NULL,
   PRIMARY KEY(slug, note_id)) WITHOUT ROWID;
@@ -45,7 +47,8 @@ CREATE TABLE tag(note_id INTEGER NOT NULL, line INTEGER NOT NULL, name TEXT NOT 
 CREATE INDEX tag_name ON tag(name, note_id, line);
 CREATE TABLE problem(note_id INTEGER NOT NULL, line INTEGER NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX problem_note ON problem(note_id);
-CREATE TABLE embedding(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
+CREATE TABLE embedding(
+  id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
 CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
 CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
@@ -92,7 +95,9 @@ def create(path: Path) -> apsw.Connection:
     """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = apsw.Connection(str(path))
-    connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE")
+    connection.execute(
+        "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE"
+    )
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
     connection.execute(TABLES)
     return connection
@@ -105,7 +110,9 @@ def load_vector_functions(connection: apsw.Connection) -> None:
     """
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
-        raise IndexUnusableError("sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory")
+        raise IndexUnusableError(
+            "sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory"
+        )
     connection.enable_load_extension(True)
     try:
         connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
@@ -115,7 +122,7 @@ def load_vector_functions(connection: apsw.Connection) -> None:
 
 @contextlib.contextmanager
 def writing(connection: apsw.Connection) -> Iterator[None]:
-    """One write transaction, begun at once: a deferred one that reads first fails with BUSY_SNAPSHOT, whatever the timeout."""
+    """One write transaction, begun at once: a deferred one that reads first fails with BUSY_SNAPSHOT."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -36,7 +36,8 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:tags IS NULL OR EXISTS (
     SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
       AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
-      AND (t.name = w.value COLLATE NOCASE OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
+      AND (t.name = w.value COLLATE NOCASE
+        OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
   AND (:slugs IS NULL OR p.id IN (
       SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
       WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
@@ -45,6 +46,7 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
 """
+
 
 class Search:
     """The lanes over one store, optionally under filters; made for one question."""
@@ -56,7 +58,7 @@ class Search:
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow; returns how many.
 
-        `slugs` and `forms` are the names of the entities asked for: an entity is also where its name stands in plain text.
+        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
         """
         self.release()
         match = " OR ".join(quoted(form) for form in forms if any(c.isalnum() for c in form))
@@ -114,7 +116,8 @@ class Search:
         """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
         if self._filtered:
             near = (
-                "SELECT c.id FROM temp.allowed a JOIN passage p ON p.id = a.id JOIN embedding_code c ON c.id = p.embedding_id"
+                "SELECT c.id FROM temp.allowed a JOIN passage p ON p.id = a.id"
+                " JOIN embedding_code c ON c.id = p.embedding_id"
                 " WHERE c.embedder = ? ORDER BY vec_distance_hamming(vec_bit(c.code), vec_bit(?)), c.id LIMIT ?"
             )
         else:
@@ -156,7 +159,8 @@ class Search:
     def vectors(self, ids: Iterable[int]) -> list[bytes]:
         """The vectors of these passages."""
         sql = (
-            "SELECT e.vector FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
+            "SELECT e.vector FROM json_each(?) j JOIN passage p ON p.id = j.value"
+            " JOIN embedding e ON e.id = p.embedding_id"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
 
@@ -217,8 +221,7 @@ class Search:
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
         sql = (
-            "SELECT n.id, n.path, day, title, headings, header_tokens"
-            " FROM json_each(?) j JOIN note n ON n.id = j.value"
+            "SELECT n.id, n.path, day, title, headings, header_tokens FROM json_each(?) j JOIN note n ON n.id = j.value"
         )
         return {row[0]: NoteInfo(*row) for row in self._store.rows(sql, json.dumps(list(ids)))}
 

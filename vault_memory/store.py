@@ -16,7 +16,7 @@ import apsw
 from vault_memory import entities, schema
 from vault_memory.chunk import Chunk
 from vault_memory.note import Link, Problem, Tag
-from vault_memory.vectors import combine
+from vault_memory.vectors import total
 
 KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
 """What a passage is; stored as the position in this tuple."""
@@ -142,7 +142,7 @@ class Store:
     def frequent(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many passages these stems stand, for those that are frequent."""
         sql = "SELECT f.term, f.passages FROM json_each(?) j JOIN frequent f ON f.term = j.value"
-        return dict(self.rows(sql, json.dumps(terms)))  # type: ignore[arg-type]  # rows of two columns
+        return dict(self.rows(sql, json.dumps(terms)))
 
     # --- notes in ------------------------------------------------------------------------------------------------
 
@@ -151,7 +151,9 @@ class Store:
         sql = "SELECT id, path, size, mtime_ns, hash FROM note"
         return {row[1]: NoteRow(*row) for row in self.connection.execute(sql)}
 
-    def put_note(self, head: NoteHead, passages: Iterator[PassageRow], embed: Embed, embedder: int) -> tuple[int, Written]:
+    def put_note(
+        self, head: NoteHead, passages: Iterator[PassageRow], embed: Embed, embedder: int
+    ) -> tuple[int, Written]:
         """Store a note, replacing what was there under its path; returns its id. To be called inside a transaction."""
         old = self.one("SELECT id FROM note WHERE path = ?", head.path)
         spare = self._embeddings_of(old) if old else set()
@@ -198,12 +200,16 @@ class Store:
         note_id = self.connection.last_insert_rowid()
         whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
         terms = (" ".join(head.own_names), " ".join(head.names), head.path, whole)
-        self.connection.execute("INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)", (note_id, *terms))
+        self.connection.execute(
+            "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)", (note_id, *terms)
+        )
         if head.path.startswith(entities.ENTITY_FOLDER):
             known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}
             rows = ((slug, note_id, name, own) for slug, (name, own) in known.items() if slug)
             self.connection.executemany("INSERT INTO alias VALUES(?, ?, ?, ?)", rows)
-        self.connection.executemany("INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *x) for x in head.links))
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO link VALUES(?, ?, ?, ?)", ((note_id, *x) for x in head.links)
+        )
         self.connection.executemany("INSERT OR IGNORE INTO tag VALUES(?, ?, ?)", ((note_id, *t) for t in head.tags))
         return int(note_id)
 
@@ -237,16 +243,16 @@ class Store:
             " WHERE p.id BETWEEN ? AND ? ORDER BY p.id"
         )
         vectors = [row[0] for row in self.rows(sql, first, first + min(written.passages, NOTE_VECTOR_PASSAGES) - 1)]
-        return combine([(vector, 1.0) for vector in vectors]) if vectors else None
+        return total(vectors) if vectors else None
 
     def _embedding_ids(self, batch: list[PassageRow], embed: Embed, embedder: int) -> tuple[list[int], int]:
         """The embedding of each passage, made where the same text has none yet; and how many were made."""
         hashes = [context_hash(p.context) for p in batch]
-        known: dict[int, int] = {}
-        for wanted in dict.fromkeys(hashes):
-            found = self.one("SELECT id FROM embedding WHERE embedder = ? AND text_hash = ?", embedder, wanted)
-            if found is not None:
-                known[wanted] = found
+        sql = (
+            "SELECT e.text_hash, e.id FROM json_each(?) j"
+            " CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
+        )
+        known: dict[int, int] = dict(self.rows(sql, json.dumps(hashes), embedder))
         fresh = {h: p.context for h, p in zip(hashes, batch, strict=True) if h not in known}
         following = int(self.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
         vectors = embed(list(fresh.values())) if fresh else []
@@ -277,7 +283,9 @@ class Store:
         counted = int(self.meta("frequent_at") or 0)
         if abs(total - counted) * 10 <= counted:
             return
-        self.connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')")
+        self.connection.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')"
+        )
         self.connection.execute("DELETE FROM frequent")
         sql = "INSERT INTO frequent SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
         self.connection.execute(sql, (max(total // FREQUENT_SHARE, 10),))

@@ -365,11 +365,7 @@ def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | Non
 
 def _turn_weekday(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | None:
     word = tokens[at].word
-    if (
-        len(word) < 6
-        and not (tokens[at].capital and ends_here(tokens, at + 1))
-        and tokens[at + 1].kind != "end"
-    ):
+    if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
         return None
     ahead = _WEEKDAYS[word] - anchor.weekday()
     steps = {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}

@@ -1,4 +1,4 @@
-"""Owns the vault's files: the only module that walks, reads or writes notes, and the only one with absolute paths of them.
+"""Owns the vault's files: the only module that walks, reads or writes notes, and the only one with absolute paths.
 
 Paths that leave this module are vault-relative POSIX. Reading never changes a byte; a write replaces one file whole,
 and only if the file still has the hash that was read (DESIGN.md §2, law 2).
@@ -186,7 +186,9 @@ class Vault:
         if not note or self._ignored(path):
             return
         if not _is_encodable(path):
-            found.skipped.append(Problem(_shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning"))
+            found.skipped.append(
+                Problem(_shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning")
+            )
         elif not entry.is_file(follow_symlinks=False):
             found.skipped.append(Problem(path, 0, "not a regular file (pipe, socket or device)"))
         elif _CONFLICT_COPY.search(name):
@@ -207,9 +209,17 @@ class Vault:
             return
         inside = self.root in target.parents
         if not inside or stat.S_ISDIR(status.st_mode) or not stat.S_ISREG(status.st_mode):
-            what = "a linked folder or file: not followed" if inside or target == self.root else "a link out of the vault: not followed"
+            what = (
+                "a linked folder or file: not followed"
+                if inside or target == self.root
+                else "a link out of the vault: not followed"
+            )
             found.skipped.append(Problem(_shown(path), 0, what))
-        elif target.relative_to(self.root).as_posix() not in found.files and _is_encodable(path) and not self._ignored(path):
+        elif (
+            target.relative_to(self.root).as_posix() not in found.files
+            and _is_encodable(path)
+            and not self._ignored(path)
+        ):
             found.files[path] = File(path, status.st_size, status.st_mtime_ns)
 
     # --- reading -------------------------------------------------------------------------------------------------
@@ -230,7 +240,9 @@ class Vault:
         for candidate in (named, named.with_name(named.name + ".md")) if named.name else ():
             full = Path(os.path.normpath(self.root / candidate))
             if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
-                raise RefusedError(f"{_shown(path)} leads out of the vault.", "Name a note by its path inside the vault.")
+                raise RefusedError(
+                    f"{_shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
+                )
             if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
                 if any(part.startswith(".") for part in relative.split("/")):
@@ -271,12 +283,17 @@ class Vault:
                 else:
                     os.replace(part, target)
         except FileExistsError as error:
-            raise ConflictError(f"{path} appeared while it was being written; nothing was written.", "Try again.") from error
+            raise ConflictError(
+                f"{path} appeared while it was being written; nothing was written.", "Try again."
+            ) from error
         except FileNotFoundError as error:
-            raise ConflictError(f"{path} vanished while it was being written; nothing was written.", "Try again.") from error
+            raise ConflictError(
+                f"{path} vanished while it was being written; nothing was written.", "Try again."
+            ) from error
         except OSError as error:
             raise VaultError(
-                f"{path} cannot be written: {error.strerror or error}; nothing was changed.", "Check permissions and free space."
+                f"{path} cannot be written: {error.strerror or error}; nothing was changed.",
+                "Check permissions and free space.",
             ) from error
         finally:
             if part:
@@ -361,5 +378,3 @@ def _is_encodable(path: str) -> bool:
 def _shown(path: str) -> str:
     """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-

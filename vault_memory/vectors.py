@@ -6,6 +6,7 @@ so the plain functions and those with numpy (the same on many vectors at once) g
 """
 
 import struct
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,19 @@ def combine(vectors: Sequence[tuple[bytes, float]]) -> bytes:
         factor = _fixed_point(weight)
         totals = [t + factor * x for t, x in zip(totals, memoryview(vector).cast("b"), strict=True)]
     return scaled(totals)
+
+
+def total(vectors: Sequence[bytes]) -> bytes:
+    """Return the sum of int8 vectors of one length, scaled to int8 again; with numpy where that is loaded anyway.
+
+    Raises ValueError for no vectors or unequal lengths.
+    """
+    if "numpy" not in sys.modules or len({len(vector) for vector in vectors}) != 1:
+        return combine([(vector, 1.0) for vector in vectors])
+    import numpy as np
+
+    components = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
+    return scaled_rows(components.sum(axis=0, dtype=np.int64, keepdims=True))[0]
 
 
 def _fixed_point(weight: float) -> int:

@@ -164,8 +164,9 @@ def _last_retain_line(headings: Sequence[Heading], states: bytearray) -> int:
 def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
     """A new daily note: the vault's own daily template, else the shipped one, its placeholders filled."""
     text = ""
-    if vault.daily.template:
-        raw = _current(vault, vault.daily.template)
+    # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.
+    if vault.daily.template and (own := vault.locate(vault.daily.template)):
+        raw = _current(vault, own)
         text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
     text = text or template.read_text("utf-8")
     title = path.rpartition("/")[2].removesuffix(".md")

@@ -1,4 +1,4 @@
-"""Owns the command line: options in, a Memory call, render out. Each group of commands is a module, imported when used."""
+"""Owns the command line: options in, a Memory call, render out. Groups of commands are modules, imported when used."""
 
 import sys
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Owns what all commands share: the global options, which may stand before or after the command, output and progress."""
+"""Owns what all commands share: the global options, before or after the command, output and progress."""
 
 import functools
 import sys
@@ -60,7 +60,9 @@ def shared_options(function: F) -> F:
         click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show tracebacks."),
         click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
         click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
-        click.option("--vault", "shared_vault", metavar="PATH", help="The vault (else $MEMORY_VAULT, else found from here)."),
+        click.option(
+            "--vault", "shared_vault", metavar="PATH", help="The vault (else $MEMORY_VAULT, else found from here)."
+        ),
     ):
         function = option(function)
     return function

@@ -14,7 +14,9 @@ def entity(shared: Shared, name: tuple[str, ...]) -> None:
     memory = shared.memory()
     profile = memory.entity(wanted)
     if shared.json:
-        document = render.entity_document(profile) if profile else render.schema("entity") | {"name": None, "asked": wanted}
+        document = (
+            render.entity_document(profile) if profile else render.schema("entity") | {"name": None, "asked": wanted}
+        )
         shared.say(render.dump(document | {"not_found": profile is None}))
     elif profile:
         shared.say(render.entity_text(profile))
@@ -40,4 +42,6 @@ def opinions(shared: Shared, entity: str | None, history: bool) -> None:
     held = shared.memory().opinions(entity)
     shared.say(render.dump(render.opinions_document(held)) if shared.json else render.opinions_text(held, history))
     if not held:
-        shared.note("No opinions" + (f" about {entity}." if entity else " yet: write `- O(c=0.8) @Name: …` under Retain."))
+        shared.note(
+            "No opinions" + (f" about {entity}." if entity else " yet: write `- O(c=0.8) @Name: …` under Retain.")
+        )

@@ -22,7 +22,10 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     from vault_memory.memory import template
 
     root = Path(path or shared.vault or ".").expanduser().absolute()
-    wanted = {name: name for name in CREATED} | {".memory/config.toml": "config.toml", ".memory/.gitignore": "gitignore"}
+    wanted = {name: name for name in CREATED} | {
+        ".memory/config.toml": "config.toml",
+        ".memory/.gitignore": "gitignore",
+    }
     missing = {target: source for target, source in wanted.items() if not (root / target).exists()}
     if (root / "MEMORY.md").exists():
         missing.pop("memory.md", None)
@@ -36,7 +39,9 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
                 with open(root / target, "xb") as handle, open(template(source), "rb") as shipped:
                     shutil.copyfileobj(shipped, handle)
         except OSError as error:
-            raise VaultError(f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to.") from error
+            raise VaultError(
+                f"{root} cannot be written: {error.strerror}.", "Choose a folder you may write to."
+            ) from error
     created = [*(f"{folder}/" for folder in folders), *missing]
     if shared.json:
         shared.say(render.dump(render.schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run}))
@@ -49,7 +54,9 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 @command("memory get memory/2025-11-27.md#L12-L18")
 @click.argument("path")
 @click.option("--lines", metavar="A:B", help="Lines A to B; either may be left out.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (else 10,000 characters).")
+@click.option(
+    "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (else 10,000 characters)."
+)
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
     path, span = _span(path, lines)
@@ -61,7 +68,10 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) ->
     else:
         shared.say(render.clean(excerpt.text))
         if excerpt.truncated:
-            shared.note(f"cut after line {excerpt.end_line}; the rest: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:")
+            shared.note(
+                f"cut after line {excerpt.end_line}; go on with: "
+                f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
+            )
 
 
 def _span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
@@ -110,7 +120,9 @@ def _letter(kind: str) -> str:
 
     letter = next((k for k, word in KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
     if not letter:
-        raise UsageError(f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation).")
+        raise UsageError(
+            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
+        )
     return letter
 
 

@@ -17,11 +17,13 @@ from vault_memory.request import build
 @command('memory recall "what happened around Nov 7" --budget 500')
 @click.argument("query", nargs=-1)
 @click.option("--k", type=click.IntRange(1), metavar="N", help="Results at most (8, or unlimited with --budget).")
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most (2000, or unlimited with --k).")
-@click.option("--since", metavar="D", help="Nothing before this date: 2025-11-27, 2025-11, 30d, \"last week\" …")
+@click.option(
+    "--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most (2000, or unlimited with --k)."
+)
+@click.option("--since", metavar="D", help='Nothing before this date: 2025-11-27, 2025-11, 30d, "last week" …')
 @click.option("--until", metavar="D", help="Nothing after this date.")
 @click.option("--as-of", metavar="D", help="As if asked at the end of that day: later notes are left out.")
-@click.option("--now", metavar="T", help="The time to count \"last week\" from (now).")
+@click.option("--now", metavar="T", help='The time to count "last week" from (now).')
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
@@ -64,7 +66,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     lines = _parsed(stream, defaults, memory.config)
-    # The engine asks for the next request only after it has yielded the answer before it: bad lines are printed in turn.
+    # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
     for answer in memory.recall(_good(shared, lines), keep=False):
         shared.say(render.dump(render.recall_document(answer)))
     if stream is not sys.stdin:

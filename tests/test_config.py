@@ -1,0 +1,162 @@
+"""Settings: where they come from, which one wins, what a vault may not set, and all problems at once."""
+
+from pathlib import Path
+
+import pytest
+
+from vault_memory.config import Config, load, user_folder
+from vault_memory.errors import UsageError, VaultError
+
+
+class Home:
+    """A user's folder, a vault beside it, and the environment that points to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.vault = folder / "vault"
+        (self.vault / ".memory").mkdir(parents=True)
+        self.environ = {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": str(folder / "config")}
+        self.user_file = user_folder("config", self.environ) / "config.toml"
+        self.user_file.parent.mkdir(parents=True)
+        self.vault_file = self.vault / ".memory" / "config.toml"
+
+    def load(self, user: str = "", vault: str = "", flag: str | None = None, **environ: str) -> Config:
+        self.user_file.write_text(user, "utf-8")
+        self.vault_file.write_text(vault, "utf-8")
+        return load(flag, self.environ | environ, self.vault)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_without_settings_everything_has_a_default(home: Home) -> None:
+    config = home.load()
+    assert config == Config(vault=home.vault)
+    assert (config.chunk_tokens, config.chunk_overlap, config.recall_k, config.recall_budget) == (400, 80, 8, 2000)
+    assert config.sources == () and config.ignored == ()
+
+
+def test_a_vault_sets_what_concerns_its_notes(home: Home) -> None:
+    config = home.load(vault='[vault]\ndaily_folder = "log"\ndaily_format = "YYYY/MM/DD"\nignore = ["old/"]\n[recall]\njournal = false\n')
+    assert (config.daily_folder, config.daily_format, config.ignore, config.journal) == ("log", "YYYY/MM/DD", ("old/",), False)
+    assert config.sources == (str(home.vault_file),)
+
+
+def test_the_users_file_wins_over_the_vaults(home: Home) -> None:
+    config = home.load(user="[recall]\nk = 3\n", vault="[recall]\nk = 5\nbudget = 900\n")
+    assert (config.recall_k, config.recall_budget) == (3, 900)
+    assert config.sources == (str(home.user_file), str(home.vault_file))
+
+
+def test_the_users_file_may_name_the_index(home: Home) -> None:
+    assert home.load(user='[index]\npath = "/elsewhere/i.sqlite"\n').index_path == Path("/elsewhere/i.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('[index]\npath = "/tmp/evil.sqlite"\n', "index.path"),
+        ('vault = "/elsewhere"\n', "vault"),
+        ('[embed]\nurl = "http://203.0.113.9"\n', "embed.url"),
+        ('[llm]\nkey_env = "SECRET"\n', "llm.key_env"),
+    ],
+)
+def test_a_vault_may_not_set_paths_endpoints_or_keys(home: Home, text: str, key: str) -> None:
+    config = home.load(vault=text)
+    assert (config.vault, config.index_path) == (home.vault, None)
+    assert len(config.ignored) == 1
+    assert f"`{key}`" in config.ignored[0] and str(home.vault_file) in config.ignored[0]
+
+
+def test_every_problem_is_told_at_once(home: Home) -> None:
+    user = 'colour = "red"\n[recall]\nk = 0\nbudget = true\n[vault]\nignore = "x"\n'
+    vault = "[chunk]\ntokens = 20\noverlap = -1\n[vault]\ndaily_folder = 3\n"
+    with pytest.raises(UsageError) as error:
+        home.load(user, vault)
+    for key in ("colour", "recall.k", "recall.budget", "vault.ignore", "chunk.tokens", "chunk.overlap", "vault.daily_folder"):
+        assert f"`{key}`" in str(error.value)
+    assert str(home.user_file) in str(error.value) and str(home.vault_file) in str(error.value)
+    assert error.value.exit_code == 2 and error.value.next_step
+
+
+@pytest.mark.parametrize(
+    "text", ["recall = [", "[recall]\nk = 1\nk = 2", "vault = 3", 'vault = ""', "recall = 3", "[recall.k]\nx = 1", '[recall]\nk = "8"', "[recall]\nk = 8.0"]
+)
+def test_a_bad_user_file_is_a_usage_error(home: Home, text: str) -> None:
+    with pytest.raises(UsageError, match="config"):
+        home.load(user=text)
+
+
+def test_a_file_that_is_no_text_is_a_usage_error(home: Home) -> None:
+    home.vault_file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError):
+        load(None, home.environ, home.vault)
+
+
+def test_a_folder_in_place_of_a_file_is_a_usage_error(home: Home) -> None:
+    home.vault_file.mkdir()
+    with pytest.raises(UsageError):
+        load(None, home.environ, home.vault)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("[chunk]\ntokens = 50\n", "chunk_tokens", 50),
+        ("[chunk]\ntokens = 8000\n", "chunk_tokens", 8000),
+        ("[chunk]\noverlap = 0\n", "chunk_overlap", 0),
+        ("[recall]\nk = 1000\n", "recall_k", 1000),
+        ("[recall]\nbudget = 1\n", "recall_budget", 1),
+    ],
+)
+def test_values_at_their_bounds(home: Home, text: str, field: str, value: int) -> None:
+    assert getattr(home.load(user=text), field) == value
+
+
+# --- which vault --------------------------------------------------------------------------------------------
+
+
+def test_the_vault_is_found_in_four_ways(home: Home, tmp_path: Path) -> None:
+    deep = home.vault / "a" / "b"
+    deep.mkdir(parents=True)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    home.user_file.write_text(f'vault = "{tmp_path / "configured"}"\n', "utf-8")
+    named = home.environ | {"MEMORY_VAULT": str(tmp_path / "named")}
+    assert load(str(tmp_path / "flag"), named, deep).vault == tmp_path / "flag"
+    assert load(None, named, deep).vault == tmp_path / "named"
+    assert load(None, home.environ, deep).vault == home.vault
+    assert load(None, home.environ, outside).vault == tmp_path / "configured"
+
+
+@pytest.mark.parametrize("marker", [".memory", ".obsidian"])
+def test_the_nearest_marked_parent_is_the_vault(tmp_path: Path, marker: str) -> None:
+    inner = tmp_path / "outer" / "inner"
+    (tmp_path / "outer" / ".obsidian").mkdir(parents=True)
+    (inner / marker).mkdir(parents=True)
+    assert load(None, {"HOME": str(tmp_path)}, inner).vault == inner
+
+
+def test_a_marker_that_is_a_file_marks_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".memory").write_text("")
+    with pytest.raises(VaultError):
+        load(None, {"HOME": str(tmp_path)}, tmp_path)
+
+
+def test_no_vault_names_the_four_ways(tmp_path: Path) -> None:
+    with pytest.raises(VaultError) as error:
+        load(None, {"HOME": str(tmp_path)}, tmp_path)
+    assert error.value.exit_code == 3
+    for way in ("--vault", "MEMORY_VAULT", ".obsidian", "vault = "):
+        assert way in error.value.next_step
+
+
+def test_a_home_sign_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load("~/notes", {"HOME": str(tmp_path)}, tmp_path).vault == tmp_path / "notes"
+
+
+def test_a_relative_xdg_folder_is_not_used(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    assert user_folder("config", home | {"XDG_CONFIG_HOME": "relative"}) == user_folder("config", home)

@@ -1,0 +1,160 @@
+"""Packing: no budget is ever exceeded, long lines are cited once, and what is left out is counted."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vault_memory import tokens
+from vault_memory.answer import Answer, Request, Result, Understood
+from vault_memory.pack import JOINER, JOINER_TOKENS, LINE_TOKENS, Limits, Packed, content, pack
+from vault_memory.rank import Candidate
+from vault_memory.render import note_header, recall_text
+
+
+def passage(number: int, text: str, note: int = 1, cost: int = 10, chars: tuple[int, int] | None = None, line: int = 0) -> Candidate:
+    start, stop = chars or (None, None)
+    line = line or number
+    return Candidate(number, note, line, line + text.count("\n"), start, stop, "note", cost, 0, text)
+
+
+def taken(packed: Packed) -> list[list[int]]:
+    return [[part.id for part in place] for place in packed.places]
+
+
+def limited(k: int | None = None, budget: int | None = None, rendered: bool = False) -> Limits:
+    return Limits(k, budget, rendered)
+
+
+FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "green sail", "white rope"], 1)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "found", "over_k", "over_budget"),
+    [
+        (limited(), [[1], [2], [3], [4]], 0, 0),
+        (limited(k=2), [[1], [2]], 2, 0),
+        (limited(budget=30), [[1], [2], [3]], 0, 1),
+        (limited(budget=9), [], 0, 4),
+        (limited(k=1, budget=30), [[1]], 3, 0),
+        (limited(budget=7 + 2 * (10 + LINE_TOKENS), rendered=True), [[1], [2]], 0, 2),
+        (limited(budget=6 + 10 + LINE_TOKENS, rendered=True), [], 0, 4),
+    ],
+)
+def test_limits(limits: Limits, found: list[list[int]], over_k: int, over_budget: int) -> None:
+    packed = pack(FOUR, {1: 7}, limits)
+    assert taken(packed) == found
+    assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
+
+
+def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25)]
+    assert taken(pack(rows, {}, limited(budget=50))) == [[1], [3]]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "repeats"),
+    [
+        ("- The boat is red.", "* the BOAT is red", True),
+        ("The boat is red", "The boat is blue", False),
+        ("a b c d e f g h i j k l m n o p q r s t", "a b c d e f g h i j k l m n o p q r s t u", True),
+        ("short", "short but with much more to say", False),
+        ("京都に住む", "京都に行く", False),
+    ],
+)
+def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
+    packed = pack([passage(1, one), passage(2, two, note=2)], {}, limited())
+    assert packed.near_duplicates == int(repeats)
+    assert len(packed.places) == (1 if repeats else 2)
+
+
+def test_parts_of_one_line_share_a_place_and_a_result() -> None:
+    rows = [passage(1, "one", chars=(0, 3), line=9), passage(5, "other"), passage(2, "two", chars=(4, 7), line=9)]
+    packed = pack(rows, {1: 3}, limited(k=2))
+    assert taken(packed) == [[1, 2], [5]]
+    assert packed.tokens == 30 + JOINER_TOKENS
+    assert packed.rendered_tokens == 3 + 2 * LINE_TOKENS + packed.tokens
+
+
+def test_the_same_line_number_in_another_note_is_another_place() -> None:
+    rows = [passage(1, "one", chars=(0, 3), line=9), passage(2, "two", note=2, chars=(0, 3), line=9)]
+    assert taken(pack(rows, {}, limited())) == [[1], [2]]
+
+
+LINE = "One fish. Two fish. Red fish. Blue fish."
+
+
+@pytest.mark.parametrize(
+    ("spans", "text", "truncated"),
+    [
+        ([(0, 9)], "One fish.", True),
+        ([(0, 9), (10, 19)], "One fish. Two fish.", True),
+        ([(20, 29), (0, 9)], f"One fish.{JOINER}Red fish.", True),
+        ([(30, 40), (0, 9), (20, 29)], f"One fish.{JOINER}Red fish. Blue fish.", True),
+        ([(10, 19), (30, 40), (20, 29), (0, 9)], LINE, False),
+    ],
+)
+def test_the_text_of_a_place(spans: list[tuple[int, int]], text: str, truncated: bool) -> None:
+    place = [passage(n, LINE[a:b], chars=(a, b), line=1) for n, (a, b) in enumerate(spans)]
+    assert content(place, LINE) == (text, truncated)
+
+
+def test_whole_lines_are_given_as_they_are() -> None:
+    assert content([passage(1, "  two\nlines ")], None) == ("  two\nlines ", False)
+
+
+WORDS = st.lists(st.sampled_from("boat oar sail rope tide 京都 🎉 1,234 café #tag [[Link]] W(c=0.9) @Mara: -- `x` …".split()), min_size=1, max_size=12)
+TEXTS = WORDS.map(" ".join) | st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map("\n".join) | st.sampled_from(["    four", "\ttab", "- 12:30", "7"])
+ROWS = st.lists(st.tuples(TEXTS, st.integers(1, 4), st.integers(1, 999)), max_size=15, unique_by=lambda row: row[1:])
+LIMITS = st.builds(Limits, st.none() | st.integers(1, 8), st.none() | st.integers(1, 120), st.booleans())
+DAYS = {1: None, 2: "2025-11-27", 3: "2025-11-28", 4: None}
+PATHS = {1: "Harbour.md", 2: "memory/2025-11-27.md", 3: "trips/The long way round.md", 4: "京都/日記.md"}
+HEADERS = {note: tokens.count(f"## {PATHS[note]} ({DAYS[note]})\n\n") for note in PATHS}
+
+
+def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
+    return [passage(n, text, note, tokens.count(text), line=line) for n, (text, note, line) in enumerate(rows)]
+
+
+@given(ROWS, LIMITS)
+def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
+    ranked = candidates(rows)
+    packed = pack(ranked, HEADERS, limits)
+    parts = [part for place in packed.places for part in place]
+    assert limits.k is None or len(packed.places) <= limits.k
+    assert packed.tokens == sum(part.tokens for part in parts)
+    if limits.budget_tokens is not None:
+        assert (packed.rendered_tokens if limits.rendered else packed.tokens) <= limits.budget_tokens
+    assert len(parts) + packed.over_budget + packed.over_k + packed.near_duplicates == len(ranked)
+    assert [part.id for part in parts] == sorted(part.id for part in parts)
+    assert max(Counter(frozenset(part.text.split()) for part in parts).values(), default=1) == 1
+
+
+@given(ROWS, LIMITS)
+@example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
+def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
+    packed = pack(candidates(rows), HEADERS, limits)
+    printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
+    assert tokens.count(printed) <= packed.rendered_tokens
+
+
+def result(rank: int, place: list[Candidate]) -> Result:
+    first = place[0]
+    text, truncated = content(place, None)
+    return Result(
+        rank, 1.0, "note", DAYS[first.note_id], None, (), None, None, text, PATHS[first.note_id], first.start_line,
+        first.end_line, (), sum(part.tokens for part in place), truncated,
+    )  # fmt: skip
+
+
+def answer(results: list[Result]) -> Answer:
+    now = datetime(2025, 12, 3, 9, tzinfo=UTC)
+    return Answer(Request("boat", now), results, "lexical", {}, None, Understood(), 0, 0, {})
+
+
+@pytest.mark.parametrize(("path", "day"), [(PATHS[n], DAYS[n]) for n in PATHS])
+def test_the_counted_header_covers_the_printed_one(path: str, day: str | None) -> None:
+    assert tokens.count(f"{note_header(path, day)}\n\n") <= tokens.count(f"## {path} ({day})\n\n")

@@ -1,0 +1,188 @@
+"""How answers and reports look: ASCII documents with a schema, text without control characters, one line a problem."""
+
+import json
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory import render
+from vault_memory.answer import Answer, Filters, Request, Result, Understood
+from vault_memory.health import Check, Status
+from vault_memory.indexer import Report
+from vault_memory.knowledge import EntityProfile, EntityRow
+from vault_memory.note import Problem
+from vault_memory.reading import Excerpt
+from vault_memory.writer import Retained
+
+NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
+
+
+def result(rank: int = 1, path: str = "log/2025-11-27.md", line: int = 4, text: str = "- W @Mara: Keeps bees", **more: object) -> Result:
+    given = {
+        "rank": rank, "score": 1.23456, "kind": "world", "date": "2025-11-27", "occurred": None, "entities": ("Mara",), "confidence": None,
+        "tier": None, "content": text, "path": path, "start_line": line, "end_line": line + text.count("\n"), "heading": ("Retain",),
+        "tokens": 9, "truncated": False,
+    }  # fmt: skip
+    return Result(**(given | more))  # type: ignore[arg-type]
+
+
+def answer(*results: Result, request: Request | None = None, **more: object) -> Answer:
+    given = {
+        "request": request or Request("bees?", NOW), "results": results, "mode": "hybrid", "lanes": {"lexical": 3}, "embedder": "builtin/x@1",
+        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",)), "tokens": 9, "rendered_tokens": 20,
+        "omitted": {"over_budget": 0, "near_duplicates": 0}, "notes": 12, "vault": "my vault",
+    }  # fmt: skip
+    return Answer(**(given | more))  # type: ignore[arg-type]
+
+
+# --- text ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ångström 京都 🎉", "plain ångström 京都 🎉"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\0b\x07\x7f", "a\\x00b\\x07\\x7f"),
+        ("\x9b2J", "\\x9b2J"),
+        ("a\rb\x0bc\x0cd", "a\\x0db\\x0bc\\x0cd"),
+        ("a\u202eb\u2066c", "a\\u202eb\\u2066c"),
+        ("a\u2028b", "a\\u2028b"),
+    ],
+)
+def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
+    assert render.clean(text) == shown
+
+
+@given(st.text(max_size=60))
+def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
+    problem = render.problem_line(Problem("a\x1b.md", 3, text))
+    assert len(problem.splitlines()) == 1
+    printed = render.recall_text(answer(result(text=text)))
+    assert not any(ord(c) < 32 and c not in "\t\n" or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "text"), [(0, "note", "0 notes"), (1, "note", "1 note"), (1234, "passage", "1,234 passages"), (2, "entity", "2 entities"), (1, "entity", "1 entity")]
+)
+def test_plurals(count: int, noun: str, text: str) -> None:
+    assert render.plural(count, noun) == text
+
+
+def test_an_instant_is_written_in_utc() -> None:
+    assert render.instant(datetime(2025, 12, 3, 10, 30, 5, 999, timezone(timedelta(hours=1)))) == "2025-12-03T09:30:05Z"
+
+
+def test_a_problem_names_its_line_if_it_has_one() -> None:
+    assert render.problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
+    assert render.problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
+    assert render.problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
+
+
+# --- recall -------------------------------------------------------------------------------------------------
+
+
+def test_the_recall_document_is_whole() -> None:
+    request = Request("bees?", NOW, 5, 900, Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",)), id=7)
+    said = answer(result(), request=request, degraded=[("semantic", "no vectors")], seconds=0.00456)
+    document = json.loads(render.dump(render.recall_document(said)))
+    assert document["schema"] == "vault-memory/recall@1"
+    assert set(document) >= {
+        "id", "query", "now", "mode", "lanes", "embedder", "degraded", "index", "filters", "understood", "results", "tokens",
+        "rendered_tokens", "budget", "omitted", "seconds",
+    }  # fmt: skip
+    assert (document["id"], document["now"], document["budget"], document["seconds"]) == (7, "2025-12-03T09:00:00Z", 900, 0.0046)
+    assert document["degraded"] == [{"what": "semantic", "why": "no vectors"}]
+    assert document["index"] == {"fresh": True, "pending": 0, "generation": 0, "notes": 12}
+    assert document["filters"]["since"] == "2025-11-01" and document["filters"]["until"] is None
+    assert document["filters"]["entities"] == ["Mara"] and document["filters"]["kinds"] == ["world"]
+    assert document["understood"] == {"entities": ["Mara"], "window": ["2025-11-01", "2025-11-30"], "kinds": ["opinion"]}
+    assert set(document["results"][0]) == {
+        "rank", "score", "kind", "date", "occurred", "entities", "confidence", "tier", "content", "path", "start_line", "end_line",
+        "source", "heading", "tokens", "truncated", "uri",
+    }  # fmt: skip
+    assert document["results"][0]["source"] == "log/2025-11-27.md#L4"
+    assert document["results"][0]["uri"] == "obsidian://open?vault=my%20vault&file=log%2F2025-11-27"
+
+
+def test_why_is_there_only_when_asked_for() -> None:
+    found = render.recall_document(answer(result(), result(2, why={"lexical": 1}, line=5)))["results"]
+    assert "why" not in found[0] and found[1]["why"] == {"lexical": 1}
+
+
+def test_several_lines_are_cited_as_a_range() -> None:
+    assert result(text="one\ntwo", line=8).source == "log/2025-11-27.md#L8-L9"
+
+
+@given(st.text(max_size=60))
+def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
+    printed = render.dump(render.recall_document(answer(result(text=text))))
+    assert printed.isascii() and "\n" not in printed
+    assert json.loads(printed)["results"][0]["content"] == text
+
+
+def test_results_are_grouped_by_note_in_line_order() -> None:
+    said = answer(
+        result(1, line=9, text="nine"), result(2, "Harbour.md", 3, "three", date=None), result(3, line=4, text="four\nfive"),
+        result(4, "trip.md", 1, "one", date="2025-11-20"),
+    )  # fmt: skip
+    assert render.recall_text(said) == (
+        "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md (2025-11-20)\nL1 one"
+    )
+
+
+def test_nothing_found_is_said() -> None:
+    assert render.recall_text(answer()) == ""
+    assert render.recall_notes(answer()) == ["nothing found in 12 notes"]
+
+
+def test_what_was_left_out_or_stale_is_said() -> None:
+    said = answer(
+        result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2,
+        omitted={"over_budget": 3, "over_k": 1, "near_duplicates": 2},
+    )  # fmt: skip
+    notes = render.recall_notes(said)
+    assert notes[0] == "semantic: no vectors" and "2 notes behind" in notes[1]
+    assert all(number in notes[2] for number in "312") and notes[2].startswith("left out:")
+
+
+# --- the other documents --------------------------------------------------------------------------------------
+
+ROW = EntityRow
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("get", render.get_document(Excerpt("a.md", 1, 2, "x", False, False))),
+        ("lint", render.lint_document([Problem("a.md", 1, "odd")])),
+        ("doctor", render.doctor_document([Check("vault", "ok", "is there")])),
+        ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
+        ("opinions", render.opinions_document([])),
+        ("entities", render.entities_document([])),
+    ],
+)
+def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
+    assert next(iter(document)) == "schema"
+    assert document["schema"] == f"vault-memory/{name}@1"
+    assert json.loads(render.dump(document)) == document
+
+
+def test_findings_are_counted_and_listed() -> None:
+    document = render.lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
+    assert document["count"] == 2
+    assert document["problems"][1] == {"path": "b.md", "line": 2, "message": "worse", "level": "error"}
+
+
+@pytest.mark.parametrize(("levels", "ok"), [(["ok", "notice", "warning"], True), (["ok", "error"], False), ([], True)])
+def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> None:
+    checks = [Check("part", level, "says\x1b so", "do this") for level in levels]
+    assert render.doctor_document(checks)["ok"] is ok
+    assert "\x1b" not in render.doctor_text(checks)
+
+
+def test_a_written_fact_is_cited() -> None:
+    assert render.retain_document(Retained("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
