@@ -1,9 +1,10 @@
 """Passages, the pieces of long lines, chunks within their bound, and the texts around a passage."""
 
+import itertools
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.chunk import LONG_LINE_CHARS, WINDOW_CHARS, Passage, chunks, passages, pieces, with_context
@@ -49,7 +50,11 @@ def test_what_is_one_passage(text: str, found: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "kinds"),
     [
-        ("a.md", "## Retain\n- W: a\n- B: b\n- O: c\n- S: d\n- e", ["note", "world", "experience", "opinion", "observation", "note"]),
+        (
+            "a.md",
+            "## Retain\n- W: a\n- B: b\n- O: c\n- S: d\n- e",
+            ["note", "world", "experience", "opinion", "observation", "note"],
+        ),
         ("bank/summaries/2025.md", "text", ["page"]),
         ("bank/entities/A.md", "mine\n<!-- memory:begin facts -->\nits\n<!-- memory:end facts -->", ["note", "page"]),
     ],
@@ -83,6 +88,7 @@ def test_a_long_paragraph_becomes_windows() -> None:
     assert found == [(1, 3), (4, 6), (7, 7)]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, LONG_LINE_CHARS), max_size=30))
 def test_a_window_is_bounded_and_full(lengths: list[int]) -> None:
     text = "\n".join("x" * length for length in lengths)
@@ -90,7 +96,7 @@ def test_a_window_is_bounded_and_full(lengths: list[int]) -> None:
     for passage in found:
         size = sum(map(len, passage.text.split("\n")))
         assert passage.start_line == passage.end_line or size <= WINDOW_CHARS
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in itertools.pairwise(found):
         if two.start_line == one.end_line + 1:
             assert sum(map(len, one.text.split("\n"))) + len(two.text.split("\n")[0]) > WINDOW_CHARS
 
@@ -115,14 +121,23 @@ def test_a_long_line_is_cut_between_sentences() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["word " * 300, "x" * 2000, "。" * 1000, "潮が満ちる。" * 200, ". " * 900, "x" * 470 + ". " + "y" * 470 + ". z",
-     "Short. " + "x" * 1500, " " * 600 + "x" + " " * 600],
+    [
+        "word " * 300,
+        "x" * 2000,
+        "。" * 1000,
+        "潮が満ちる。" * 200,
+        ". " * 900,
+        "x" * 470 + ". " + "y" * 470 + ". z",
+        "Short. " + "x" * 1500,
+        " " * 600 + "x" + " " * 600,
+    ],
     ids=lambda line: line[:6],
-)  # fmt: skip
+)
 def test_pieces_hold_all_the_text_in_order(line: str) -> None:
     check_pieces(line)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab .!?;:。\t\u00a0)\"'"), min_size=400, max_size=2500))
 def test_pieces_of_any_line(line: str) -> None:
     check_pieces(line)
@@ -132,7 +147,7 @@ def check_pieces(line: str) -> None:
     found = list(pieces(line))
     assert "".join("".join(line[b:e].split()) for b, e in found) == "".join(line.split())
     assert all(0 < e - b <= LONG_LINE_CHARS for b, e in found)
-    assert all(one[1] <= two[0] for one, two in zip(found, found[1:], strict=False))
+    assert all(one[1] <= two[0] for one, two in itertools.pairwise(found))
     assert all(line[b:e] == line[b:e].strip() for b, e in found)
 
 
@@ -169,12 +184,15 @@ def test_a_line_of_five_megabytes_is_cut_soon() -> None:
         ([90, 20, 5], "..#", [(0, 0), (1, 2)]),
     ],
 )
-def test_chunks_of_a_hundred_tokens_with_twenty_shared(tokens: list[int], headings: str, found: list[tuple[int, int]]) -> None:
+def test_chunks_of_a_hundred_tokens_with_twenty_shared(
+    tokens: list[int], headings: str, found: list[tuple[int, int]]
+) -> None:
     cuts = list(chunks(tokens, [mark == "#" for mark in headings], 100, 20))
     assert [(chunk.first, chunk.last) for chunk in cuts] == found
     assert [chunk.tokens for chunk in cuts] == [sum(tokens[a : b + 1]) for a, b in found]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 150), st.booleans()), max_size=60), st.integers(50, 120), st.integers(0, 130))
 def test_chunks_cover_everything_within_their_bound(rows: list[tuple[int, bool]], target: int, overlap: int) -> None:
     tokens, headings = [count for count, _ in rows], [mark for _, mark in rows]
@@ -183,7 +201,7 @@ def test_chunks_cover_everything_within_their_bound(rows: list[tuple[int, bool]]
     for chunk in found:
         assert chunk.tokens == sum(tokens[chunk.first : chunk.last + 1])
         assert chunk.tokens <= target or chunk.first == chunk.last
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in itertools.pairwise(found):
         assert one.first < two.first <= one.last + 1 <= two.last
         shared = sum(tokens[two.first : one.last + 1])
         assert shared <= overlap
@@ -210,10 +228,16 @@ def test_context_stays_in_its_section_and_a_heading_stands_alone() -> None:
     found = around("a\n# H\nb\n\nc\n# I\nd")
     assert [section for _, section, _ in found] == [0, -1, 1, 1, -2, 2]
     assert [texts for _, _, texts in found] == [
-        [("a", 4)], [("H", 4)], [("b", 4), ("c", 2)], [("c", 4), ("b", 2)], [("I", 4)], [("d", 4)],
-    ]  # fmt: skip
+        [("a", 4)],
+        [("H", 4)],
+        [("b", 4), ("c", 2)],
+        [("c", 4), ("b", 2)],
+        [("I", 4)],
+        [("d", 4)],
+    ]
 
 
+@settings(deadline=None)
 @given(st.text("#a \n-", max_size=80))
 def test_context_gives_each_passage_once(text: str) -> None:
     found = cut(text)

@@ -38,8 +38,16 @@ def test_without_settings_everything_has_a_default(home: Home) -> None:
 
 
 def test_a_vault_sets_what_concerns_its_notes(home: Home) -> None:
-    config = home.load(vault='[vault]\ndaily_folder = "log"\ndaily_format = "YYYY/MM/DD"\nignore = ["old/"]\n[recall]\njournal = false\n')
-    assert (config.daily_folder, config.daily_format, config.ignore, config.journal) == ("log", "YYYY/MM/DD", ("old/",), False)
+    config = home.load(
+        vault='[vault]\ndaily_folder = "log"\ndaily_format = "YYYY/MM/DD"\nignore = ["old/"]\n'
+        "[recall]\njournal = false\n"
+    )
+    assert (config.daily_folder, config.daily_format, config.ignore, config.journal) == (
+        "log",
+        "YYYY/MM/DD",
+        ("old/",),
+        False,
+    )
     assert config.sources == (str(home.vault_file),)
 
 
@@ -74,14 +82,32 @@ def test_every_problem_is_told_at_once(home: Home) -> None:
     vault = "[chunk]\ntokens = 20\noverlap = -1\n[vault]\ndaily_folder = 3\n"
     with pytest.raises(UsageError) as error:
         home.load(user, vault)
-    for key in ("colour", "recall.k", "recall.budget", "vault.ignore", "chunk.tokens", "chunk.overlap", "vault.daily_folder"):
+    for key in (
+        "colour",
+        "recall.k",
+        "recall.budget",
+        "vault.ignore",
+        "chunk.tokens",
+        "chunk.overlap",
+        "vault.daily_folder",
+    ):
         assert f"`{key}`" in str(error.value)
     assert str(home.user_file) in str(error.value) and str(home.vault_file) in str(error.value)
     assert error.value.exit_code == 2 and error.value.next_step
 
 
 @pytest.mark.parametrize(
-    "text", ["recall = [", "[recall]\nk = 1\nk = 2", "vault = 3", 'vault = ""', "recall = 3", "[recall.k]\nx = 1", '[recall]\nk = "8"', "[recall]\nk = 8.0"]
+    "text",
+    [
+        "recall = [",
+        "[recall]\nk = 1\nk = 2",
+        "vault = 3",
+        'vault = ""',
+        "recall = 3",
+        "[recall.k]\nx = 1",
+        '[recall]\nk = "8"',
+        "[recall]\nk = 8.0",
+    ],
 )
 def test_a_bad_user_file_is_a_usage_error(home: Home, text: str) -> None:
     with pytest.raises(UsageError, match="config"):

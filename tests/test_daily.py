@@ -3,7 +3,7 @@
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.daily import format_day, name_day, note_path
@@ -35,7 +35,18 @@ def test_a_day_is_written(moment_format: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("day", "text"),
-    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st"), (22, "22nd"), (31, "31st")],
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (13, "13th"),
+        (21, "21st"),
+        (22, "22nd"),
+        (31, "31st"),
+    ],
 )
 def test_ordinals(day: int, text: str) -> None:
     assert format_day(datetime(2025, 12, day), "Do") == text
@@ -54,10 +65,24 @@ def test_the_path_of_a_days_note(folder: str, moment_format: str, path: str) -> 
     assert note_path(DAY.date(), folder, moment_format) == path
 
 
-FORMATS = ["YYYY-MM-DD", "YYYYMMDD", "DD.MM.YYYY", "D-M-YYYY", "MMMM Do, YYYY", "dddd MMM D YYYY", "YYYY/MM/DD", "YYYY/MMMM/YYYY-MM-DD dddd",
-           "[log] YYYY_MM_DD", "GGGG-[W]WW/YYYY-MM-DD", "YYYY-MM-DD (ddd)", "Do MMMM YYYY", "YYYY [Q]Q MM-DD"]  # fmt: skip
+FORMATS = [
+    "YYYY-MM-DD",
+    "YYYYMMDD",
+    "DD.MM.YYYY",
+    "D-M-YYYY",
+    "MMMM Do, YYYY",
+    "dddd MMM D YYYY",
+    "YYYY/MM/DD",
+    "YYYY/MMMM/YYYY-MM-DD dddd",
+    "[log] YYYY_MM_DD",
+    "GGGG-[W]WW/YYYY-MM-DD",
+    "YYYY-MM-DD (ddd)",
+    "Do MMMM YYYY",
+    "YYYY [Q]Q MM-DD",
+]
 
 
+@settings(deadline=None)
 @given(st.dates(), st.sampled_from(FORMATS), st.sampled_from(["", "memory", "a/2024-01-01"]))
 def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str) -> None:
     if "Q" in moment_format.replace("[Q]", ""):
@@ -65,6 +90,7 @@ def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str)
     assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
 
 
+@settings(deadline=None)
 @given(st.dates(date(1970, 1, 1), date(2068, 12, 31)))
 def test_short_years_are_read_back(day: date) -> None:
     assert name_day(format_day(datetime(day.year, day.month, day.day), "YY-MM-DD"), "YY-MM-DD") == day
@@ -99,6 +125,7 @@ def test_the_day_in_a_name(stem: str, moment_format: str, day: str | None) -> No
     assert (found.isoformat() if found else None) == day
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30), st.text(st.sampled_from("YMDdWwQEgGHhmsAao[]/-. x("), max_size=16))
 def test_any_name_under_any_format_is_a_day_or_none(stem: str, moment_format: str) -> None:
     assert isinstance(name_day(stem, moment_format), date | None)

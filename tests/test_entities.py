@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.entities import is_reserved, link_name, mentions, resolve, slug
@@ -35,6 +35,7 @@ def test_slugs(name: str, found: str) -> None:
     assert slug(name) == found
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_a_slug_is_a_safe_file_name_and_its_own_slug(name: str) -> None:
     found = slug(name)
@@ -47,7 +48,16 @@ def test_a_slug_is_a_safe_file_name_and_its_own_slug(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "reserved"),
-    [("con", True), ("CON", True), ("nul.txt", True), ("Com1", True), ("LPT9", True), ("com0", False), ("console", False), ("Mara", False)],
+    [
+        ("con", True),
+        ("CON", True),
+        ("nul.txt", True),
+        ("Com1", True),
+        ("LPT9", True),
+        ("com0", False),
+        ("console", False),
+        ("Mara", False),
+    ],
 )
 def test_reserved_names(name: str, reserved: bool) -> None:
     assert is_reserved(name) is reserved
@@ -55,7 +65,15 @@ def test_reserved_names(name: str, reserved: bool) -> None:
 
 @pytest.mark.parametrize(
     ("target", "name"),
-    [("Mara", "Mara"), ("people/Mara", "Mara"), ("people/Mara.md", "Mara"), (" Mara ", "Mara"), ("people/", "people"), ("/", ""), ("a.md.md", "a.md")],
+    [
+        ("Mara", "Mara"),
+        ("people/Mara", "Mara"),
+        ("people/Mara.md", "Mara"),
+        (" Mara ", "Mara"),
+        ("people/", "people"),
+        ("/", ""),
+        ("a.md.md", "a.md"),
+    ],
 )
 def test_the_name_of_a_link(target: str, name: str) -> None:
     assert link_name(target) == name
@@ -84,6 +102,7 @@ def test_mentions(text: str, names: list[str]) -> None:
     assert list(mentions(text)) == names
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("@[]|#ab -_./\n京"), max_size=40))
 def test_mentions_have_a_slug_and_come_once(text: str) -> None:
     slugs = [slug(name) for name in mentions(text)]
@@ -91,7 +110,12 @@ def test_mentions_have_a_slug_and_come_once(text: str) -> None:
 
 
 PAGES = {"mara-berg": "mara-berg", "the-blue-house": "blue-house", "blue-house": "blue-house"}
-ALIASES = {"mara": ["mara-berg"], "house": ["blue-house", "red-house"], "blue-house": ["red-house"], "twice": ["a", "a"]}
+ALIASES = {
+    "mara": ["mara-berg"],
+    "house": ["blue-house", "red-house"],
+    "blue-house": ["red-house"],
+    "twice": ["a", "a"],
+}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import os
 import random
-import resource
 import shutil
 import sys
 import threading
@@ -28,9 +27,9 @@ from vaults import (
 
 from vault_memory import places
 from vault_memory.answer import Request
+from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.errors import IndexUnusableError, RefusedError
-from vault_memory.indexer import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.store import KINDS, NoteRow
 from vault_memory.vault import File
@@ -38,7 +37,9 @@ from vault_memory.writer import Bullet
 
 NOTES = {
     "a.md": "# Harbour\n\nThe ferry to Kallö leaves at seven.\n",
-    "memory/2025-11-27.md": "# Thursday\n\n## Retain\n- W @Nora: Lives in Gothenburg.\n- O(c=0.8) @Nora: Likes trains.\n",
+    "memory/2025-11-27.md": (
+        "# Thursday\n\n## Retain\n- W @Nora: Lives in Gothenburg.\n- O(c=0.8) @Nora: Likes trains.\n"
+    ),
     "deep/er/b.md": "See [[a]] and [[Nora|her]].\n\nThe lighthouse keeper retired.\n",
 }
 
@@ -64,7 +65,11 @@ RACY = int(RACY_SECONDS * SECOND)
         ((5, CHECKED - 9 * SECOND), (5, CHECKED - 9 * SECOND), "same"),
         ((6, CHECKED - 9 * SECOND), (5, CHECKED - 9 * SECOND), "suspect"),
         ((5, CHECKED - 8 * SECOND), (5, CHECKED - 9 * SECOND), "suspect"),
-        ((5, CHECKED - 99 * SECOND), (5, CHECKED - 9 * SECOND), "suspect"),  # restored from a backup: older, yet another
+        (
+            (5, CHECKED - 99 * SECOND),
+            (5, CHECKED - 9 * SECOND),
+            "suspect",
+        ),  # restored from a backup: older, yet another
         ((5, CHECKED - 9 * SECOND + 1), (5, CHECKED - 9 * SECOND), "suspect"),  # a nanosecond is a difference
         ((5, CHECKED - RACY - 1), (5, CHECKED - RACY - 1), "same"),
         ((5, CHECKED - RACY), (5, CHECKED - RACY), "suspect"),
@@ -95,7 +100,8 @@ def test_a_diff_comes_in_the_order_of_paths() -> None:
     ("before", "now", "lost", "refused"),
     [
         (0, 0, 0, False), (0, 5, 0, False), (1, 0, 1, True), (500, 0, 500, True), (5, 1, 4, False),
-        (LOSS_CAP, 1, LOSS_CAP, False), (LOSS_CAP + 1, 1, LOSS_CAP + 1, True), (100, 50, 50, False), (100, 49, 51, True), (100, 100, 51, True),
+        (LOSS_CAP, 1, LOSS_CAP, False), (LOSS_CAP + 1, 1, LOSS_CAP + 1, True), (100, 50, 50, False),
+        (100, 49, 51, True), (100, 100, 51, True),
     ],
 )  # fmt: skip
 def test_what_counts_as_a_loss(before: int, now: int, lost: int, refused: bool) -> None:
@@ -143,7 +149,7 @@ def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
     os.utime(tmp_path / "young.md", ns=(saved.st_atime_ns, saved.st_mtime_ns))
     report = mine.index()
     assert (report.modified, report.unchanged) == (1, 3)
-    assert answers(mine, "shellfish") [0] == "young.md"
+    assert answers(mine, "shellfish")[0] == "young.md"
     assert mine.check()[0] == mine.check()[1]
 
 
@@ -181,7 +187,9 @@ def test_a_copy_and_a_text_that_comes_back_are_embedded_once(tmp_path: Path) -> 
     report = mine.index()
     assert (report.added, report.moved, report.embedded) == (1, 0, 0)
     with opened(mine) as store:
-        assert store.one("SELECT count(*) FROM embedding") == store.one("SELECT count(DISTINCT embedding_id) FROM passage")
+        assert store.one("SELECT count(*) FROM embedding") == store.one(
+            "SELECT count(DISTINCT embedding_id) FROM passage"
+        )
 
 
 def test_embeddings_nobody_uses_are_dropped(tmp_path: Path) -> None:
@@ -193,7 +201,9 @@ def test_embeddings_nobody_uses_are_dropped(tmp_path: Path) -> None:
         for table in ("embedding", "embedding_code"):
             used = "IN (SELECT embedding_id FROM passage)"
             assert store.one(f"SELECT count(*) FROM {table} WHERE id NOT {used}") == 0
-            assert store.one(f"SELECT count(*) FROM {table}") == store.one("SELECT count(DISTINCT embedding_id) FROM passage")
+            assert store.one(f"SELECT count(*) FROM {table}") == store.one(
+                "SELECT count(DISTINCT embedding_id) FROM passage"
+            )
 
 
 def test_a_run_can_be_limited_to_paths(tmp_path: Path) -> None:
@@ -262,7 +272,8 @@ def test_what_a_note_says_is_stored_in_rows(tmp_path: Path) -> None:
         assert note == ("2025-11-02", "Nora Ek", "agent:home", file.st_mtime_ns, file.st_size)
         facts = list(
             store.rows(
-                "SELECT p.start_line, p.kind, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id, p.scope"
+                "SELECT p.start_line, p.kind, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id,"
+                " p.scope"
                 " FROM fact f JOIN passage p ON p.id = f.passage_id ORDER BY p.id"
             )
         )
@@ -274,15 +285,23 @@ def test_what_a_note_says_is_stored_in_rows(tmp_path: Path) -> None:
         ]
         plain = "SELECT kind, scope, text FROM passage WHERE start_line = 20"
         assert list(store.rows(plain)) == [(KINDS.index("note"), "user:y", RICH.splitlines()[19])]
-        mentions = "SELECT p.start_line, name.text FROM mention m JOIN passage p ON p.id = m.passage_id JOIN name ON name.id = m.name_id"
+        mentions = (
+            "SELECT p.start_line, name.text FROM mention m JOIN passage p ON p.id = m.passage_id"
+            " JOIN name ON name.id = m.name_id"
+        )
         assert sorted(store.rows(mentions)) == [(17, "Nora Ek"), (17, "Tern"), (18, "Nora"), (19, "Nora")]
         assert sorted(store.rows("SELECT line, target, anchor FROM link")) == [
-            (7, "From properties", ""), (11, "Runbook", "Steps"), (11, "Tern", ""), (11, "other note.md", "part"), (17, "Nora Ek", ""),
+            (7, "From properties", ""), (11, "Runbook", "Steps"), (11, "Tern", ""), (11, "other note.md", "part"),
+            (17, "Nora Ek", ""),
         ]  # fmt: skip
         assert sorted(store.rows("SELECT line, name FROM tag")) == [
             (0, "friends/close"), (0, "person"), (0, "second"), (0, "whole-note"), (11, "inline/tag"),
         ]  # fmt: skip
-        assert sorted(store.rows("SELECT slug, name, own FROM alias")) == [("ne", "NE", 0), ("nora", "Nora", 0), ("nora-ek", "Nora Ek", 1)]
+        assert sorted(store.rows("SELECT slug, name, own FROM alias")) == [
+            ("ne", "NE", 0),
+            ("nora", "Nora", 0),
+            ("nora-ek", "Nora Ek", 1),
+        ]
         assert store.one("SELECT count(*) FROM passage WHERE embedding_id IS NULL") == 0
     assert mine.check()[0] == mine.check()[1]
 
@@ -294,7 +313,7 @@ def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
         for path in paths(mine):
             lines = (tmp_path / path).read_text().splitlines()
             held = set()
-            sql = "SELECT p.start_line, p.end_line, p.text FROM passage p JOIN note n ON n.id = p.note_id WHERE n.path = ?"
+            sql = "SELECT start_line, end_line, text FROM passage WHERE note_id = (SELECT id FROM note WHERE path = ?)"
             for first, last, text in store.rows(sql, path):
                 assert text == "\n".join(lines[first - 1 : last])
                 held |= set(range(first, last + 1))
@@ -303,7 +322,9 @@ def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
             assert wanted <= held
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"\xff\xfe\x00", b"---\n", b"\xef\xbb\xbf", b"\r", b"x" * 70_000, b"\x00\x01"])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"\xff\xfe\x00", b"---\n", b"\xef\xbb\xbf", b"\r", b"x" * 70_000, b"\x00\x01"]
+)
 def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
     mine = memory(fill(tmp_path, {"odd.md": data, "a.md": "x"}))
     assert mine.index().added == 2
@@ -325,7 +346,8 @@ def test_a_note_of_many_slices_is_replaced_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"chunk_tokens": 200}, {"chunk_overlap": 10}, {"daily_folder": "Journal"}, {"daily_format": "DD.MM.YYYY"}]
+    "settings",
+    [{"chunk_tokens": 200}, {"chunk_overlap": 10}, {"daily_folder": "Journal"}, {"daily_format": "DD.MM.YYYY"}],
 )
 def test_other_settings_make_another_index(tmp_path: Path, settings: dict[str, object]) -> None:
     memory(fill(tmp_path, NOTES)).index()
@@ -463,7 +485,10 @@ def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: str) -
     before = index_digest(mine)
     text = "".join(f"- the herring count of day {n} was {n * n}\n" for n in range(9000))
     put(tmp_path, "much.md", text)
-    limit = f"import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nresource.setrlimit({resource.RLIMIT_FSIZE}, (900000, 900000))"
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (900000, 900000))"
+    )
     ended = run(tmp_path, *({"index", option} - {"--rebuild"}), *({option} - {"index"}), first=limit)
     assert (ended.returncode, "Traceback" in ended.stderr) == (4, False), ended.stderr
     assert len(ended.stderr.strip().splitlines()) == 2
@@ -510,7 +535,10 @@ def test_a_vault_most_of_whose_notes_vanished_deletes_nothing_until_told(tmp_pat
     (root / "many").rename(tmp_path / "unmounted")
     for arguments in (("index",), ("recall", "number")):
         ended = run(root, *arguments)
-        assert (ended.returncode, f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in ended.stderr) == (6, True)
+        assert (ended.returncode, f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in ended.stderr) == (
+            6,
+            True,
+        )
     assert index_digest(mine) == before
     assert run(root, "index", "--rebuild").returncode == 0
     assert paths(mine) == set(NOTES)
@@ -658,13 +686,21 @@ def test_an_emptied_vault_with_its_index_elsewhere_is_refused_too(tmp_path: Path
 
 
 def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -> None:
-    odd = {"crlf.md": b"a\r\nb\r\n", "bom.md": b"\xef\xbb\xbfx", "latin.md": b"caf\xe9", "no-end.md": b"x", "empty.md": b""}
+    odd = {
+        "crlf.md": b"a\r\nb\r\n",
+        "bom.md": b"\xef\xbb\xbfx",
+        "latin.md": b"caf\xe9",
+        "no-end.md": b"x",
+        "empty.md": b"",
+    }
     root = fill(tmp_path / "vault", NOTES | odd | {".obsidian/app.json": "{}", "Nora.md": RICH, "pic.png": b"\x89PNG"})
     os.chmod(root / "a.md", 0o444)
     before = snapshot(root)
     for arguments in (
-        ("index",), ("index", "--rebuild"), ("index", "--check"), ("recall", "where does Nora live?"), ("recall", "--explain", "trains"),
-        ("get", "a.md#L1"), ("get", "nope.md"), ("entity", "Nora"), ("entities",), ("opinions",), ("status",), ("doctor",),
+        ("index",), ("index", "--rebuild"), ("index", "--check"), ("recall", "where does Nora live?"),
+        ("recall", "--explain", "trains"),
+        ("get", "a.md#L1"), ("get", "nope.md"), ("entity", "Nora"), ("entities",), ("opinions",), ("status",),
+        ("doctor",),
         ("doctor", "--fix"), ("lint",), ("retain", "--dry-run", "x"), ("init", "--dry-run"),
     ):  # fmt: skip
         ended = run(root, *arguments)
@@ -672,7 +708,14 @@ def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -
         assert ended.returncode in (0, 1), (arguments, ended.stderr)
         assert snapshot(root) == before, arguments
     made = {path.name for path in (root / ".memory").iterdir()}
-    assert made <= {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite.lock", "journal", ".gitignore"}
+    assert made <= {
+        "index.sqlite",
+        "index.sqlite-wal",
+        "index.sqlite-shm",
+        "index.sqlite.lock",
+        "journal",
+        ".gitignore",
+    }
 
 
 def test_status_writes_nothing_at_all(tmp_path: Path) -> None:

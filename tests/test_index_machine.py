@@ -1,4 +1,4 @@
-"""Whatever happens to a vault and its index, in any order: brought up to date, the index equals one built from nothing."""
+"""Whatever happens to a vault and its index, in any order: once up to date, it equals an index built from nothing."""
 
 import os
 import shutil
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -13,18 +14,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 from vaults import command, memory, opened, put
 
-from vault_memory.indexer import RACY_SECONDS, diff
+from vault_memory.changes import RACY_SECONDS, diff
 from vault_memory.memory import Memory
 
 FOLDERS = ("", "memory", "bank/entities", "deep", "deep/er")
 NAMES = ("a", "b", "2025-11-27", "Nora", "ÜB er")
 LINES = (
-    "# Heading", "## Retain", "- W @Nora: Lives in Gothenburg.", "- O(c=0.8) @[[Nora]]: Likes trains.", "- S(c=7): malformed",
-    "- B(t=2025-11-06, scope=agent:x) @Tern: We sailed.", "See [[a]] and [[b#part|the other]]. #tag/one", "The heron stood by the weir.",
+    "# Heading", "## Retain", "- W @Nora: Lives in Gothenburg.", "- O(c=0.8) @[[Nora]]: Likes trains.",
+    "- S(c=7): malformed",
+    "- B(t=2025-11-06, scope=agent:x) @Tern: We sailed.", "See [[a]] and [[b#part|the other]]. #tag/one",
+    "The heron stood by the weir.",
     "---", "aliases: [N, Nanna]", "```", "%% hidden %%", "", "日本語の行", "caf\udce9",
 )  # fmt: skip
 
-texts = st.lists(st.sampled_from(LINES), max_size=9).map(lambda lines: "\n".join(lines).encode("utf-8", "surrogateescape"))
+texts = st.lists(st.sampled_from(LINES), max_size=9).map(
+    lambda lines: "\n".join(lines).encode("utf-8", "surrogateescape")
+)
 ages = st.sampled_from([0.0, 0.0, 1.0, 3.0, 60.0])
 
 
@@ -198,19 +203,23 @@ def assert_rows_hang_together(of: Memory) -> None:
             store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
         for table, key, owner in (
             ("fact", "passage_id", "passage"), ("mention", "passage_id", "passage"), ("chunk", "note_id", "note"),
-            ("alias", "note_id", "note"), ("link", "note_id", "note"), ("tag", "note_id", "note"), ("problem", "note_id", "note"),
-            ("passage", "note_id", "note"), ("passage", "embedding_id", "embedding"), ("embedding_code", "id", "embedding"),
+            ("alias", "note_id", "note"), ("link", "note_id", "note"), ("tag", "note_id", "note"),
+            ("problem", "note_id", "note"),
+            ("passage", "note_id", "note"), ("passage", "embedding_id", "embedding"),
+            ("embedding_code", "id", "embedding"),
             ("passage_fts", "rowid", "passage"), ("note_fts", "rowid", "note"), ("embedding", "id", "embedding_code"),
         ):  # fmt: skip
             assert store.one(f"SELECT count(*) FROM {table} WHERE {key} NOT IN (SELECT id FROM {owner})") == 0, table
-        assert store.one("SELECT count(*) FROM embedding") == store.one("SELECT count(DISTINCT embedding_id) FROM passage")
+        assert store.one("SELECT count(*) FROM embedding") == store.one(
+            "SELECT count(DISTINCT embedding_id) FROM passage"
+        )
         for table, owner in (("passage_fts", "passage"), ("note_fts", "note")):
             assert store.one(f"SELECT count(*) FROM {table}") == store.one(f"SELECT count(*) FROM {owner}")
         for word in ("heron", "nora", "gothenburg", "hidden"):
             found = {row[0] for row in store.rows("SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?", word)}
             assert found == {row[0] for row in store.rows("SELECT id FROM passage WHERE text LIKE ?", f"%{word}%")}
         spans = sorted(store.rows("SELECT first, first + count, count FROM note WHERE count > 0"))
-        assert all(end <= start for (_, end, _), (start, _, _) in zip(spans, spans[1:], strict=False))
+        assert all(end <= start for (_, end, _), (start, _, _) in pairwise(spans))
         assert sum(count for _, _, count in spans) == store.one("SELECT count(*) FROM passage")
         rows, checked = store.notes(), int(store.meta("checked_ns") or 0)
     changes = diff(of.vault.walk().files, rows, checked)

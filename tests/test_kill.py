@@ -12,7 +12,10 @@ from vaults import fill, index_digest, memory, opened, put, run, start
 
 from vault_memory.memory import Memory
 
-WORDS = "heron weir ferry harbour lighthouse keeper herring trains Gothenburg castle invoice night winter letter".split()
+WORDS = [
+    "heron", "weir", "ferry", "harbour", "lighthouse", "keeper", "herring",
+    "trains", "Gothenburg", "castle", "invoice", "night", "winter", "letter",
+]  # fmt: skip
 
 
 def notes(chance: random.Random, count: int, lines: int = 12) -> dict[str, str]:

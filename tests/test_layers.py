@@ -12,7 +12,7 @@ LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "spans", "timewords", "dates", "daily", "retain", "chunk", "tokens", "terms", "entities", "query",
      "answer", "rank", "pack", "wordpiece", "vectors"],
-    ["vault", "places", "schema", "store", "search", "embed", "journal", "digest"],
+    ["vault", "places", "schema", "store", "search", "embed", "journal", "digest", "changes"],
     ["indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
     ["memory", "request"],
     ["render"],

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.note import (
@@ -93,6 +93,7 @@ def test_damaged_bytes_are_a_warning_at_their_line() -> None:
     assert note.lines == ["fine", "b\ufffdd"]
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_note(data: bytes) -> None:
     note = read(data)
@@ -105,13 +106,38 @@ def test_any_bytes_are_a_note(data: bytes) -> None:
 
 MARKUP = st.lists(
     st.sampled_from(
-        ["---", "%%", "<!--", "-->", "```", "~~~~", "`", "``", "# A", "### B ##", "- W @X: y", "    ", "\t", "#tag", "[[N|m]]",
-         "<!-- memory:begin facts -->", "<!-- memory:end facts sha=1 -->", "a: &a [*a]", "^id", "word", " ", "\n", "\r\n", "\r"]
+        [
+            "---",
+            "%%",
+            "<!--",
+            "-->",
+            "```",
+            "~~~~",
+            "`",
+            "``",
+            "# A",
+            "### B ##",
+            "- W @X: y",
+            "    ",
+            "\t",
+            "#tag",
+            "[[N|m]]",
+            "<!-- memory:begin facts -->",
+            "<!-- memory:end facts sha=1 -->",
+            "a: &a [*a]",
+            "^id",
+            "word",
+            " ",
+            "\n",
+            "\r\n",
+            "\r",
+        ]
     ),
     max_size=40,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
+@settings(deadline=None)
 @given(MARKUP | st.text(max_size=80))
 def test_any_text_keeps_its_lines(text: str) -> None:
     note = read(text.encode("utf-8", "replace"))
@@ -171,10 +197,14 @@ def test_a_long_odd_line_takes_linear_time(line: str) -> None:
         ("---\n? [a, b]\n: c\n---\n", {}, "broken YAML"),
         ("---\na: &a {b: 1}\nc:\n  <<: *a\n---\n", {}, "merge keys"),
         ("---\na: *nobody\n---\n", {}, "broken YAML"),
-        ("---\na: \"\\ud800\"\n---\n", {}, "broken YAML"),
+        ('---\na: "\\ud800"\n---\n', {}, "broken YAML"),
         ("---\nok: true\n7: seven\nnothing:\n---\n", {"ok": True, "7": "seven", "nothing": None}, ""),
         ("---\ndeep: {a: {b: c}}\nlist: [1, [2], {3: 4}]\n---\n", {"deep": None, "list": [1]}, ""),
-        ("---\nset: !!set {a, b}\npairs: !!pairs [a: b]\nraw: !!binary aGk=\n---\n", {"set": None, "pairs": [], "raw": None}, ""),
+        (
+            "---\nset: !!set {a, b}\npairs: !!pairs [a: b]\nraw: !!binary aGk=\n---\n",
+            {"set": None, "pairs": [], "raw": None},
+            "",
+        ),
         ("---\nday: 2025-11-27\n---\n", {"day": date(2025, 11, 27)}, ""),
     ],
 )
@@ -238,6 +268,7 @@ def test_a_property_as_texts(value: object, found: list[str]) -> None:
     assert texts(value) == found
 
 
+@settings(deadline=None)
 @given(st.text(max_size=120))
 def test_any_frontmatter_is_survived(block: str) -> None:
     note = read(f"---\n{block}\n---\nbody\n".encode("utf-8", "replace"))
@@ -295,8 +326,15 @@ def test_headings(line: str, found: tuple[int, str] | None) -> None:
 def test_the_path_of_headings_above_a_line() -> None:
     note = read("intro\n# A\nx\n### Deep\ny\n## B\nz\n# C\n")
     assert [note.heading_path(n) for n in range(1, 9)] == [
-        [], ["A"], ["A"], ["A", "Deep"], ["A", "Deep"], ["A", "B"], ["A", "B"], ["C"],
-    ]  # fmt: skip
+        [],
+        ["A"],
+        ["A"],
+        ["A", "Deep"],
+        ["A", "Deep"],
+        ["A", "B"],
+        ["A", "B"],
+        ["C"],
+    ]
     assert heading_path([Heading(3, 2, "Two"), Heading(5, 1, "One")], 5) == ["One"]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_memory import tokens
@@ -15,7 +15,9 @@ from vault_memory.rank import Candidate
 from vault_memory.render import note_header, recall_text
 
 
-def passage(number: int, text: str, note: int = 1, cost: int = 10, chars: tuple[int, int] | None = None, line: int = 0) -> Candidate:
+def passage(
+    number: int, text: str, note: int = 1, cost: int = 10, chars: tuple[int, int] | None = None, line: int = 0
+) -> Candidate:
     start, stop = chars or (None, None)
     line = line or number
     return Candidate(number, note, line, line + text.count("\n"), start, stop, "note", cost, 0, text)
@@ -106,8 +108,35 @@ def test_whole_lines_are_given_as_they_are() -> None:
     assert content([passage(1, "  two\nlines ")], None) == ("  two\nlines ", False)
 
 
-WORDS = st.lists(st.sampled_from("boat oar sail rope tide 京都 🎉 1,234 café #tag [[Link]] W(c=0.9) @Mara: -- `x` …".split()), min_size=1, max_size=12)
-TEXTS = WORDS.map(" ".join) | st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map("\n".join) | st.sampled_from(["    four", "\ttab", "- 12:30", "7"])
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "boat",
+            "oar",
+            "sail",
+            "rope",
+            "tide",
+            "京都",
+            "🎉",
+            "1,234",
+            "café",
+            "#tag",
+            "[[Link]]",
+            "W(c=0.9)",
+            "@Mara:",
+            "--",
+            "`x`",
+            "…",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+)
+TEXTS = (
+    WORDS.map(" ".join)
+    | st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map("\n".join)
+    | st.sampled_from(["    four", "\ttab", "- 12:30", "7"])
+)
 ROWS = st.lists(st.tuples(TEXTS, st.integers(1, 4), st.integers(1, 999)), max_size=15, unique_by=lambda row: row[1:])
 LIMITS = st.builds(Limits, st.none() | st.integers(1, 8), st.none() | st.integers(1, 120), st.booleans())
 DAYS = {1: None, 2: "2025-11-27", 3: "2025-11-28", 4: None}
@@ -119,6 +148,7 @@ def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
     return [passage(n, text, note, tokens.count(text), line=line) for n, (text, note, line) in enumerate(rows)]
 
 
+@settings(deadline=None)
 @given(ROWS, LIMITS)
 def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
     ranked = candidates(rows)
@@ -133,6 +163,7 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
     assert max(Counter(frozenset(part.text.split()) for part in parts).values(), default=1) == 1
 
 
+@settings(deadline=None)
 @given(ROWS, LIMITS)
 @example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
 def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
@@ -141,13 +172,36 @@ def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, in
     assert tokens.count(printed) <= packed.rendered_tokens
 
 
+@pytest.mark.xfail(
+    strict=True, reason="LINE_TOKENS is 4 whatever the line number: L1000 and a line that starts indented cost 5"
+)
+def test_a_line_number_of_four_digits_is_counted_too() -> None:
+    rows = [(f"{n} boats in berth {n * 37}", 1, 1000 + n) for n in range(30)]
+    packed = pack(candidates(rows), HEADERS, Limits(None, None, True))
+    printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
+    assert tokens.count(printed) <= packed.rendered_tokens
+
+
 def result(rank: int, place: list[Candidate]) -> Result:
     first = place[0]
     text, truncated = content(place, None)
     return Result(
-        rank, 1.0, "note", DAYS[first.note_id], None, (), None, None, text, PATHS[first.note_id], first.start_line,
-        first.end_line, (), sum(part.tokens for part in place), truncated,
-    )  # fmt: skip
+        rank,
+        1.0,
+        "note",
+        DAYS[first.note_id],
+        None,
+        (),
+        None,
+        None,
+        text,
+        PATHS[first.note_id],
+        first.start_line,
+        first.end_line,
+        (),
+        sum(part.tokens for part in place),
+        truncated,
+    )
 
 
 def answer(results: list[Result]) -> Answer:

@@ -5,7 +5,7 @@ from datetime import date
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory import schema
@@ -137,6 +137,7 @@ def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool, latest: bool,
     assert kinds or not asked.kinds
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80) | st.text(st.sampled_from("ab \"'“”*^:()+-#._\0猫🎉\ud800NEARO?"), max_size=40))
 def test_any_text_is_a_question_and_a_safe_match(text: str) -> None:
     asked = ask(text)
@@ -149,13 +150,16 @@ def test_any_text_is_a_question_and_a_safe_match(text: str) -> None:
     asked.text.encode("utf-8")
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1, max_size=5).map(" ".join))
 def test_a_question_of_stop_words_still_asks_for_something(text: str) -> None:
     asked = ask(text)
     assert asked.phrases or asked.window
 
 
-@pytest.mark.parametrize("text", ["?" * 2000, "a" * 2000, "a-" * 1000, '"' * 2000, "Nov 27 " * 300, "猫" * 2000], ids=lambda t: t[:3])
+@pytest.mark.parametrize(
+    "text", ["?" * 2000, "a" * 2000, "a-" * 1000, '"' * 2000, "Nov 27 " * 300, "猫" * 2000], ids=lambda t: t[:3]
+)
 def test_a_long_odd_question_is_read_at_once(text: str) -> None:
     started = time.perf_counter()
     ask(text)

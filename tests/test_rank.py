@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.rank import (
@@ -67,9 +67,7 @@ def test_what_raises_a_passage(found: dict[str, object], better: int) -> None:
     assert next(iter(scores(evidence(one, two, **found)))) == better
 
 
-@pytest.mark.parametrize(
-    ("text", "section"), [("Is it raining?", 1), ("Harbour", -1)], ids=["a question", "a heading"]
-)
+@pytest.mark.parametrize(("text", "section"), [("Is it raining?", 1), ("Harbour", -1)], ids=["a question", "a heading"])
 def test_what_lowers_a_passage(text: str, section: int) -> None:
     assert list(scores(evidence(passage(1, text, section=section), passage(2, "It is.", section=5)))) == [2, 1]
 
@@ -86,7 +84,9 @@ def test_a_hit_does_not_reach_into_the_next_note() -> None:
 
 
 def test_an_answer_follows_its_question() -> None:
-    asked = evidence(passage(1, "Where is the boat?"), passage(2, "In the shed."), passage(3, "Fine."), lexical={1: 3.0})
+    asked = evidence(
+        passage(1, "Where is the boat?"), passage(2, "In the shed."), passage(3, "Fine."), lexical={1: 3.0}
+    )
     assert scores(asked)[2] > scores(asked)[3]
     apart = evidence(passage(1, "Where is the boat?"), passage(2, "In the shed.", section=4), lexical={1: 3.0})
     assert scores(apart)[2] == 0
@@ -94,7 +94,10 @@ def test_an_answer_follows_its_question() -> None:
 
 def test_a_rare_term_covers_more_than_a_common_one() -> None:
     found = evidence(
-        passage(1, section=1), passage(2, section=2), rarity={"the": 0.1, "boat": 3.0}, hits={"the": {1: 9}, "boat": {2: 1}}
+        passage(1, section=1),
+        passage(2, section=2),
+        rarity={"the": 0.1, "boat": 3.0},
+        hits={"the": {1: 9}, "boat": {2: 1}},
     )
     assert list(scores(found)) == [2, 1]
 
@@ -118,7 +121,7 @@ def test_feedback_terms_are_weighted_against_the_best() -> None:
     stems = {1: ("boat", "boat", "sail", "the"), 2: ("boat", "oar")}
     ranker = Ranker(evidence(passage(1), passage(2), stems=stems))
     found = ranker.feedback_terms([1, 2], {"boat": 2.0, "sail": 1.0, "oar": 1.0})
-    assert list(found)[0] == "boat" and found["boat"] == FEEDBACK_WEIGHT
+    assert next(iter(found)) == "boat" and found["boat"] == FEEDBACK_WEIGHT
     assert set(found) == {"boat", "sail", "oar"}
     assert all(0 < weight <= FEEDBACK_WEIGHT for weight in found.values())
     assert ranker.feedback_terms([], {"boat": 2.0}) == {}
@@ -138,14 +141,24 @@ def test_feedback_moves_the_note_it_points_to() -> None:
 
 UNIT = st.floats(0, 1)
 ROWS = st.lists(
-    st.tuples(st.integers(1, 3), st.integers(-2, 2), st.sampled_from(["- Mara: a?", "plain", "in March", "- b"]), UNIT, UNIT, st.floats(-1, 1)),
+    st.tuples(
+        st.integers(1, 3),
+        st.integers(-2, 2),
+        st.sampled_from(["- Mara: a?", "plain", "in March", "- b"]),
+        UNIT,
+        UNIT,
+        st.floats(-1, 1),
+    ),
     min_size=1,
     max_size=12,
 )
 
 
+@settings(deadline=None)
 @given(ROWS, st.booleans())
-def test_a_score_is_the_sum_of_what_explains_it(rows: list[tuple[int, int, str, float, float, float]], asks: bool) -> None:
+def test_a_score_is_the_sum_of_what_explains_it(
+    rows: list[tuple[int, int, str, float, float, float]], asks: bool
+) -> None:
     passages = [passage(n, text, note, section) for n, (note, section, text, *_) in enumerate(rows, 1)]
     found = evidence(
         *passages,
@@ -165,7 +178,14 @@ def test_a_score_is_the_sum_of_what_explains_it(rows: list[tuple[int, int, str, 
         parts = ranker.explain(number)
         share = parts.pop("note_share")
         assert 0 < share <= NOTE_SHARE
-        of = {"lexical": 1 - share, "coverage": 1 - share, "semantic": 1 - share, "note": share, "note_semantic": share, "feedback": share}
+        of = {
+            "lexical": 1 - share,
+            "coverage": 1 - share,
+            "semantic": 1 - share,
+            "note": share,
+            "note_semantic": share,
+            "feedback": share,
+        }
         assert score == pytest.approx(sum(WEIGHTS[name] * value * of.get(name, 1) for name, value in parts.items()))
     backwards = dataclasses.replace(found, passages=dict(reversed(found.passages.items())))
     assert Ranker(backwards).rank(Feedback()) == ranked
@@ -188,9 +208,13 @@ def test_who_speaks(text: str, found: str) -> None:
 
 
 def test_stems_are_counted() -> None:
-    assert count_stems({"boat", "oar"}, {1: ("boat", "sail", "boat"), 2: ("oar",), 3: ()}) == {"boat": {1: 2}, "oar": {2: 1}}
+    assert count_stems({"boat", "oar"}, {1: ("boat", "sail", "boat"), 2: ("oar",), 3: ()}) == {
+        "boat": {1: 2},
+        "oar": {2: 1},
+    }
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**6), st.data())
 def test_rarer_is_worth_more(total: int, data: st.DataObject) -> None:
     few = data.draw(st.integers(0, total))

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory import render
@@ -19,21 +19,43 @@ from vault_memory.writer import Retained
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
 
-def result(rank: int = 1, path: str = "log/2025-11-27.md", line: int = 4, text: str = "- W @Mara: Keeps bees", **more: object) -> Result:
+def result(
+    rank: int = 1, path: str = "log/2025-11-27.md", line: int = 4, text: str = "- W @Mara: Keeps bees", **more: object
+) -> Result:
     given = {
-        "rank": rank, "score": 1.23456, "kind": "world", "date": "2025-11-27", "occurred": None, "entities": ("Mara",), "confidence": None,
-        "tier": None, "content": text, "path": path, "start_line": line, "end_line": line + text.count("\n"), "heading": ("Retain",),
-        "tokens": 9, "truncated": False,
-    }  # fmt: skip
+        "rank": rank,
+        "score": 1.23456,
+        "kind": "world",
+        "date": "2025-11-27",
+        "occurred": None,
+        "entities": ("Mara",),
+        "confidence": None,
+        "tier": None,
+        "content": text,
+        "path": path,
+        "start_line": line,
+        "end_line": line + text.count("\n"),
+        "heading": ("Retain",),
+        "tokens": 9,
+        "truncated": False,
+    }
     return Result(**(given | more))  # type: ignore[arg-type]
 
 
 def answer(*results: Result, request: Request | None = None, **more: object) -> Answer:
     given = {
-        "request": request or Request("bees?", NOW), "results": results, "mode": "hybrid", "lanes": {"lexical": 3}, "embedder": "builtin/x@1",
-        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",)), "tokens": 9, "rendered_tokens": 20,
-        "omitted": {"over_budget": 0, "near_duplicates": 0}, "notes": 12, "vault": "my vault",
-    }  # fmt: skip
+        "request": request or Request("bees?", NOW),
+        "results": results,
+        "mode": "hybrid",
+        "lanes": {"lexical": 3},
+        "embedder": "builtin/x@1",
+        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",)),
+        "tokens": 9,
+        "rendered_tokens": 20,
+        "omitted": {"over_budget": 0, "near_duplicates": 0},
+        "notes": 12,
+        "vault": "my vault",
+    }
     return Answer(**(given | more))  # type: ignore[arg-type]
 
 
@@ -57,16 +79,24 @@ def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
     assert render.clean(text) == shown
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
     problem = render.problem_line(Problem("a\x1b.md", 3, text))
     assert len(problem.splitlines()) == 1
     printed = render.recall_text(answer(result(text=text)))
-    assert not any(ord(c) < 32 and c not in "\t\n" or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
+    assert not any((ord(c) < 32 and c not in "\t\n") or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
 
 
 @pytest.mark.parametrize(
-    ("count", "noun", "text"), [(0, "note", "0 notes"), (1, "note", "1 note"), (1234, "passage", "1,234 passages"), (2, "entity", "2 entities"), (1, "entity", "1 entity")]
+    ("count", "noun", "text"),
+    [
+        (0, "note", "0 notes"),
+        (1, "note", "1 note"),
+        (1234, "passage", "1,234 passages"),
+        (2, "entity", "2 entities"),
+        (1, "entity", "1 entity"),
+    ],
 )
 def test_plurals(count: int, noun: str, text: str) -> None:
     assert render.plural(count, noun) == text
@@ -86,24 +116,64 @@ def test_a_problem_names_its_line_if_it_has_one() -> None:
 
 
 def test_the_recall_document_is_whole() -> None:
-    request = Request("bees?", NOW, 5, 900, Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",)), id=7)
+    request = Request(
+        "bees?", NOW, 5, 900, Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",)), id=7
+    )
     said = answer(result(), request=request, degraded=[("semantic", "no vectors")], seconds=0.00456)
     document = json.loads(render.dump(render.recall_document(said)))
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document) >= {
-        "id", "query", "now", "mode", "lanes", "embedder", "degraded", "index", "filters", "understood", "results", "tokens",
-        "rendered_tokens", "budget", "omitted", "seconds",
-    }  # fmt: skip
-    assert (document["id"], document["now"], document["budget"], document["seconds"]) == (7, "2025-12-03T09:00:00Z", 900, 0.0046)
+        "id",
+        "query",
+        "now",
+        "mode",
+        "lanes",
+        "embedder",
+        "degraded",
+        "index",
+        "filters",
+        "understood",
+        "results",
+        "tokens",
+        "rendered_tokens",
+        "budget",
+        "omitted",
+        "seconds",
+    }
+    assert (document["id"], document["now"], document["budget"], document["seconds"]) == (
+        7,
+        "2025-12-03T09:00:00Z",
+        900,
+        0.0046,
+    )
     assert document["degraded"] == [{"what": "semantic", "why": "no vectors"}]
     assert document["index"] == {"fresh": True, "pending": 0, "generation": 0, "notes": 12}
     assert document["filters"]["since"] == "2025-11-01" and document["filters"]["until"] is None
     assert document["filters"]["entities"] == ["Mara"] and document["filters"]["kinds"] == ["world"]
-    assert document["understood"] == {"entities": ["Mara"], "window": ["2025-11-01", "2025-11-30"], "kinds": ["opinion"]}
+    assert document["understood"] == {
+        "entities": ["Mara"],
+        "window": ["2025-11-01", "2025-11-30"],
+        "kinds": ["opinion"],
+    }
     assert set(document["results"][0]) == {
-        "rank", "score", "kind", "date", "occurred", "entities", "confidence", "tier", "content", "path", "start_line", "end_line",
-        "source", "heading", "tokens", "truncated", "uri",
-    }  # fmt: skip
+        "rank",
+        "score",
+        "kind",
+        "date",
+        "occurred",
+        "entities",
+        "confidence",
+        "tier",
+        "content",
+        "path",
+        "start_line",
+        "end_line",
+        "source",
+        "heading",
+        "tokens",
+        "truncated",
+        "uri",
+    }
     assert document["results"][0]["source"] == "log/2025-11-27.md#L4"
     assert document["results"][0]["uri"] == "obsidian://open?vault=my%20vault&file=log%2F2025-11-27"
 
@@ -117,6 +187,7 @@ def test_several_lines_are_cited_as_a_range() -> None:
     assert result(text="one\ntwo", line=8).source == "log/2025-11-27.md#L8-L9"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
     printed = render.dump(render.recall_document(answer(result(text=text))))
@@ -126,9 +197,11 @@ def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
 
 def test_results_are_grouped_by_note_in_line_order() -> None:
     said = answer(
-        result(1, line=9, text="nine"), result(2, "Harbour.md", 3, "three", date=None), result(3, line=4, text="four\nfive"),
+        result(1, line=9, text="nine"),
+        result(2, "Harbour.md", 3, "three", date=None),
+        result(3, line=4, text="four\nfive"),
         result(4, "trip.md", 1, "one", date="2025-11-20"),
-    )  # fmt: skip
+    )
     assert render.recall_text(said) == (
         "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md (2025-11-20)\nL1 one"
     )
@@ -141,9 +214,12 @@ def test_nothing_found_is_said() -> None:
 
 def test_what_was_left_out_or_stale_is_said() -> None:
     said = answer(
-        result(), degraded=[("semantic", "no vectors")], fresh=False, pending=2,
+        result(),
+        degraded=[("semantic", "no vectors")],
+        fresh=False,
+        pending=2,
         omitted={"over_budget": 3, "over_k": 1, "near_duplicates": 2},
-    )  # fmt: skip
+    )
     notes = render.recall_notes(said)
     assert notes[0] == "semantic: no vectors" and "2 notes behind" in notes[1]
     assert all(number in notes[2] for number in "312") and notes[2].startswith("left out:")
@@ -151,7 +227,7 @@ def test_what_was_left_out_or_stale_is_said() -> None:
 
 # --- the other documents --------------------------------------------------------------------------------------
 
-ROW = EntityRow
+MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01", "2025-11-27")
 
 
 @pytest.mark.parametrize(
@@ -162,13 +238,17 @@ ROW = EntityRow
         ("doctor", render.doctor_document([Check("vault", "ok", "is there")])),
         ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
         ("opinions", render.opinions_document([])),
-        ("entities", render.entities_document([])),
+        ("entities", render.entities_document([MARA])),
+        ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]))),
+        ("index", render.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
+        ("status", render.status_document(Status("/v", "/v/i", "vault", True, 10, True, embedders=(("builtin", 3),)))),
     ],
 )
 def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
     assert next(iter(document)) == "schema"
     assert document["schema"] == f"vault-memory/{name}@1"
-    assert json.loads(render.dump(document)) == document
+    assert json.loads(render.dump(document)) == json.loads(json.dumps(document))
+    assert render.dump(document).isascii()
 
 
 def test_findings_are_counted_and_listed() -> None:
@@ -186,3 +266,23 @@ def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> No
 
 def test_a_written_fact_is_cited() -> None:
     assert render.retain_document(Retained("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
+
+
+def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
+    problems = [Problem("a.md", 1, "odd"), Problem("b.md", 2, "bytes", "warning"), Problem("c.md", 0, "gone", "error")]
+    text = render.index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
+    assert text.splitlines()[0].startswith("5 notes (2 added), 40 passages and 5 facts")
+    assert text.splitlines()[1:] == ["b.md:2: bytes", "c.md: gone", "1 finding about the format: see `memory lint`"]
+    many = Report(problems=[Problem(f"{n}.md", 1, "bytes", "warning") for n in range(20)])
+    assert "8 more" in render.index_text(many)
+    assert "nothing changed" in render.index_text(Report(unchanged=3))
+
+
+def test_a_status_without_an_index_says_what_to_do() -> None:
+    assert "memory index" in render.status_text(Status("/v", "/v/i", "vault", False))
+    text = render.status_text(Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, (("builtin", 39),)))
+    assert "3 notes behind" in text and "9 notes" in text and "39 of builtin" in text
+
+
+def test_entities_are_shown_without_control_characters() -> None:
+    assert "\x1b" not in render.entities_text([MARA]) + render.entity_text(EntityProfile(MARA, (), [("Odd\x1b", 2)]))

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.config import Config
@@ -18,16 +18,29 @@ NOW = "2025-12-03T12:00:00Z"
 def test_a_bare_question_takes_the_configured_bounds() -> None:
     request = build({"query": "bees"}, CONFIG)
     assert (request.query, request.k, request.budget_tokens) == ("bees", 4, 700)
-    assert (request.source, request.mode, request.explain, request.rendered, request.id) == ("notes", "auto", False, False, None)
+    assert (request.source, request.mode, request.explain, request.rendered, request.id) == (
+        "notes",
+        "auto",
+        False,
+        False,
+        None,
+    )
     assert not request.filters
     assert abs((datetime.now(UTC) - request.now).total_seconds()) < 60
 
 
 @pytest.mark.parametrize(
     ("given", "k", "budget"),
-    [({"k": 3}, 3, None), ({"budget": 500}, None, 500), ({"k": 3, "budget": 500}, 3, 500), ({"k": None, "budget": None}, 4, 700)],
+    [
+        ({"k": 3}, 3, None),
+        ({"budget": 500}, None, 500),
+        ({"k": 3, "budget": 500}, 3, 500),
+        ({"k": None, "budget": None}, 4, 700),
+    ],
 )
-def test_with_one_bound_given_the_other_is_unlimited(given: dict[str, object], k: int | None, budget: int | None) -> None:
+def test_with_one_bound_given_the_other_is_unlimited(
+    given: dict[str, object], k: int | None, budget: int | None
+) -> None:
     request = build({"query": "x", **given}, CONFIG)
     assert (request.k, request.budget_tokens) == (k, budget)
 
@@ -100,22 +113,41 @@ def test_a_moment(value: str, found: datetime) -> None:
     assert moment(value) == found and moment(value).tzinfo is UTC
 
 
-@pytest.mark.parametrize("value", ["", "now", "2025-02-30", "25:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", [], True])
+@pytest.mark.parametrize(
+    "value", ["", "now", "2025-02-30", "25:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00", [], True]
+)
 def test_what_is_no_moment(value: object) -> None:
     with pytest.raises(UsageError):
         moment(value)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("W", "world"), ("b", "experience"), ("O", "opinion"), ("s", "observation"), ("NOTE", "note"), ("page", "page"), ("session", "session")]
+    ("text", "found"),
+    [
+        ("W", "world"),
+        ("b", "experience"),
+        ("O", "opinion"),
+        ("s", "observation"),
+        ("NOTE", "note"),
+        ("page", "page"),
+        ("session", "session"),
+    ],
 )
 def test_kinds(text: str, found: str) -> None:
     assert kind(text) == found
 
 
-VALUES = st.none() | st.booleans() | st.integers(-5, 10**6) | st.floats() | st.text(max_size=12) | st.lists(st.text(max_size=5), max_size=3)
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 10**6)
+    | st.floats()
+    | st.text(max_size=12)
+    | st.lists(st.text(max_size=5), max_size=3)
+)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from((*OPTIONS, "as_of", "other")), VALUES, max_size=6))
 def test_any_values_are_a_request_or_a_usage_error(values: dict[str, object]) -> None:
     try:

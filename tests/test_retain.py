@@ -4,7 +4,7 @@ import time
 from datetime import date
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_memory import entities, retain
@@ -339,10 +339,16 @@ def test_what_was_meant_to_be_private_stays_so_in_a_malformed_bullet(text: str, 
 
 @pytest.mark.parametrize(
     "bullet",
-    ["- W" + " " * 100_000 + "x", "- W @A" + " " * 100_000 + "x", "- W(" + " " * 100_000, "-W" + " " * 100_000,
-     "- W " + "@A " * 50_000, "- W @A: " + "[[" * 50_000],
+    [
+        "- W" + " " * 100_000 + "x",
+        "- W @A" + " " * 100_000 + "x",
+        "- W(" + " " * 100_000,
+        "-W" + " " * 100_000,
+        "- W " + "@A " * 50_000,
+        "- W @A: " + "[[" * 50_000,
+    ],
     ids=lambda line: line[:8].strip(),
-)  # fmt: skip
+)
 def test_a_long_odd_bullet_takes_linear_time(bullet: str) -> None:
     started = time.perf_counter()
     read(f"## Retain\n{bullet}\n")
@@ -351,11 +357,39 @@ def test_a_long_odd_bullet_takes_linear_time(bullet: str) -> None:
 
 # --- properties ---------------------------------------------------------------------------------------------
 
-PIECES = ["- ", "* ", "W", "O(c=0.9)", "(t=2025)", " @A", "@[[B c|d]]", ": ", "text", " ^id", "## Retain\n", "# Up\n", "\n",
-          "\n  ", "\r\n", "```\n", "%%", "<!--", "-->", "`", "~~", "    ", "[[N]]", "---\n", "x" * 500, ". ", " "]  # fmt: skip
+PIECES = [
+    "- ",
+    "* ",
+    "W",
+    "O(c=0.9)",
+    "(t=2025)",
+    " @A",
+    "@[[B c|d]]",
+    ": ",
+    "text",
+    " ^id",
+    "## Retain\n",
+    "# Up\n",
+    "\n",
+    "\n  ",
+    "\r\n",
+    "```\n",
+    "%%",
+    "<!--",
+    "-->",
+    "`",
+    "~~",
+    "    ",
+    "[[N]]",
+    "---\n",
+    "x" * 500,
+    ". ",
+    " ",
+]
 NOTES = st.lists(st.sampled_from(PIECES), max_size=40).map("".join) | st.text(max_size=200)
 
 
+@settings(deadline=None)
 @given(NOTES)
 def test_every_line_with_text_lies_in_exactly_one_passage(text: str) -> None:
     note, found, _ = read(f"## Retain\n{text}")
@@ -379,6 +413,7 @@ def test_every_line_with_text_lies_in_exactly_one_passage(text: str) -> None:
     assert [p.fact for p in passages(note, found) if p.fact] == found
 
 
+@settings(deadline=None)
 @given(NOTES)
 def test_any_note_has_its_facts_in_order_and_apart(text: str) -> None:
     note, found, problems = read(f"## Retain\n{text}")
@@ -390,10 +425,13 @@ def test_any_note_has_its_facts_in_order_and_apart(text: str) -> None:
     assert all(1 <= problem.line <= len(note.lines) for problem in problems)
 
 
-NAMES = st.text(min_size=1, max_size=12) | st.sampled_from(["Mara", "Blue House", "a/b", "x.md", "2025-11-27", "con", "@A"])
+NAMES = st.text(min_size=1, max_size=12) | st.sampled_from(
+    ["Mara", "Blue House", "a/b", "x.md", "2025-11-27", "con", "@A"]
+)
 TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 
 
+@settings(deadline=None)
 @given(
     st.builds(
         Bullet,
@@ -425,6 +463,7 @@ def test_what_is_written_reads_back(bullet: Bullet) -> None:
     assert {entities.slug(name) for name in fact.entities} == mentioned | {entities.slug(n) for n in bullet.entities}
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters="%<`"), min_size=1).filter(str.strip))
 def test_ordinary_sentences_are_accepted(text: str) -> None:
     if retain.block_id(" ".join(text.split())) is None:
@@ -445,7 +484,10 @@ def test_ordinary_sentences_are_accepted(text: str) -> None:
         Bullet("x", confidence=float("nan")),
         Bullet("^id"),
         Bullet("x \ud800"),
-        *(Bullet("x", entities=(name,)) for name in ("", " ", "[[A]]", "a|b", "a#b", "a/b", "a\nb", "n.md", "...", "2025-11-27")),
+        *(
+            Bullet("x", entities=(name,))
+            for name in ("", " ", "[[A]]", "a|b", "a#b", "a/b", "a\nb", "n.md", "...", "2025-11-27")
+        ),
     ],
     ids=repr,
 )

@@ -133,8 +133,9 @@ def test_where_a_bullet_goes(tmp_path: Path, before: str, after: str, mark: byte
 @pytest.mark.parametrize(
     "data",
     [
-        b"caf\xe9\n## Retain\n", codecs.BOM_UTF16_LE + "## Retain\n".encode("utf-16-le"), b"## Retain\n```\nopen fence\n",
-        b"text\n~~~\n", b"## Retain\n%% open comment\n", b"<!-- open\n", b"## Retain\n<!-- memory:begin x -->\n- W: a\n\n<!-- memory:end y -->\n<!--",
+        b"caf\xe9\n## Retain\n", codecs.BOM_UTF16_LE + "## Retain\n".encode("utf-16-le"),
+        b"## Retain\n```\nopen fence\n", b"text\n~~~\n", b"## Retain\n%% open comment\n", b"<!-- open\n",
+        b"## Retain\n<!-- memory:begin x -->\n- W: a\n\n<!-- memory:end y -->\n<!--",
     ],
 )  # fmt: skip
 def test_a_note_that_would_swallow_the_bullet_is_left_alone(tmp_path: Path, data: bytes) -> None:
@@ -145,13 +146,12 @@ def test_a_note_that_would_swallow_the_bullet_is_left_alone(tmp_path: Path, data
     assert snapshot(tmp_path) == before
 
 
-texts = st.lists(
-    st.sampled_from(
-        ["# T", "## Retain", "### retain", "- W: a fact", "  more", "- plain", "", "text", "```", "~~~", "%%", "%% x %%", "<!--", "-->",
-         "---", "a: b", "    code", "> [!note] - W: x", "\t- W: deep", "<!-- memory:begin f -->", "<!-- memory:end f sha=1 -->", "字", "\x0c", "\u2028"]
-    ),
-    max_size=12,
-)  # fmt: skip
+TEXT_LINES = [
+    "# T", "## Retain", "### retain", "- W: a fact", "  more", "- plain", "", "text", "```", "~~~", "%%", "%% x %%",
+    "<!--", "-->", "---", "a: b", "    code", "> [!note] - W: x", "\t- W: deep", "<!-- memory:begin f -->",
+    "<!-- memory:end f sha=1 -->", "字", "\x0c", "\u2028",
+]  # fmt: skip
+texts = st.lists(st.sampled_from(TEXT_LINES), max_size=12)
 
 
 @given(texts, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.booleans())
@@ -227,9 +227,12 @@ def test_a_day_outside_the_vault_is_refused(tmp_path: Path, how: str) -> None:
 
 def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     fill(tmp_path, {"a.md": "The heron stood by the weir.\n"})
-    made = run(tmp_path, "retain", "Prefers", "trains to planes", "--kind", "opinion", "--entity", "@Nora", "--entity", "Alva Ek",
-               "--confidence", "0.8", "--date", "2025-11-27")  # fmt: skip
-    assert (made.returncode, made.stdout) == (0, f"{NOTE}#L9  - O(c=0.8) @Nora @[[Alva Ek]]: Prefers trains to planes\n")
+    made = run(tmp_path, "retain", "Prefers", "trains to planes", "--kind", "opinion", "--entity", "@Nora",
+               "--entity", "Alva Ek", "--confidence", "0.8", "--date", "2025-11-27")  # fmt: skip
+    assert (made.returncode, made.stdout) == (
+        0,
+        f"{NOTE}#L9  - O(c=0.8) @Nora @[[Alva Ek]]: Prefers trains to planes\n",
+    )
     found = run(tmp_path, "recall", "what does Nora prefer?", "--entity", "Alva Ek", "--kind", "O")
     assert "Prefers trains to planes" in found.stdout
     mine = memory(tmp_path)
@@ -249,7 +252,9 @@ def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path)
     memory(tmp_path).retain(FACT, DAY)
     assert time.monotonic() - began > SETTLE_SECONDS - 1
     text = (tmp_path / NOTE).read_text()
-    assert [narrative for _, _, narrative in facts(tmp_path)] == [f"Fact number {n}." for n in range(4)] + ["Lives in Gothenburg."]
+    assert [narrative for _, _, narrative in facts(tmp_path)] == [f"Fact number {n}." for n in range(4)] + [
+        "Lives in Gothenburg."
+    ]
     assert "typed by hand\n" in text
 
 

@@ -28,7 +28,9 @@ def skipped(walk: Walk) -> dict[str, str]:
 
 
 def test_a_walk_sees_notes_of_any_depth_and_ending(tmp_path: Path) -> None:
-    fill(tmp_path, {"a.md": "a", "b/c/d/e.md": "longer", "SHOUT.MD": "s", "Ümlaut und 字.md": "u", "with space.Md": "w"})
+    fill(
+        tmp_path, {"a.md": "a", "b/c/d/e.md": "longer", "SHOUT.MD": "s", "Ümlaut und 字.md": "u", "with space.Md": "w"}
+    )
     walk = vault(tmp_path).walk()
     assert sorted(walk.files) == ["SHOUT.MD", "a.md", "b/c/d/e.md", "with space.Md", "Ümlaut und 字.md"]
     seen = walk.files["b/c/d/e.md"]
@@ -39,7 +41,8 @@ def test_a_walk_sees_notes_of_any_depth_and_ending(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        ".hidden.md", ".obsidian/plugins/x/README.md", ".trash/old.md", ".memory/history/a.md", ".git/x.md", "a/.deep/b.md",
+        ".hidden.md", ".obsidian/plugins/x/README.md", ".trash/old.md", ".memory/history/a.md", ".git/x.md",
+        "a/.deep/b.md",
         "notes.txt", "board.canvas", "table.base", "no-ending", "a.md.bak", "md",
     ],
 )  # fmt: skip
@@ -91,7 +94,9 @@ def test_settings_that_cannot_be_read_leave_nothing_out(tmp_path: Path, broken: 
         ('{"folder": "/Log/", "format": "YYYY/MM-DD", "template": "T/Day.md"}', ("Log", "YYYY/MM-DD", "T/Day.md")),
     ],
 )
-def test_daily_notes_lie_where_obsidian_puts_them(tmp_path: Path, settings: str | None, expected: tuple[str, ...]) -> None:
+def test_daily_notes_lie_where_obsidian_puts_them(
+    tmp_path: Path, settings: str | None, expected: tuple[str, ...]
+) -> None:
     fill(tmp_path, {} if settings is None else {".obsidian/daily-notes.json": settings})
     daily = vault(tmp_path).daily
     assert (daily.folder, daily.format, daily.template) == expected
@@ -131,7 +136,8 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
     links = {
         "twin.md": root / "note.md", "text.md": root / "data.txt", "out.md": outside / "secret.md",
         "outfolder": outside / "folder", "infolder": root / "sub", "up": tmp_path, "self": root, "loop": Path("loop"),
-        "dangling.md": root / "nowhere.md", "dangling": root / "nowhere", "folder.md": root / "sub", "device.md": Path("/dev/null"),
+        "dangling.md": root / "nowhere.md", "dangling": root / "nowhere", "folder.md": root / "sub",
+        "device.md": Path("/dev/null"),
     }  # fmt: skip
     for name, target in links.items():
         (root / name).symlink_to(target)
@@ -140,9 +146,23 @@ def test_links_are_followed_only_to_notes_inside_that_are_not_seen_already(tmp_p
     walk = vault(root).walk()
     assert sorted(walk.files) == ["note.md", "sub/x.md", "text.md"]
     reasons = skipped(walk)
-    assert {path for path, reason in reasons.items() if "out of the vault" in reason} == {"out.md", "outfolder", "up", "device.md"}
-    assert {path for path, reason in reasons.items() if "not followed" in reason} >= {"infolder", "self", "sub/cycle", "folder.md"}
-    assert {path for path, reason in reasons.items() if "leads nowhere" in reason} == {"dangling.md", "dangling", "loop"}
+    assert {path for path, reason in reasons.items() if "out of the vault" in reason} == {
+        "out.md",
+        "outfolder",
+        "up",
+        "device.md",
+    }
+    assert {path for path, reason in reasons.items() if "not followed" in reason} >= {
+        "infolder",
+        "self",
+        "sub/cycle",
+        "folder.md",
+    }
+    assert {path for path, reason in reasons.items() if "leads nowhere" in reason} == {
+        "dangling.md",
+        "dangling",
+        "loop",
+    }
     assert reasons["loop.md"] == "a link in a loop"
 
 
@@ -236,9 +256,12 @@ def guarded(tmp_path: Path) -> Vault:
 @pytest.mark.parametrize(
     ("named", "path"),
     [
-        ("a.md", "a.md"), ("a", "a.md"), ("./a.md", "a.md"), ("sub/b", "sub/b.md"), ("sub//b.md", "sub/b.md"), ("sub/../a", "a.md"),
-        ("in.md", "in.md"), ("sub/in/b.md", "sub/in/b.md"), ("SHOUT.MD", "SHOUT.MD"), ("nope", None), ("sub", None), ("c.txt", None),
-        ("", None), (".", None), ("a.md/", "a.md"), ("a.md/b", None), ("x" * 300, None), ("y/" * 3000, None), ("loop.md", None),
+        ("a.md", "a.md"), ("a", "a.md"), ("./a.md", "a.md"), ("sub/b", "sub/b.md"), ("sub//b.md", "sub/b.md"),
+        ("sub/../a", "a.md"),
+        ("in.md", "in.md"), ("sub/in/b.md", "sub/in/b.md"), ("SHOUT.MD", "SHOUT.MD"), ("nope", None), ("sub", None),
+        ("c.txt", None),
+        ("", None), (".", None), ("a.md/", "a.md"), ("a.md/b", None), ("x" * 300, None), ("y/" * 3000, None),
+        ("loop.md", None),
     ],
 )  # fmt: skip
 def test_a_note_is_found_by_the_name_a_person_gives(guarded: Vault, named: str, path: str | None) -> None:
@@ -250,8 +273,10 @@ def test_a_note_is_found_by_the_name_a_person_gives(guarded: Vault, named: str, 
 @pytest.mark.parametrize(
     "named",
     [
-        "..", "../outside.md", "../outside", "sub/../../outside.md", "../vault-evil/x.md", "../vault.md", "/etc/passwd", "/etc/hosts.md",
-        "//etc/passwd", "out.md", "out", "way/outside.md", "way/vault-evil/x", "a.md\0", "\0", "sub/\0/b.md", "/nowhere/at/all.md",
+        "..", "../outside.md", "../outside", "sub/../../outside.md", "../vault-evil/x.md", "../vault.md",
+        "/etc/passwd", "/etc/hosts.md",
+        "//etc/passwd", "out.md", "out", "way/outside.md", "way/vault-evil/x", "a.md\0", "\0", "sub/\0/b.md",
+        "/nowhere/at/all.md",
         "way/vault/../outside.md", ".hidden/h.md", ".hidden/h", "sub/../.hidden/h.md",
     ],
 )  # fmt: skip
@@ -266,7 +291,9 @@ def test_an_absolute_name_beside_the_vault_is_refused(guarded: Vault) -> None:
             guarded.locate(name)
 
 
-PARTS = st.sampled_from(["..", ".", "a.md", "a", "sub", "b.md", "out.md", "way", "outside.md", "vault", "in", "", "\0", "~", "x"])
+PARTS = st.sampled_from(
+    ["..", ".", "a.md", "a", "sub", "b.md", "out.md", "way", "outside.md", "vault", "in", "", "\0", "~", "x"]
+)
 
 
 @given(st.lists(PARTS, max_size=7), st.sampled_from(["", "/"]))
@@ -325,7 +352,9 @@ def test_a_new_note_gets_its_folders_and_the_usual_mode(tmp_path: Path) -> None:
     found.write("x/y/new.md", b"text", None)
     put(tmp_path, "usual.md", "x")
     assert found.read("x/y/new.md") == b"text"
-    assert stat.S_IMODE((tmp_path / "x/y/new.md").stat().st_mode) == stat.S_IMODE((tmp_path / "usual.md").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "x/y/new.md").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "usual.md").stat().st_mode
+    )
     assert (tmp_path / "x/y/new.md").stat().st_nlink == 1
     assert leftovers(found) == []
 
@@ -353,7 +382,8 @@ def test_a_write_never_leaves_the_vault(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "expected"), [(b"theirs", b"old"), (b"", b"old"), (b"theirs", None), (b"", None), (None, b"old"), (b"old ", b"old")]
+    ("there", "expected"),
+    [(b"theirs", b"old"), (b"", b"old"), (b"theirs", None), (b"", None), (None, b"old"), (b"old ", b"old")],
 )
 @pytest.mark.parametrize("path", ["a.md", "sub/a.md"])
 def test_a_note_that_changed_appeared_or_vanished_is_a_conflict(
@@ -367,7 +397,9 @@ def test_a_note_that_changed_appeared_or_vanished_is_a_conflict(
     assert ((tmp_path / path).read_bytes() if there is not None else None) == there
     assert (tmp_path / path).exists() == (there is not None)
     assert leftovers(found) == []
-    assert sorted(p.name for p in tmp_path.iterdir() if p.name != ".memory") == ([path.split("/")[0]] if there is not None else [])
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name != ".memory") == (
+        [path.split("/")[0]] if there is not None else []
+    )
 
 
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:

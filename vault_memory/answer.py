@@ -1,16 +1,17 @@
-"""Owns the values recall takes and gives: Request, Result, Answer. Pure data, no print."""
+"""Owns the values recall takes and gives: Request, Result, Answer. Pure data, no print.
+
+Named tuples, not data classes: each recall imports them, and a data class takes a millisecond to define.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 SOURCES = ("notes", "sessions", "all")
 
 
-@dataclass(frozen=True)
-class Filters:
+class Filters(NamedTuple):
     """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
 
     since: date | None = None
@@ -25,8 +26,7 @@ class Filters:
         return self != Filters()
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """One question. `k` and `budget_tokens` bound the answer; None is unlimited. `now` is aware UTC.
 
     `rendered` says that the answer will be printed as Markdown, so that its citations count against the budget too.
@@ -49,8 +49,7 @@ class Request:
         return self.now.astimezone().date()
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One cited answer: the very text of lines `start_line`..`end_line`, or parts of it where `truncated`."""
 
     rank: int
@@ -77,8 +76,7 @@ class Result:
         return self.path + lines
 
 
-@dataclass(frozen=True)
-class Understood:
+class Understood(NamedTuple):
     """How a question was read."""
 
     entities: tuple[str, ...] = ()
@@ -86,8 +84,7 @@ class Understood:
     kinds: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The results in rank order, with what was searched, how fresh the index was and what was left out."""
 
     request: Request
@@ -105,4 +102,4 @@ class Answer:
     generation: int = 0
     notes: int = 0
     vault: str = ""
-    seconds: float = field(default=0.0, compare=False)
+    seconds: float = 0.0

@@ -14,9 +14,6 @@ from vault_memory import terms
 from vault_memory.note import BLANK, CODE, FRONT, HEADING, TEXT, Note
 from vault_memory.retain import KINDS, Fact
 
-VERSION = 1
-"""Part of the index's fingerprint: raise it whenever the same note would be cut differently."""
-
 WINDOW_CHARS = 320
 """A paragraph of several lines is cut into windows of about this many characters (some 70 tokens)."""
 

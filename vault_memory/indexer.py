@@ -13,21 +13,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from vault_memory import chunk, dates, retain, terms, tokens
+from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
-from vault_memory.errors import RefusedError
 from vault_memory.note import Note, Problem, links, parse, tags, texts
-from vault_memory.schema import writing
+from vault_memory.schema import Settings, writing
 from vault_memory.store import Context, NoteHead, NoteRow, PassageRow, Store, Written
 from vault_memory.vault import DailySettings, File, Vault, Walk, content_hash
-
-RACY_SECONDS = 2.0
-"""A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""
-
-LOSS_CAP = 20
-"""Up to this many notes may vanish in one run without question; more only while at least half of the notes remain."""
 
 Progress = Callable[[int, int, int], None]
 """Called with notes done, notes to do, passages written."""
@@ -67,52 +60,6 @@ class Report:
         self.facts += written.facts
         self.embedded += written.embedded
         self.from_cache += written.from_cache
-
-
-class Changes(NamedTuple):
-    """The outcome of a diff: paths to look at, rows whose note is gone, and how many are the same."""
-
-    new: list[File]
-    suspect: list[File]
-    gone: list[NoteRow]
-    unchanged: int
-
-
-def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int) -> Changes:
-    """Compare what the walk saw with what the index knows; pure.
-
-    `checked_ns` is when the rows' files were last read: a time stamp close before it proves nothing.
-    """
-    racy = checked_ns - int(RACY_SECONDS * 1e9)
-    new, suspect, same = [], [], 0
-    for path, file in files.items():
-        row = rows.get(path)
-        if row is None:
-            new.append(file)
-        elif row.size != file.size or row.mtime_ns != file.mtime_ns or file.mtime_ns >= racy:
-            suspect.append(file)
-        else:
-            same += 1
-    gone = [row for path, row in rows.items() if path not in files]
-    return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What an index's content depends on besides the notes."""
-
-    daily: DailySettings
-    chunk_tokens: int
-    chunk_overlap: int
-
-    def fingerprint(self, embedder: str, schema_version: int) -> str:
-        """One text that is equal exactly when an index can be used as it is."""
-        parts = (
-            f"schema={schema_version}", f"chunk={chunk.VERSION}:{self.chunk_tokens}/{self.chunk_overlap}",
-            f"terms={terms.VERSION}", "tokens=cl100k_base", f"embedder={embedder}",
-            f"daily={self.daily.folder}|{self.daily.format}",
-        )  # fmt: skip
-        return ";".join(parts)
 
 
 class Indexer:
@@ -201,7 +148,7 @@ class Indexer:
     def _put(self, file: File, data: bytes, report: Report) -> None:
         """Parse one note and store all that comes of it."""
         note = parse(file.path, data)
-        day = note_day(note, self._settings.daily)
+        day = note_day(note, self._vault.daily)
         problems = list(note.problems)
         head = _head(note, file, data, day)
         sizes: list[int] = []
@@ -278,20 +225,6 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def refuse_loss(before: int, now: int, lost: int) -> None:
-    """Raise RefusedError when a vault looks absent rather than edited (law 7)."""
-    if before and not now:
-        raise RefusedError(
-            f"The vault holds no notes, but its index knows {before}: nothing was deleted.",
-            "Check that the vault's drive is mounted and synced. If the notes are really gone, delete the index file.",
-        )
-    if lost > LOSS_CAP and lost * 2 > before:
-        raise RefusedError(
-            f"{lost} of {before} notes have vanished: nothing was deleted.",
-            "Check that all folders are mounted and synced. If that is right, run `memory index --rebuild`.",
-        )
 
 
 def note_day(note: Note, daily: DailySettings) -> dates.date | None:

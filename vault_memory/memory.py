@@ -17,15 +17,16 @@ import apsw
 
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
+from vault_memory.changes import diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.indexer import Indexer, Progress, Report, Settings, diff, refuse_loss
 from vault_memory.store import Store
 from vault_memory.vault import Vault, Walk
 
 if TYPE_CHECKING:
     from vault_memory.health import Check, Status
+    from vault_memory.indexer import Indexer, Progress, Report
     from vault_memory.knowledge import EntityProfile, EntityRow
     from vault_memory.note import Problem
     from vault_memory.opinions import Opinion
@@ -45,7 +46,7 @@ class Freshness(NamedTuple):
 
     fresh: bool
     pending: int
-    report: Report | None = None
+    report: "Report | None" = None
     """What the catch-up did, when there was something to do."""
 
 
@@ -67,7 +68,7 @@ class Memory:
 
     # --- indexing ------------------------------------------------------------------------------------------------
 
-    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: Progress | None = None) -> Report:
+    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
         """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
@@ -89,7 +90,7 @@ class Memory:
             return Path(path).as_posix().strip("/")
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
-    def _index(self, rebuild: bool, below: list[str], progress: Progress | None) -> Report:
+    def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
         walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
         if rebuild:
@@ -112,7 +113,7 @@ class Memory:
             return "there was none"
         try:
             with closing(Store.open(self.index_path)) as store:
-                if store.meta("fingerprint") != self._fingerprint():
+                if store.meta("fingerprint") != self._settings().fingerprint():
                     return "it was made by another version or with other settings"
         except schema.DAMAGED as error:
             return f"it was damaged ({error})"
@@ -125,13 +126,13 @@ class Memory:
             ) from error
         return ""
 
-    def _rebuild(self, walk: Walk, why: str, progress: Progress | None) -> Report:
+    def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
         self._refuse_empty(walk)
         built = schema.new_name(self.index_path)
         try:
             with closing(schema.create(built)) as connection:
                 store = Store(connection, built)
-                store.set_meta("fingerprint", self._fingerprint())
+                store.set_meta("fingerprint", self._settings().fingerprint())
                 store.set_meta("generation", self._generation() + 1)
                 report = self._indexer(store).load(walk, progress)
             schema.swap_in(built, self.index_path)
@@ -174,19 +175,18 @@ class Memory:
             with suppress(OSError):
                 file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
 
-    def _settings(self) -> Settings:
-        return Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap)
+    def _settings(self) -> schema.Settings:
+        return schema.Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap, self.embedder.id)
 
-    def _fingerprint(self) -> str:
-        return self._settings().fingerprint(self.embedder.id, schema.SCHEMA_VERSION)
+    def _indexer(self, store: Store) -> "Indexer":
+        from vault_memory.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
 
-    def _indexer(self, store: Store) -> Indexer:
         return Indexer(self.vault, store, self._settings(), self.embedder)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def reading(self, progress: Progress | None = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
         """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
 
         With `write=False` nothing is written: what is behind is only counted.
@@ -201,7 +201,7 @@ class Memory:
                 freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
                 yield store, freshness
 
-    def ask(self, question: Callable[[Store, Freshness], T], progress: Progress | None = None) -> T:
+    def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
         """Read from the index; one found to be damaged only now is built anew, and asked again."""
         try:
             with self.reading(progress) as (store, freshness):
@@ -211,7 +211,7 @@ class Memory:
             with self.reading(progress) as (store, freshness):
                 return question(store, freshness)
 
-    def _mend(self, error: Exception, progress: Progress | None) -> Report:
+    def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
@@ -232,7 +232,7 @@ class Memory:
         return Freshness(not report.pending, report.pending, report)
 
     def recall(
-        self, requests: Iterable[Request], progress: Progress | None = None, keep: bool = True
+        self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
         from vault_memory.recall import Recall
@@ -247,7 +247,7 @@ class Memory:
                     while request:
                         answer = engine.answer(request)
                         degraded = (*answer.degraded, *mended)
-                        answer = replace(answer, fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
+                        answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal:
                             sources = [result.source for result in answer.results]
                             journal.note_recall(self.vault.root, request.query, request.now, sources)
@@ -259,7 +259,7 @@ class Memory:
                 self._mend(error, progress)
                 mended = (("index", f"it was damaged ({error}) and has been built anew"),)
 
-    def check(self, progress: Progress | None = None) -> tuple[str, str]:
+    def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
         from vault_memory.digest import digest
 

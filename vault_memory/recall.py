@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from vault_memory import entities, pack, query
 from vault_memory.answer import Answer, Request, Result, Understood
@@ -40,7 +39,7 @@ class Recall:
             answer = self._compose(request, question, lanes)
         finally:
             self._search.release()
-        return replace(answer, seconds=time.perf_counter() - started)
+        return answer._replace(seconds=time.perf_counter() - started)
 
     def _slugs(self, names: Sequence[str]) -> list[str]:
         return [slug for name in names for slug in self._names.slugs(name)]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from vault_memory.answer import Answer, Result
 from vault_memory.note import Problem
@@ -93,6 +92,8 @@ def _iso(day: Any) -> str | None:  # noqa: ANN401
 
 
 def _result(result: Result, vault: str) -> Document:
+    from urllib.parse import quote
+
     file = quote(result.path.removesuffix(".md"), safe="")
     document = {
         "rank": result.rank, "score": round(result.score, 4), "kind": result.kind, "date": result.date,
@@ -184,8 +185,8 @@ def index_text(report: "Report", shown: int = 12) -> str:
     done = ", ".join(parts) or "nothing changed"
     total = report.added + report.modified + report.moved + report.unchanged
     lines.append(
-        f"{plural(total, 'note')} ({done}), {plural(report.passages, 'passage')} and {plural(report.facts, 'fact')} read"
-        f" in {report.seconds:.1f} s"
+        f"{plural(total, 'note')} ({done}), {plural(report.passages, 'passage')} and {plural(report.facts, 'fact')}"
+        f" read in {report.seconds:.1f} s"
     )
     pressing = [p for p in report.problems if p.level in ("error", "warning")]
     lines += [problem_line(p) for p in pressing[:shown]]

@@ -4,16 +4,23 @@ It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §
 """
 
 import contextlib
-import importlib.util
+import importlib.machinery
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.vault import DailySettings
 
-SCHEMA_VERSION = 1
+VERSIONS = {"schema": 1, "notes": 1, "chunks": 1, "terms": 1}
+"""What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
+
+`schema` is the tables below, `notes` note.py, links.py, retain.py and dates.py, `chunks` chunk.py, `terms` terms.py.
+"""
+
 BUSY_TIMEOUT_MS = 5000
 
 TABLES = """
@@ -60,6 +67,22 @@ CREATE VIRTUAL TABLE note_fts USING fts5(
 CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN DELETE FROM passage_fts WHERE rowid = old.id; END;
 CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN DELETE FROM note_fts WHERE rowid = old.id; END;
 """
+
+
+class Settings(NamedTuple):
+    """What an index's rows depend on besides the notes and this program."""
+
+    daily: DailySettings
+    chunk_tokens: int
+    chunk_overlap: int
+    embedder: str
+
+    def fingerprint(self) -> str:
+        """One text that is equal exactly when an index can be used as it is (law 9)."""
+        versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
+        chunks = f"{self.chunk_tokens}/{self.chunk_overlap} of cl100k_base"
+        return f"{versions};chunks={chunks};embedder={self.embedder};daily={self.daily.folder}|{self.daily.format}"
+
 
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 """What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
@@ -108,7 +131,7 @@ def load_vector_functions(connection: apsw.Connection) -> None:
 
     The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
     """
-    spec = importlib.util.find_spec("sqlite_vec")
+    spec = importlib.machinery.PathFinder.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise IndexUnusableError(
             "sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory"

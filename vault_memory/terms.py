@@ -8,9 +8,6 @@ characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoj
 import re
 from collections.abc import Iterator
 
-VERSION = 1
-"""Part of the index's fingerprint: raise it whenever the same text would give other terms."""
-
 # Han, kana, bopomofo, Hangul is left out (it has spaces); Thai, Lao, Burmese, Khmer, Tibetan are in.
 _SPACELESS = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff"

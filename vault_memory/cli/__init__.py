@@ -2,11 +2,9 @@
 
 import sys
 from importlib import import_module
-from typing import Any
 
 import click
 
-from vault_memory import __version__
 from vault_memory.cli.common import Command, Shared, pass_shared, shared_options
 from vault_memory.errors import VaultMemoryError
 
@@ -38,7 +36,6 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog='Example: memory recall "what does Peter prefer?"',
 )
-@click.version_option(__version__, prog_name="vault-memory")
 @click.option("--rebuild", is_flag=True, help="Short for `memory index --rebuild`.")
 @shared_options
 @click.pass_context
@@ -64,6 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except click.ClickException as error:
+        _as_json(arguments, error.format_message(), "Run it with --help.", error.exit_code)
         error.show()
         code = error.exit_code
     except click.Abort:
@@ -71,9 +69,9 @@ def main(arguments: list[str] | None = None) -> None:
         code = 130
     except VaultMemoryError as error:
         code = _report(error, arguments)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (`| head`): nothing is left to say it to
-        code = 0
+    except Exception as error:  # noqa: BLE001 - the edge: no traceback unless asked for
+        sentence, next_step = f"Unexpected: {type(error).__name__}: {error}", "Run it with -v, and please report it."
+        code = _report(VaultMemoryError(sentence, next_step), arguments)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -82,15 +80,20 @@ def _report(error: VaultMemoryError, arguments: list[str]) -> int:
         import traceback
 
         traceback.print_exc()
-    if "--json" in arguments:
-        from vault_memory import render
-
-        document: dict[str, Any] = {"message": str(error), "next_step": error.next_step, "exit_code": error.exit_code}
-        click.echo(render.dump(render.schema("error") | {"error": document}))
+    _as_json(arguments, str(error), error.next_step, error.exit_code)
     click.echo(f"Error: {error}", err=True)
     if error.next_step:
         click.echo(error.next_step, err=True)
     return error.exit_code
+
+
+def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
+    """Print the `error@1` document where a script asked for JSON; the sentence goes to standard error all the same."""
+    if "--json" in arguments:
+        from vault_memory import render
+
+        error = {"message": message, "next_step": next_step, "exit_code": exit_code}
+        click.echo(render.dump(render.schema("error") | {"error": error}))
 
 
 __all__ = ["Command", "group", "main"]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from vault_memory import __version__
+
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
 
@@ -57,6 +59,7 @@ def colour(stream: Any) -> bool:  # noqa: ANN401
 def shared_options(function: F) -> F:
     """Add the global options to a command."""
     for option in (
+        click.version_option(__version__, prog_name="vault-memory"),
         click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show tracebacks."),
         click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
         click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
@@ -89,10 +92,11 @@ def pass_shared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Command(click.Command):
-    """A command whose help ends with an example, and which takes the global options too."""
+    """A command whose help names its own options first, then the global ones, and ends with an example."""
 
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
+        self.params.sort(key=lambda p: p.name == "version" or (p.name or "").startswith("shared_"))
         self.epilog = f"Example: {example}" if example else None
 
 
