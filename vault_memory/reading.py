@@ -10,7 +10,10 @@ MAX_CHARS = 10_000
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Lines `start_line`..`end_line` of a note; a missing note is empty and `not_found`."""
+    """Lines `start_line`..`end_line` of a note; a missing note is empty and `not_found`.
+
+    `line_cut` says that what is truncated ends within `end_line`, a line too long to be shown whole.
+    """
 
     path: str
     start_line: int
@@ -18,6 +21,7 @@ class Excerpt:
     text: str
     truncated: bool = False
     not_found: bool = False
+    line_cut: bool = False
 
 
 def read(vault: Vault, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None) -> Excerpt:
@@ -38,7 +42,8 @@ def read(vault: Vault, path: str, lines: tuple[int, int | None] | None, max_toke
     if len(kept) < len(text) and "\n" in kept and text[len(kept)] != "\n":
         kept = kept[: kept.rindex("\n")]
     end = first + kept.count("\n") if wanted else first - 1
-    return Excerpt(found, first, end, kept, truncated=len(kept) < len(text))
+    truncated = len(kept) < len(text)
+    return Excerpt(found, first, end, kept, truncated, line_cut=truncated and text[len(kept)] != "\n")
 
 
 def _within_tokens(text: str, max_tokens: int) -> str:

@@ -64,12 +64,14 @@ def main(arguments: list[str] | None = None) -> None:
         _as_json(arguments, error.format_message(), "Run it with --help.", error.exit_code)
         error.show()
         code = error.exit_code
+    except SystemExit:
+        code = 0  # click's answer to a reader that went away (`| head`): nothing is left to say it to
     except click.Abort:
         click.echo("Stopped.", err=True)
         code = 130
     except VaultMemoryError as error:
         code = _report(error, arguments)
-    except Exception as error:  # noqa: BLE001 - the edge: no traceback unless asked for
+    except Exception as error:  # the edge: no traceback unless asked for
         sentence, next_step = f"Unexpected: {type(error).__name__}: {error}", "Run it with -v, and please report it."
         code = _report(VaultMemoryError(sentence, next_step), arguments)
     sys.exit(code if isinstance(code, int) else 0)

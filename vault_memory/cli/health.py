@@ -6,14 +6,14 @@ from vault_memory import render
 from vault_memory.cli.common import Shared, command
 
 
-@command("memory status")
+@command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
 def status(shared: Shared) -> None:
     """Show how things are: vault, index, what it holds, whether it is up to date. Writes nothing."""
     found = shared.memory().status()
     shared.say(render.dump(render.status_document(found)) if shared.json else render.status_text(found))
 
 
-@command("memory doctor --fix")
+@command("memory doctor --fix", short_help="Say what is wrong and how to mend it.")
 @click.option("--fix", is_flag=True, help="Rebuild an index that cannot be used; never touches a note.")
 def doctor(shared: Shared, fix: bool) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
@@ -22,7 +22,7 @@ def doctor(shared: Shared, fix: bool) -> None:
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 
 
-@command("memory lint")
+@command("memory lint", short_help="List format problems of the notes.")
 def lint(shared: Shared) -> None:
     """List format problems as `path:line: what is wrong`; exits with 1 when there are any."""
     problems = shared.memory().lint()

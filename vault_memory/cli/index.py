@@ -1,12 +1,14 @@
 """Owns the `index` command."""
 
+from pathlib import Path
+
 import click
 
 from vault_memory import render
 from vault_memory.cli.common import Bar, Shared, command
 
 
-@command("memory index --rebuild")
+@command("memory index --rebuild", short_help="Bring the index up to date, or build it anew.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--rebuild", is_flag=True, help="Build a new index and swap it in.")
 @click.option("--check", is_flag=True, help="Compare the index with a fresh build, by digest.")
@@ -24,6 +26,12 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         shared.say(render.dump(render.index_document(report)))
     elif not shared.quiet:
         shared.say(render.index_text(report))
+    else:
+        for problem in report.failed:
+            click.echo(render.problem_line(problem), err=True)
+    gone = [path for path in paths if not (Path(path).exists() or (memory.vault.root / path).exists())]
+    if gone and not report.removed:
+        shared.note(f"there is no {' and no '.join(gone)}")
     click.get_current_context().exit(1 if report.failed else 0)
 
 

@@ -6,7 +6,7 @@ from vault_memory import render
 from vault_memory.cli.common import Shared, command
 
 
-@command('memory entity "Peter Smith"')
+@command('memory entity "Peter Smith"', short_help="Show what is known of one person, place or thing.")
 @click.argument("name", nargs=-1, required=True)
 def entity(shared: Shared, name: tuple[str, ...]) -> None:
     """Show what is known of one person, place, project or thing: its page, facts, opinions and whom it goes with."""
@@ -21,16 +21,18 @@ def entity(shared: Shared, name: tuple[str, ...]) -> None:
     elif profile:
         shared.say(render.entity_text(profile))
     else:
-        near = memory.similar_names(wanted)
-        shared.note(f"Nothing is known of {wanted}." + (f" Did you mean {' or '.join(near)}?" if near else ""))
+        shared.note(f"Nothing is known of {wanted}.{_did_you_mean(memory.similar_names(wanted))}")
 
 
-@command("memory entities")
+@command("memory entities", short_help="List every entity.")
 def entities(shared: Shared) -> None:
     """List every entity with a page or a mention, most mentioned first."""
     rows = shared.memory().entities()
-    shared.say(render.dump(render.entities_document(rows)) if shared.json else render.entities_text(rows))
-    if not rows:
+    if shared.json:
+        shared.say(render.dump(render.entities_document(rows)))
+    elif rows:
+        shared.say(render.entities_text(rows))
+    else:
         shared.note("No entities yet: write facts like `- W @Name: …` under a heading Retain.")
 
 
@@ -39,9 +41,18 @@ def entities(shared: Shared) -> None:
 @click.option("--history", is_flag=True, help="Each place an opinion was written, newest first.")
 def opinions(shared: Shared, entity: str | None, history: bool) -> None:
     """Show beliefs with confidence, trend and evidence."""
-    held = shared.memory().opinions(entity)
-    shared.say(render.dump(render.opinions_document(held)) if shared.json else render.opinions_text(held, history))
-    if not held:
-        shared.note(
-            "No opinions" + (f" about {entity}." if entity else " yet: write `- O(c=0.8) @Name: …` under Retain.")
-        )
+    memory = shared.memory()
+    held = memory.opinions(entity)
+    if shared.json:
+        shared.say(render.dump(render.opinions_document(held)))
+    elif held:
+        shared.say(render.opinions_text(held, history))
+    elif entity:
+        known = memory.entity(entity) is not None
+        shared.note(f"No opinions about {entity}." + ("" if known else _did_you_mean(memory.similar_names(entity))))
+    else:
+        shared.note("No opinions yet: write `- O(c=0.8) @Name: …` under a heading Retain.")
+
+
+def _did_you_mean(names: list[str]) -> str:
+    return f" Did you mean {' or '.join(names)}?" if names else ""

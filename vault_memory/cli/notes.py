@@ -4,6 +4,7 @@ import re
 import shutil
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,10 +12,13 @@ from vault_memory import render
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError
 
+if TYPE_CHECKING:
+    from vault_memory.reading import Excerpt
+
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
 
 
-@command("memory init ~/Notes")
+@command("memory init ~/Notes", short_help="Create the missing parts of a vault; overwrites nothing.")
 @click.argument("path", required=False)
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
 def init(shared: Shared, path: str | None, dry_run: bool) -> None:
@@ -48,10 +52,11 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
         return
     verb = "would create" if dry_run else "created"
     shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} has everything already.")
-    shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
+    if not dry_run:
+        shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
 
 
-@command("memory get memory/2025-11-27.md#L12-L18")
+@command('memory get "memory/2025-11-27.md#L12-L18"', short_help="Read lines of a note.")
 @click.argument("path")
 @click.option("--lines", metavar="A:B", help="Lines A to B; either may be left out.")
 @click.option(
@@ -64,29 +69,42 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) ->
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
     elif excerpt.not_found:
-        shared.note(f"There is no note {path}.")
+        shared.note(f"There is no note `{path}`: a note is named by its path in the vault.")
+    elif excerpt.end_line < excerpt.start_line:
+        shared.note(f"{excerpt.path} has no line {excerpt.start_line}." if span else f"{excerpt.path} is empty.")
     else:
         shared.say(render.clean(excerpt.text))
         if excerpt.truncated:
-            shared.note(
-                f"cut after line {excerpt.end_line}; go on with: "
-                f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
-            )
+            shared.note(_cut(excerpt))
+
+
+def _cut(excerpt: "Excerpt") -> str:
+    if excerpt.line_cut:
+        return f"cut within line {excerpt.end_line}; --max-tokens shows more of it"
+    return f"cut after line {excerpt.end_line}; go on with: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
 
 
 def _span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
-    cited = re.fullmatch(r"(.*)#L(\d+)(?:-L?(\d+))?", path, re.DOTALL)
-    if lines is None and cited:
-        return cited[1], (int(cited[2]), int(cited[3] or cited[2]))
-    if lines is None:
+    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
+    if lines is None and not cited:
         return path, None
-    match = re.fullmatch(r"(\d*):(\d*)", lines)
-    if not match:
+    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
+    last: int | None
+    if lines is None and cited:
+        first, last = int(cited[2]), int(cited[3] or cited[2])
+    elif match:
+        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
+    else:
         raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
-    return (cited[1] if cited else path), (int(match[1] or 1), int(match[2]) if match[2] else None)
+    if first < 1 or (last is not None and last < first):
+        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    return (cited[1] if cited else path), (first, last)
 
 
-@command('memory retain "Prefers trains to planes" --kind O --entity Nora --confidence 0.8')
+@command(
+    'memory retain "Prefers trains to planes" --kind O --entity Nora --confidence 0.8',
+    short_help="Add a fact to today's note, or to another day's.",
+)
 @click.argument("text", nargs=-1, required=True)
 @click.option("--kind", default="W", metavar="W|B|O|S", help="World, experience, opinion or observation (W).")
 @click.option("--entity", multiple=True, metavar="E", help="Who or what it is about; may be repeated.")
@@ -106,11 +124,13 @@ def retain(
     when = _date(day)
     memory = shared.memory()
     if dry_run:
-        shared.say(f"{memory.daily_path(when)}\n{bullet}")
+        path = memory.daily_path(when)
+        document = render.schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
+        shared.say(render.dump(document) if shared.json else f"{path}\n{render.clean(str(bullet))}")
         return
     done = memory.retain(bullet, when)
     if shared.json:
-        shared.say(render.dump(render.retain_document(done)))
+        shared.say(render.dump(render.retain_document(done) | {"dry_run": False}))
     else:
         shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
 

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -14,7 +14,10 @@ from vault_memory.errors import UsageError
 from vault_memory.request import build
 
 
-@command('memory recall "what happened around Nov 7" --budget 500')
+@command(
+    'memory recall "what happened around Nov 7" --budget 500',
+    short_help="Answer a question from the vault, with citations.",
+)
 @click.argument("query", nargs=-1)
 @click.option("--k", type=click.IntRange(1), metavar="N", help="Results at most (8, or unlimited with --budget).")
 @click.option(
@@ -60,32 +63,39 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     """Answer request lines as they come; a bad line gets an answer that says so."""
     memory = shared.memory()
-    stream: TextIO
+    stream: BinaryIO
     try:
-        stream = sys.stdin if file == "-" else open(file, encoding="utf-8")  # noqa: SIM115 - closed below
+        stream = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     lines = _parsed(stream, defaults, memory.config)
     # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
     for answer in memory.recall(_good(shared, lines), keep=False):
         shared.say(render.dump(render.recall_document(answer)))
-    if stream is not sys.stdin:
+    if file != "-":
         stream.close()
 
 
-def _parsed(stream: Iterable[str], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+def _parsed(stream: Iterable[bytes], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
     for line in stream:
         if not line.strip():
             continue
         identifier = None
         try:
-            values = json.loads(line)
+            values = _json(line)
             if not isinstance(values, dict):
                 raise UsageError("a request is a JSON object.")
             identifier = values.get("id")
             yield identifier, build({**defaults, **values}, config)
-        except (UsageError, ValueError, RecursionError) as error:
+        except UsageError as error:
             yield identifier, error
+
+
+def _json(line: bytes) -> Any:  # noqa: ANN401 - it can be anything
+    try:
+        return json.loads(line.decode("utf-8-sig"))  # a file from Windows may begin with a byte order mark
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the line is not JSON: {error}.") from error
 
 
 def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
