@@ -1,9 +1,21 @@
 """Owns what holds for every test: no settings, data or vault of the person who runs them are read or written."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from sample import make_sample
 from vaults import end_all
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-transcripts", action="store_true", help="write the golden transcripts anew")
+
+
+@pytest.fixture(scope="session")
+def indexed_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample vault with its index, made once: copy it before you change it."""
+    return make_sample(tmp_path_factory.mktemp("sample") / "Notes")
 
 
 @pytest.fixture(autouse=True, scope="session")

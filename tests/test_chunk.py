@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.chunk import LONG_LINE_CHARS, WINDOW_CHARS, Passage, chunks, passages, pieces, with_context
-from vault_memory.note import parse
+from vault_memory.parse import parse
 from vault_memory.retain import facts
 
 

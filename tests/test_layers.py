@@ -10,8 +10,8 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = [
     ["__init__", "errors"],
-    ["config", "note", "spans", "timewords", "dates", "daily", "retain", "chunk", "tokens", "terms", "entities", "query",
-     "answer", "rank", "pack", "wordpiece", "vectors"],
+    ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
+     "tokens", "terms", "entities", "query", "answer", "rank", "pack", "wordpiece", "vectors"],
     ["vault", "places", "schema", "store", "search", "embed", "journal", "digest", "changes"],
     ["indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
     ["memory", "request"],

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.links import block_id, links, tags
 from vault_memory.note import (
     BLANK,
     CODE,
@@ -18,15 +19,12 @@ from vault_memory.note import (
     TEXT,
     Heading,
     Note,
-    block_id,
     decode,
     heading_path,
-    links,
-    parse,
     split_lines,
-    tags,
-    texts,
 )
+from vault_memory.parse import parse
+from vault_memory.properties import texts
 
 
 def read(text: str | bytes, path: str = "notes/Harbour.md") -> Note:
@@ -72,19 +70,21 @@ def test_a_line_ends_at_three_things_only(text: str, lines: list[str]) -> None:
 @pytest.mark.parametrize(
     ("data", "text", "said"),
     [
-        (b"plain", "plain", ""),
-        (b"\xef\xbb\xbf# A", "# A", ""),
-        ("Zürich".encode("latin-1"), "Z\ufffdrich", "line 1: bytes that are not UTF-8"),
-        (b"one\r\ntwo\r\n\xff", "one\r\ntwo\r\n\ufffd", "line 3: bytes that are not UTF-8"),
-        (b"one\rtwo\r\xff", "one\rtwo\r\ufffd", "line 3: bytes that are not UTF-8"),
-        ("Öl".encode("utf-16"), "Öl", "UTF-16"),
-        (b"\xff\xfea\0b", "a\ufffd", "UTF-16"),
+        (b"plain", "plain", None),
+        (b"\xef\xbb\xbf# A", "# A", None),
+        ("Zürich".encode("latin-1"), "Z\ufffdrich", (1, "bytes that are not UTF-8")),
+        (b"one\r\ntwo\r\n\xff", "one\r\ntwo\r\n\ufffd", (3, "bytes that are not UTF-8")),
+        (b"one\rtwo\r\xff", "one\rtwo\r\ufffd", (3, "bytes that are not UTF-8")),
+        ("Öl".encode("utf-16"), "Öl", (1, "UTF-16")),
+        (b"\xff\xfea\0b", "a\ufffd", (1, "UTF-16")),
     ],
 )
-def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, said: str) -> None:
+def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, said: tuple[int, str] | None) -> None:
     decoded, damage = decode(data)
     assert decoded == text
-    assert damage.startswith(said) and bool(damage) == bool(said)
+    assert (damage is None) == (said is None)
+    if damage and said:
+        assert damage.line == said[0] and damage.message.startswith(said[1])
 
 
 def test_damaged_bytes_are_a_warning_at_their_line() -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from vault_memory import entities, retain
 from vault_memory.chunk import passages
 from vault_memory.errors import UsageError
-from vault_memory.note import BLANK, Note, Problem, parse
+from vault_memory.note import BLANK, Note, Problem
+from vault_memory.parse import parse
 from vault_memory.retain import Fact
 from vault_memory.writer import Bullet, check
 

@@ -16,7 +16,7 @@ from vaults import age, fill, memory, opened, put, run, snapshot, start
 from vault_memory import retain as grammar
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.memory import Memory, template
-from vault_memory.note import parse
+from vault_memory.parse import parse
 from vault_memory.vault import SETTLE_SECONDS
 from vault_memory.writer import Bullet, Retained, insert, retain_bullet
 

@@ -119,7 +119,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     values = _checked(_flat(local), vault_file, problems, ignored)
     values |= _checked(_flat(user), user_file, problems)
     if problems:
-        raise UsageError("; ".join(problems), f"Mend these in the settings file and run again ({vault_file}).")
+        raise UsageError("; ".join(problems), "Mend this in the file named, and run again.")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
     return Config(**(values | {"vault": vault}), ignored=tuple(ignored), sources=sources)
 

@@ -13,8 +13,17 @@ ENTITY_FOLDER = "bank/entities/"
 # Names that Windows refuses as file names, whatever their ending; a page for one gets a trailing underscore.
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f"lpt{i}" for i in range(1, 10))}
 
+# Combining marks belong to a word, though Python's \w leaves them out: accents, Hebrew and Arabic points, Indic and
+# Thai vowel signs.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a4d"
+    "\u0a81-\u0acd\u0b01-\u0b4d\u0b82-\u0bcd\u0c00-\u0c4d\u0c81-\u0ccd\u0d00-\u0d4d\u0e31-\u0e3a\u0e47-\u0e4e"
+)
+WORD = rf"(?:[^\W_][\w{_MARKS}-]*|_[\w{_MARKS}-]+)"
+"""What a bare `@` takes: one word of letters, digits, `_` and `-`."""
+
 MENTION = re.compile(
-    r"(?<![\w@/.])@(?:\[\[(?P<link>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]|(?P<word>[^\W_][\w-]*|_[\w-]+))"
+    rf"(?<![\w@/.])@(?:\[\[(?P<link>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]|(?P<word>{WORD}))"
     r"|\[\[(?P<plain>[^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|[^\[\]]*)?\]\]"
 )
 """`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""

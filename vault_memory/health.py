@@ -92,7 +92,8 @@ def doctor(memory: "Memory", fix: bool) -> list[Check]:
 
 def _checks(memory: "Memory") -> Iterator[Check]:
     walk = memory.vault.walk()
-    yield Check("vault", "ok", f"{memory.vault.root}: {len(walk.files)} notes in {walk.folders} folders")
+    holds = f"{_counted_as(len(walk.files), 'note')} in {_counted_as(walk.folders, 'folder')}"
+    yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
     for problem in walk.skipped:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
     for sentence in memory.config.ignored:
@@ -128,10 +129,15 @@ def _index(memory: "Memory") -> Check:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
     state = status(memory)
     if state.pending:
-        return Check("index", "notice", f"sound, but {state.pending} notes behind", "Run `memory index`.")
-    return Check(
-        "index", "ok", f"sound and up to date: {state.notes} notes, {state.passages} passages, {state.facts} facts"
-    )
+        return Check(
+            "index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", "Run `memory index`."
+        )
+    held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
+    return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
+
+
+def _counted_as(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _parts(memory: "Memory") -> Iterator[Check]:

@@ -17,7 +17,10 @@ from dataclasses import dataclass, field
 from vault_memory import chunk, dates, retain, terms, tokens
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
-from vault_memory.note import Note, Problem, links, parse, tags, texts
+from vault_memory.links import links, tags
+from vault_memory.note import Note, Problem
+from vault_memory.parse import parse
+from vault_memory.properties import texts
 from vault_memory.schema import Settings, writing
 from vault_memory.store import Context, NoteHead, NoteRow, PassageRow, Store, Written
 from vault_memory.vault import DailySettings, File, Vault, Walk, content_hash

@@ -8,8 +8,10 @@ from vault_memory.rank import Candidate
 
 JOINER = " … "
 JOINER_TOKENS = 2
-LINE_TOKENS = 4
-"""The most that `L123 ` and a line end cost before a line of Markdown."""
+ESCAPE_TOKENS = 4
+"""The most that a control character costs more when it is printed as an escape."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 SAME = 0.9
 """Share of common words from which a passage repeats one already taken."""
@@ -51,13 +53,13 @@ def pack(ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: L
             packed.over_k += 1
             continue
         tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
-        rendered = tokens + (0 if part_of else LINE_TOKENS * (passage.end_line - passage.start_line + 1))
+        rendered = tokens + (0 if part_of else _citation_tokens(passage))
         rendered += 0 if passage.note_id in notes else header_tokens.get(passage.note_id, 0)
         used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
         if limits.budget_tokens is not None and used > limits.budget_tokens:
             packed.over_budget += 1
             continue
-        words = frozenset(re.findall(r"\w+", passage.text.casefold()))
+        words = frozenset(re.findall(r"\w+", passage.text.casefold()) or [passage.text])
         if _repeats(words, seen):
             packed.near_duplicates += 1
             continue
@@ -72,6 +74,15 @@ def pack(ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: L
         if passage.from_char is not None:
             lines[passage.note_id, passage.start_line] = packed.places[-1]
     return packed
+
+
+def _citation_tokens(passage: Candidate) -> int:
+    """The most that `L123 ` before each line, its line end and escapes for control characters cost.
+
+    cl100k_base makes one token of three digits; `L`, the space and the line end are one each at the most.
+    """
+    lines = sum(3 + (len(str(n)) + 2) // 3 for n in range(passage.start_line, passage.end_line + 1))
+    return lines + ESCAPE_TOKENS * len(_CONTROL.findall(passage.text))
 
 
 def _repeats(words: frozenset[str], seen: list[frozenset[str]]) -> bool:

@@ -27,7 +27,7 @@ _EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|"
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _WHEN = re.compile(
-    r"\W*(?:when|what (?:date|day|month|year|time)|how long|since when)\b"
+    r"\b(?:when|what (?:date|day|month|year|time)|how long|since when)\b"
     r"|\b(?:which|what) (?:month|year|date|day|week)\b",
     re.I,
 )

@@ -125,7 +125,7 @@ class Feedback(NamedTuple):
 
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
-_SPEAKER = re.compile(r"\s*[-*+]\s+\**([^\W\d_a-z][\w.'’ -]{0,30}?)\**:\s")
+_SPEAKER = re.compile(r"\s*[-*+]\s+(?:\*\*)?([^\W\d_a-z][\w.'’ -]{0,30}?)(?:\*\*)?:(?:\*\*)?\s")
 _TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|days?|since|recently|just"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september"

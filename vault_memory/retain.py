@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory import dates, entities
-from vault_memory.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem, block_id
+from vault_memory.links import block_id
+from vault_memory.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
@@ -53,7 +54,7 @@ class _Keys(NamedTuple):
 
 
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
-_ENTITY = r"@(?:\[\[[^\[\]]+\]\]|[^\W_][\w-]*|_[\w-]+)"
+_ENTITY = rf"@(?:\[\[[^\[\]]+\]\]|{entities.WORD})"
 # Possessive throughout: with backtracking a long run of spaces without a colon takes cubic time.
 _HEAD = re.compile(
     r"([WBOS])(?!\w)[ \t]*+(?:\(([^()]*+)\))?"
@@ -213,7 +214,8 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (x.strip() for x in part.partition("="))
         if not equals or key not in ("c", "i", "t", "scope"):
-            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=)"
+            hint = "; a decimal number is written 0.9" if part.isdigit() else ""
+            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=){hint}"
         values[key] = value
     confidence, importance = _unit(values.get("c")), _unit(values.get("i"))
     for key, number in (("c", confidence), ("i", importance)):

@@ -9,14 +9,17 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from vault_memory import entities, schema
-from vault_memory.chunk import Chunk
-from vault_memory.note import Link, Problem, Tag
 from vault_memory.vectors import total
+
+if TYPE_CHECKING:
+    from vault_memory.chunk import Chunk
+    from vault_memory.links import Link, Tag
+    from vault_memory.note import Problem
 
 KINDS = ("note", "world", "experience", "opinion", "observation", "session", "page")
 """What a passage is; stored as the position in this tuple."""
@@ -58,8 +61,8 @@ class NoteHead(NamedTuple):
     header_tokens: int
     own_names: Sequence[str]
     names: Sequence[str]
-    links: Iterable[Link]
-    tags: Sequence[Tag]
+    links: "Iterable[Link]"
+    tags: "Sequence[Tag]"
 
 
 class PassageRow(NamedTuple):
@@ -169,11 +172,11 @@ class Store:
         self._drop_unused(spare)
         return note_id, written
 
-    def put_chunks(self, note_id: int, chunks: Iterable[Chunk]) -> None:
+    def put_chunks(self, note_id: int, chunks: "Iterable[Chunk]") -> None:
         """Store the chunks of a note; positions count from its first passage."""
         self.connection.executemany("INSERT INTO chunk VALUES(?, ?, ?, ?)", ((note_id, *chunk) for chunk in chunks))
 
-    def put_problems(self, note_id: int, problems: Iterable[Problem]) -> None:
+    def put_problems(self, note_id: int, problems: "Iterable[Problem]") -> None:
         """Replace the findings about a note."""
         self.connection.execute("DELETE FROM problem WHERE note_id = ?", (note_id,))
         rows = ((note_id, p.line, p.level, p.message) for p in problems)

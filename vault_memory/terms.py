@@ -56,8 +56,6 @@ def match_terms(word: str) -> list[str]:
     A word with punctuation inside (`tile-server`, `app.py`) is one phrase; FTS5 splits it as it did when indexing.
     """
     phrases = [f'"{_spelled(m[0])}"' for m in _SYMBOLS.finditer(word)]
-    if any(m["word"] for m in _SYMBOLS.finditer(word)):
-        return phrases
     for run in _RUN.findall(word):
         # A run is found by its pairs in order; its last character stands alone only at the end of a run.
         phrases.append('"' + " ".join(list(pairs(run))[:-1]) + '"' if len(run) > 1 else f'"{run}"*')

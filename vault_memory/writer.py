@@ -13,7 +13,8 @@ from pathlib import Path
 
 from vault_memory import daily, entities, retain
 from vault_memory.errors import ConflictError, UsageError
-from vault_memory.note import BLANK, Heading, parse
+from vault_memory.note import BLANK, Heading
+from vault_memory.parse import parse
 from vault_memory.vault import SETTLE_SECONDS, Vault, content_hash
 
 TRIES = 3
@@ -50,7 +51,7 @@ def _decimal(number: float) -> str:
 
 
 def _is_word(name: str) -> bool:
-    return re.fullmatch(r"[^\W_][\w-]*", name) is not None
+    return re.fullmatch(entities.WORD, name) is not None
 
 
 def check(bullet: Bullet) -> None:

@@ -23,7 +23,7 @@ from vault_memory.request import build
 @click.option(
     "--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most (2000, or unlimited with --k)."
 )
-@click.option("--since", metavar="D", help='Nothing before this date: 2025-11-27, 2025-11, 30d, "last week" …')
+@click.option("--since", metavar="D", help='Nothing before this date: 2025-11-27, 2025-11, 30d, "last week".')
 @click.option("--until", metavar="D", help="Nothing after this date.")
 @click.option("--as-of", metavar="D", help="As if asked at the end of that day: later notes are left out.")
 @click.option("--now", metavar="T", help='The time to count "last week" from (now).')

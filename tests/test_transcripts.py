@@ -1,0 +1,155 @@
+"""Golden transcripts: what the command line says, word for word, over a copy of the sample vault.
+
+Each file of `transcripts/` is one sitting: a user whose home folder is `/home/you`, working in `~/Notes`.
+
+    -- a remark
+    $ memory get memory.md#L1        a command; `cd`, `NAME=value` in front and shell commands work too
+    < text                           a line of its standard input
+    # Memory                         what it printed
+    2> a sentence                    … on standard error
+    [exit 2]                         its exit code, where it is not 0
+
+`pytest tests/test_transcripts.py --update-transcripts` writes them anew; read the difference before you keep it.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from sample import Said, at_home, call, working_in
+
+FOLDER = Path(__file__).parent / "transcripts"
+OWN_PROCESS = "-- Each command is a process of its own."
+
+VOLATILE = (
+    # what is measured
+    (r"read in [\d.]+ s", "read in 0.0 s"),
+    (r'"seconds": [\d.e-]+', '"seconds": 0.0'),
+    (r"[\d.]+ MB", "0.0 MB"),
+    (r'"bytes": \d+', '"bytes": 0'),
+    # what differs from one machine or release to the next
+    (r"version \d[\w.+]*", "version X"),
+    (r"v[\d.]+ in SQLite [\d.]+", "vX in SQLite X"),
+    (r"(?<=✓ device      )\w+", "<device>"),
+    (r'("name": "device",\s+"level": "ok",\s+"message": )"\w+"', r'\1"<device>"'),
+    (r"(?<=share/vault-memory/)[0-9a-f]{12}", "<vault>"),
+    # what any change of a note or of the ranking changes
+    (r"digest [0-9a-f]{12}", "digest <digest>"),
+    (r'(digest": )"[0-9a-f]+"', r'\1"<digest>"'),
+    (r"\d+\. [\d.]+ \{.*\}", "N. 0.000 {…}"),
+    (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates)": [\d.e-]+', r'"\1": 0'),
+    (r'"(passages|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
+    (r"[\d,]+ (passages|of builtin)", r"N \1"),
+    (r"\d+ (that did not fit|ranked lower|nearly the same)", r"N \1"),
+)
+"""What no two runs share, and what stands for it."""
+
+
+@dataclass
+class Step:
+    """One command of a transcript, with the remarks before it and its standard input."""
+
+    command: str
+    remarks: list[str] = field(default_factory=list)
+    stdin: list[str] = field(default_factory=list)
+
+
+def steps(text: str) -> Iterator[Step]:
+    """The commands of a transcript; what they printed is left out."""
+    remarks: list[str] = []
+    step = None
+    for line in text.splitlines():
+        if line.startswith("-- "):
+            remarks.append(line)
+        elif line.startswith("$ "):
+            if step:
+                yield step
+            step, remarks = Step(line[2:], remarks), []
+        elif line.startswith("< ") and step:
+            step.stdin.append(line[2:])
+    if step:
+        yield step
+
+
+class Sitting:
+    """Runs the commands of one transcript, one after the other."""
+
+    def __init__(self, home: Path, own_process: bool) -> None:
+        self._home, self._own_process = home, own_process
+        self._folder = home / "Notes"
+
+    def run(self, step: Step) -> str:
+        """The step as it is written down: remarks, command, input, what it printed, exit code."""
+        said = self._said(step)
+        lines = ["", *step.remarks, f"$ {step.command}", *(f"< {line}" for line in step.stdin)]
+        lines += self._plain(said.out) + [f"2> {line}" for line in self._plain(said.err)]
+        if said.code:
+            lines.append(f"[exit {said.code}]")
+        return "\n".join(lines) + "\n"
+
+    def _said(self, step: Step) -> Said:
+        words = [re.sub(r"^~(?=/|$)", str(self._home), word) for word in shlex.split(step.command)]
+        if words[0] == "cd":
+            self._folder = Path(os.path.normpath(self._folder / words[1]))
+            return Said(0, "", "")
+        more = dict(word.split("=", 1) for word in words[: words.index("memory")]) if "memory" in words else {}
+        stdin = "".join(f"{line}\n" for line in step.stdin).encode()
+        with at_home(self._home, more), working_in(self._folder):
+            if "memory" not in words:
+                return _process(["sh", "-c", step.command], stdin)
+            arguments = words[len(more) + 1 :]
+            if self._own_process:
+                return _process([sys.executable, "-m", "vault_memory", *arguments], stdin)
+            return call(*arguments, stdin=stdin)
+
+    def _plain(self, text: str) -> list[str]:
+        """Lines fit to be compared anywhere: JSON spread out, the home folder `/home/you`, nothing volatile."""
+        text = "\n".join(_spread(line) for line in text.split("\n"))
+        text = text.replace(str(self._home), "/home/you")
+        for pattern, instead in VOLATILE:
+            text = re.sub(pattern, instead, text)
+        lines = text.removesuffix("\n").split("\n") if text else []
+        assert not [line for line in lines if line.startswith(("-- ", "$ ", "< ", "2> "))], (
+            "would be read as something else"
+        )
+        return [line.rstrip() for line in lines]
+
+
+def _process(command: list[str], stdin: bytes) -> Said:
+    done = subprocess.run(command, input=stdin, capture_output=True, timeout=60, check=False)
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def _spread(line: str) -> str:
+    if not line.startswith('{"schema"'):
+        return line
+    document = json.loads(line)
+    for result in document.get("results", ()):
+        if "why" in result:
+            result["why"] = dict.fromkeys(sorted(result["why"]), 0)
+    text = json.dumps(document, indent=2)
+    return re.sub(r"\[\s+([^][{}]{0,90}?)\s+\]", lambda m: "[" + re.sub(r",\s+", ", ", m[1]) + "]", text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths and shell commands in transcripts are POSIX")
+@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
+def test_the_command_line_says_what_was_agreed(
+    name: str, indexed_sample: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    shutil.copytree(indexed_sample, tmp_path / "Notes")
+    file = FOLDER / f"{name}.txt"
+    agreed = file.read_text("utf-8")
+    sitting = Sitting(tmp_path, own_process=OWN_PROCESS in agreed)
+    said = "".join(sitting.run(step) for step in steps(agreed)).lstrip("\n")
+    if request.config.getoption("--update-transcripts"):
+        file.write_text(said, "utf-8")
+    else:
+        assert said == agreed
