@@ -109,22 +109,30 @@ class Memory:
 
     def unusable(self) -> str:
         """Why the index must be built anew, or ""."""
+        store, why = self._open()
+        if store:
+            store.close()
+        return why
+
+    def _open(self) -> tuple[Store | None, str]:
+        """The index, or why it cannot be used and must be built anew."""
         if not self.index_path.exists():
-            return "there was none"
+            return None, "there was none"
         try:
-            with closing(Store.open(self.index_path)) as store:
-                if store.meta("fingerprint") != self._settings().fingerprint():
-                    return "it was made by another version or with other settings"
+            store = Store.open(self.index_path)
+            if store.meta("fingerprint") == self._settings().fingerprint():
+                return store, ""
+            store.close()
+            return None, "it was made by another version or with other settings"
         except schema.DAMAGED as error:
-            return f"it was damaged ({error})"
+            return None, f"it was damaged ({error})"
         except apsw.SQLError:
-            return "it was not an index of this program"
+            return None, "it was not an index of this program"
         except apsw.CantOpenError as error:
             raise IndexUnusableError(
                 f"The index {self.index_path} cannot be opened: {error}.",
                 "Check its permissions, or delete it: it is derived.",
             ) from error
-        return ""
 
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
         self._refuse_empty(walk)
@@ -194,10 +202,11 @@ class Memory:
         walk = self.vault.walk()
         report = None
         with schema.spoken(self.index_path):
-            if self.unusable():
+            opened, _ = self._open()
+            if opened is None:
                 with places.writer_lock(self.index_path, LOCK_SECONDS):
                     report = self._index(False, [], progress)
-            with closing(Store.open(self.index_path)) as store:
+            with closing(opened or Store.open(self.index_path)) as store:
                 freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
                 yield store, freshness
 
