@@ -103,3 +103,8 @@ class Answer(NamedTuple):
     notes: int = 0
     vault: str = ""
     seconds: float = 0.0
+
+
+def note_header(path: str, day: str | None) -> str:
+    """The line above a note's results in Markdown; its day only where the path does not say it."""
+    return f"## {path}" + (f" ({day})" if day and day not in path else "")

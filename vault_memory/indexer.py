@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from vault_memory import chunk, dates, retain, terms, tokens
+from vault_memory.answer import note_header
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
 from vault_memory.links import links, tags
@@ -253,7 +254,7 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         title=note.title,
         scope=retain.normal_scope(str(scope)) if scope else "global",
         headings=[(h.line, h.level, h.text) for h in note.headings],
-        header_tokens=tokens.count(f"## {file.path} ({day})\n\n"),
+        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
         own_names=list(dict.fromkeys((note.stem, note.title))),
         names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
         links=links(note),

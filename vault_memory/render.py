@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.answer import Answer, Result
+from vault_memory.answer import Answer, Result, note_header
 from vault_memory.note import Problem
 
 if TYPE_CHECKING:
@@ -115,13 +115,8 @@ def recall_text(answer: Answer) -> str:
     return "\n\n".join(blocks)
 
 
-def note_header(path: str, day: str | None) -> str:
-    """The line above a note's results; its day only where the path does not say it."""
-    return f"## {clean(path)}" + (f" ({day})" if day and day not in path else "")
-
-
 def _note_block(path: str, results: Sequence[Result]) -> str:
-    lines = [note_header(path, results[0].date)]
+    lines = [clean(note_header(path, results[0].date))]
     for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
         texts = result.content.split("\n")
         numbered = result.end_line - result.start_line + 1 == len(texts)
