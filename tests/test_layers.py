@@ -13,7 +13,7 @@ LAYERS = [
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
      "tokens", "terms", "entities", "query", "answer", "rank", "pack", "wordpiece", "vectors"],
     ["vault", "places", "schema", "store", "search", "embed", "journal", "digest", "changes"],
-    ["indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
+    ["prepare", "worker", "indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
     ["memory", "request"],
     ["render"],
     [],

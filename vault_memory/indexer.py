@@ -10,21 +10,21 @@ How a run goes, and why in this order:
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from vault_memory import chunk, dates, retain, terms, tokens
-from vault_memory.answer import note_header
+from vault_memory import chunk, worker
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
-from vault_memory.links import links, tags
-from vault_memory.note import Note, Problem
-from vault_memory.parse import parse
-from vault_memory.properties import texts
+from vault_memory.note import Problem
+from vault_memory.prepare import Prepared, prepare
 from vault_memory.schema import Settings, writing
-from vault_memory.store import Context, NoteHead, NoteRow, PassageRow, Store, Written
-from vault_memory.vault import DailySettings, File, Vault, Walk, content_hash
+from vault_memory.store import Context, NoteRow, Store, Written
+from vault_memory.vault import File, Vault, Walk, content_hash
+
+WORKERS_FROM = 300
+"""From so many notes on, worker processes earn their start (half a second)."""
 
 Progress = Callable[[int, int, int], None]
 """Called with notes done, notes to do, passages written."""
@@ -104,15 +104,26 @@ class Indexer:
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
         with writing(self._store.connection), _no_garbage_collection():
-            for done, file in enumerate(files):
-                data = self._read(file, report)
-                if data is not None:
-                    self._put(file, data, report)
+            for done, prepared in enumerate(self._prepared(files, report)):
+                if prepared:
+                    self._put(prepared, report)
                     report.added += 1
                 if progress:
                     progress(done + 1, len(files), report.passages)
             self._finish_rows(started)
         return report
+
+    def _prepared(self, files: list[File], report: Report) -> Iterator[Prepared | None]:
+        """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
+        by_workers: Iterator[Prepared | None] = iter(())
+        if len(files) >= WORKERS_FROM:
+            by_workers = worker.prepared(self._vault, self._embedder.id, files)
+        for file in files:
+            prepared = next(by_workers, None)
+            if prepared is None:  # no workers, one that died, a large note or one that cannot be read
+                data = self._read(file, report)
+                prepared = None if data is None else prepare(file, data, self._vault.daily)
+            yield prepared
 
     # --- one note ------------------------------------------------------------------------------------------------
 
@@ -129,7 +140,7 @@ class Indexer:
             return
         try:
             with writing(self._store.connection):
-                self._put(file, data, report)
+                self._put(prepare(file, data, self._vault.daily), report)
         except BaseException:
             self._store.forget_names()
             raise
@@ -149,31 +160,14 @@ class Indexer:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
             return None
 
-    def _put(self, file: File, data: bytes, report: Report) -> None:
-        """Parse one note and store all that comes of it."""
-        note = parse(file.path, data)
-        day = note_day(note, self._vault.daily)
-        problems = list(note.problems)
-        head = _head(note, file, data, day)
-        sizes: list[int] = []
-        headings: list[bool] = []
-        rows = self._rows(note, retain.facts(note, day, problems), sizes, headings)
-        note_id, written = self._store.put_note(head, rows, self._embed, self._space_id())
+    def _put(self, prepared: Prepared, report: Report) -> None:
+        """Store one note and all that comes of it."""
+        note_id, written = self._store.put_note(prepared.head, iter(prepared.rows), self._embed, self._space_id())
         target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
-        self._store.put_chunks(note_id, chunk.chunks(sizes, headings, target, overlap))
-        self._store.put_problems(note_id, problems)
-        report.problems.extend(problems)
+        self._store.put_chunks(note_id, chunk.chunks(prepared.sizes, prepared.headings, target, overlap))
+        self._store.put_problems(note_id, prepared.problems)
+        report.problems.extend(prepared.problems)
         report.count(written)
-
-    def _rows(
-        self, note: Note, facts: Iterable[retain.Fact], sizes: list[int], headings: list[bool]
-    ) -> Iterator[PassageRow]:
-        """The passages of a note as rows, one after the other; `sizes` and `headings` grow along for the chunker."""
-        for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
-            count = tokens.count(passage.text)
-            sizes.append(count)
-            headings.append(passage.is_heading)
-            yield _passage_row(passage, section, context, count)
 
     def _embed(self, batch: Sequence[Context]) -> list[tuple[bytes, bytes]]:
         return [(vector, bit_code(vector)) for vector in self._embedder.embed_contexts(batch)]
@@ -229,61 +223,3 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def note_day(note: Note, daily: DailySettings) -> dates.date | None:
-    """The local day a note stands for: file name, else the `date` or `created` property, else none."""
-    stem = note.path.removesuffix(".md")
-    if daily.folder and stem.startswith(f"{daily.folder}/"):
-        stem = stem[len(daily.folder) + 1 :]
-    depth = daily.format.count("/") + 1
-    day = dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
-    for key in ("date", "created"):
-        day = day or dates.property_day(note.properties.get(key))
-    return day
-
-
-def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:
-    scope = note.properties.get("scope")
-    return NoteHead(
-        path=file.path,
-        size=file.size,
-        mtime_ns=file.mtime_ns,
-        hash=content_hash(data),
-        day=day.isoformat() if day else None,
-        title=note.title,
-        scope=retain.normal_scope(str(scope)) if scope else "global",
-        headings=[(h.line, h.level, h.text) for h in note.headings],
-        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
-        own_names=list(dict.fromkeys((note.stem, note.title))),
-        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
-        links=links(note),
-        tags=list(tags(note)),
-    )
-
-
-def _passage_row(passage: chunk.Passage, section: int, context: Context, count: int) -> PassageRow:
-    fact = passage.fact
-    return PassageRow(
-        start_line=passage.start_line,
-        end_line=passage.end_line,
-        from_char=passage.from_char,
-        to_char=passage.to_char,
-        kind=passage.kind,
-        text=passage.text,
-        terms=terms.index_text(passage.body),
-        tokens=count,
-        scope=fact.scope if fact else retain.scope_hint(passage.text),
-        section=section,
-        context=context,
-        fact=_fact_columns(fact) if fact else None,
-        mentions=fact.entities if fact else (),
-    )
-
-
-def _fact_columns(
-    fact: retain.Fact,
-) -> tuple[float | None, float | None, str | None, str | None, str | None, str]:
-    start = fact.occurred.start.isoformat() if fact.occurred else None
-    end = fact.occurred.end.isoformat() if fact.occurred else None
-    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative

@@ -66,7 +66,10 @@ class NoteHead(NamedTuple):
 
 
 class PassageRow(NamedTuple):
-    """A passage ready to be stored; `context` is the weighted texts its embedding is made of and cached by."""
+    """A passage ready to be stored; `context` is the weighted texts its embedding is made of, `key` their hash.
+
+    `vector` (int8, bit code) spares the embedding when it was made already.
+    """
 
     start_line: int
     end_line: int
@@ -81,6 +84,8 @@ class PassageRow(NamedTuple):
     context: Context
     fact: tuple[float | None, float | None, str | None, str | None, str | None, str] | None
     mentions: Sequence[str]
+    key: int
+    vector: tuple[bytes, bytes] | None = None
 
 
 Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
@@ -250,20 +255,21 @@ class Store:
 
     def _embedding_ids(self, batch: list[PassageRow], embed: Embed, embedder: int) -> tuple[list[int], int]:
         """The embedding of each passage, made where the same text has none yet; and how many were made."""
-        hashes = [context_hash(p.context) for p in batch]
+        hashes = [p.key for p in batch]
         sql = (
             "SELECT e.text_hash, e.id FROM json_each(?) j"
             " CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
         )
         known: dict[int, int] = dict(self.rows(sql, json.dumps(hashes), embedder))
-        fresh = {h: p.context for h, p in zip(hashes, batch, strict=True) if h not in known}
+        fresh = {p.key: p for p in batch if p.key not in known}
         following = int(self.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
-        vectors = embed(list(fresh.values())) if fresh else []
+        bare = [p for p in fresh.values() if p.vector is None]
+        made = dict(zip((p.key for p in bare), embed([p.context for p in bare]), strict=True)) if bare else {}
         known |= {h: following + i for i, h in enumerate(fresh)}
         run = self.connection.executemany
-        both = list(zip(fresh, vectors, strict=True))
-        run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((known[h], embedder, h, vector) for h, (vector, _) in both))
-        run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((known[h], embedder, code) for h, (_, code) in both))
+        both = [(known[key], *(p.vector or made[key]), key) for key, p in fresh.items()]
+        run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((i, embedder, key, vector) for i, vector, _, key in both))
+        run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((i, embedder, code) for i, _, code, _ in both))
         return [known[h] for h in hashes], len(fresh)
 
     def _name_id(self, name: str) -> int:

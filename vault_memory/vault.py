@@ -71,7 +71,7 @@ class Vault:
     """A folder of notes. `root` is absolute and resolved; raises VaultError when it is not a readable folder."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self.config = config
         try:
             self.root = config.vault.resolve(strict=True)
             os.scandir(self.root).close()
@@ -105,8 +105,8 @@ class Vault:
         default = DailySettings() if not found else DailySettings(folder="")
         text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
         return DailySettings(
-            folder=(self._config.daily_folder or text["folder"] or default.folder).strip("/"),
-            format=self._config.daily_format or text["format"] or default.format,
+            folder=(self.config.daily_folder or text["folder"] or default.folder).strip("/"),
+            format=self.config.daily_format or text["format"] or default.format,
             template=text["template"].removesuffix(".md") and text["template"].removesuffix(".md") + ".md",
         )
 
@@ -119,7 +119,7 @@ class Vault:
         """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
         filters = self._setting("app.json").get("userIgnoreFilters")
         prefixes: list[str] = [f"{self._template_folder}/"] if self._template_folder else []
-        patterns: list[re.Pattern[str]] = [re.compile(fnmatch.translate(g)) for g in self._config.ignore]
+        patterns: list[re.Pattern[str]] = [re.compile(fnmatch.translate(g)) for g in self.config.ignore]
         for text in filters if isinstance(filters, list) else []:
             if not isinstance(text, str) or not text:
                 continue
@@ -236,7 +236,7 @@ class Vault:
         """
         named = Path(path)
         with contextlib.suppress(ValueError):
-            named = named.relative_to(self.root if named.is_relative_to(self.root) else self._config.vault)
+            named = named.relative_to(self.root if named.is_relative_to(self.root) else self.config.vault)
         for candidate in (named, named.with_name(named.name + ".md")) if named.name else ():
             full = Path(os.path.normpath(self.root / candidate))
             if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):

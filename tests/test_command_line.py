@@ -1,0 +1,90 @@
+"""The edge of the command line: what a transcript cannot show, because it differs from machine to machine."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample import NOW, at_home, call, working_in
+
+from vault_memory import __version__
+
+
+@pytest.fixture
+def vault(indexed_sample: Path, tmp_path: Path):
+    shutil.copytree(indexed_sample, tmp_path / "Notes")
+    with at_home(tmp_path), working_in(tmp_path / "Notes"):
+        yield tmp_path / "Notes"
+
+
+def test_a_traceback_is_shown_only_when_asked_for(vault: Path) -> None:
+    plain, verbose = call("recall", "roof", "--kind", "Z"), call("-v", "recall", "roof", "--kind", "Z")
+    assert plain.code == verbose.code == 2
+    assert "Traceback" not in plain.err
+    assert verbose.err.startswith("Traceback") and verbose.err.endswith(plain.err)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["recall"], ["recall", "roof", "--k", "0"], ["recall", "roof", "--no-such"], ["no-such"], ["get"]]
+)
+def test_wrong_usage_is_a_document_too(vault: Path, arguments: list[str]) -> None:
+    said = call(*arguments, "--json")
+    document = json.loads(said.out)
+    assert (said.code, document["schema"], document["error"]["exit_code"]) == (2, "vault-memory/error@1", 2)
+    assert document["error"]["message"] in said.err
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["recall", "--version"], ["--json", "lint", "--version"]])
+def test_the_version(vault: Path, arguments: list[str]) -> None:
+    assert call(*arguments).out == f"vault-memory, version {__version__}\n"
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_global_options_stand_before_or_after_the_command(vault: Path, place: str) -> None:
+    shared = ["--vault", str(vault), "--json", "--quiet"]
+    arguments = [*shared, "status"] if place == "before" else ["status", *shared]
+    with working_in(vault.parent):
+        said = call(*arguments)
+    assert (said.code, said.err, json.loads(said.out)["vault"]) == (0, "", str(vault))
+
+
+def test_what_is_unexpected_is_said_in_one_sentence(vault: Path) -> None:
+    (vault / ".memory" / "index.sqlite").unlink()
+    (vault / ".memory" / "index.sqlite").mkdir()
+    said = call("recall", "roof")
+    assert said.code in (1, 4)
+    assert said.err.startswith("Error: ") and "Traceback" not in said.err
+
+
+def test_a_batch_goes_on_after_a_line_that_is_not_utf_8(vault: Path) -> None:
+    (vault / "batch.jsonl").write_bytes(b'{"id": 1, "query": "\xff"}\n\xef\xbb\xbf{"id": 2, "query": "roof"}\n')
+    answers = [json.loads(line) for line in call("recall", "--batch", "batch.jsonl", "--k", "1").out.splitlines()]
+    assert answers[0]["error"]["exit_code"] == 2
+    assert answers[1]["id"] == 2 and len(answers[1]["results"]) == 1
+
+
+def test_a_line_too_long_is_said_to_be_cut(vault: Path) -> None:
+    (vault / "Long.md").write_text("short\n" + "word " * 4000 + "\nlast\n")
+    whole, one = call("get", "Long.md"), call("get", "Long.md", "--lines", "2:")
+    assert (whole.out, "cut after line 1;" in whole.err) == ("short\n", True)
+    assert len(one.out) == 10_001 and "cut within line 2" in one.err
+    assert json.loads(call("get", "Long.md#L2", "--json").out)["line_cut"] is True
+    assert call("get", "Long.md#L2", "--max-tokens", "100000").out == "word " * 4000 + "\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a closed pipe is another thing there")
+def test_a_reader_that_goes_away_is_no_fault(vault: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_memory", "entity", "Tern"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    with process.stderr:
+        assert (process.wait(30), process.stderr.read()) == (0, b"")
+
+
+def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
+    with working_in(vault / "Projects" / "Tern"):
+        assert "Prefers concise" in call("recall", "what does Peter prefer?", "--k", "1", "--now", NOW).out

@@ -1,0 +1,107 @@
+"""Owns what becomes of one note's bytes before they are stored: parsed, cut, counted, named. Pure but for tokens.
+
+Passages are made lazily: a note of 20 MB never has all of them in memory. A worker process makes them all at once.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from vault_memory import chunk, dates, retain, terms, tokens
+from vault_memory.answer import note_header
+from vault_memory.links import links, tags
+from vault_memory.note import Note, Problem
+from vault_memory.parse import parse
+from vault_memory.properties import texts
+from vault_memory.store import Context, NoteHead, PassageRow, context_hash
+from vault_memory.vault import DailySettings, File, content_hash
+
+
+class Prepared(NamedTuple):
+    """One note ready to be stored; the lists are complete when `rows` has been read to its end.
+
+    `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks.
+    """
+
+    head: NoteHead
+    rows: Iterable[PassageRow]
+    sizes: list[int]
+    headings: list[bool]
+    problems: list[Problem]
+
+
+def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
+    """Parse one note; never raises, whatever the bytes."""
+    note = parse(file.path, data)
+    day = note_day(note, daily)
+    problems = list(note.problems)
+    sizes: list[int] = []
+    headings: list[bool] = []
+    rows = _rows(note, retain.facts(note, day, problems), sizes, headings)
+    return Prepared(_head(note, file, data, day), rows, sizes, headings, problems)
+
+
+def _rows(note: Note, facts: Iterable[retain.Fact], sizes: list[int], headings: list[bool]) -> Iterator[PassageRow]:
+    for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
+        count = tokens.count(passage.text)
+        sizes.append(count)
+        headings.append(passage.is_heading)
+        yield _passage_row(passage, section, context, count)
+
+
+def note_day(note: Note, daily: DailySettings) -> dates.date | None:
+    """The local day a note stands for: file name, else the `date` or `created` property, else none."""
+    stem = note.path.removesuffix(".md")
+    if daily.folder and stem.startswith(f"{daily.folder}/"):
+        stem = stem[len(daily.folder) + 1 :]
+    depth = daily.format.count("/") + 1
+    day = dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
+    for key in ("date", "created"):
+        day = day or dates.property_day(note.properties.get(key))
+    return day
+
+
+def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:
+    scope = note.properties.get("scope")
+    return NoteHead(
+        path=file.path,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        hash=content_hash(data),
+        day=day.isoformat() if day else None,
+        title=note.title,
+        scope=retain.normal_scope(str(scope)) if scope else "global",
+        headings=[(h.line, h.level, h.text) for h in note.headings],
+        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
+        own_names=list(dict.fromkeys((note.stem, note.title))),
+        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
+        links=list(links(note)),
+        tags=list(tags(note)),
+    )
+
+
+def _passage_row(passage: chunk.Passage, section: int, context: Context, count: int) -> PassageRow:
+    fact = passage.fact
+    return PassageRow(
+        start_line=passage.start_line,
+        end_line=passage.end_line,
+        from_char=passage.from_char,
+        to_char=passage.to_char,
+        kind=passage.kind,
+        text=passage.text,
+        terms=terms.index_text(passage.body),
+        tokens=count,
+        scope=fact.scope if fact else retain.scope_hint(passage.text),
+        section=section,
+        context=context,
+        key=context_hash(context),
+        fact=_fact_columns(fact) if fact else None,
+        mentions=fact.entities if fact else (),
+    )
+
+
+def _fact_columns(
+    fact: retain.Fact,
+) -> tuple[float | None, float | None, str | None, str | None, str | None, str]:
+    start = fact.occurred.start.isoformat() if fact.occurred else None
+    end = fact.occurred.end.isoformat() if fact.occurred else None
+    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative
