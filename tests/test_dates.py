@@ -583,12 +583,7 @@ def test_no_name_and_no_format_raises(stem: str, moment_format: str) -> None:
 @given(st.dates(), days)
 def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
     text, span = day.isoformat(), Span(day, day)
-    assert (
-        dates.parse_option(text, today)
-        == dates.parse_t(text)
-        == dates.occurred(f"met {text}.", today)
-        == span
-    )
+    assert dates.parse_option(text, today) == dates.parse_t(text) == dates.occurred(f"met {text}.", today) == span
     window = dates.find_window(f"what happened on {text}?", today)
     assert window is not None
     assert window.span == span

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
 
 from vault_memory.changes import RACY_SECONDS, diff
 from vault_memory.memory import Memory
 
-FOLDERS = ("", "memory", "bank/entities", "deep", "deep/er")
-NAMES = ("a", "b", "2025-11-27", "Nora", "ÜB er")
+FOLDERS = ("memory", "bank/entities", "deep", "deep/er")
+PATHS = ("a.md", "ÜB er.md", "memory/2025-11-27.md", "bank/entities/Nora.md", "deep/a.md", "deep/b.md", "deep/er/b.md")
 LINES = (
     "# Heading", "## Retain", "- W @Nora: Lives in Gothenburg.", "- O(c=0.8) @[[Nora]]: Likes trains.",
     "- S(c=7): malformed",
@@ -30,13 +30,12 @@ LINES = (
 texts = st.lists(st.sampled_from(LINES), max_size=9).map(
     lambda lines: "\n".join(lines).encode("utf-8", "surrogateescape")
 )
+notes = st.sampled_from(PATHS)
 ages = st.sampled_from([0.0, 0.0, 1.0, 3.0, 60.0])
 
 
 class VaultMachine(RuleBasedStateMachine):
     """A vault that people and programs change while its index is used, restarted and killed."""
-
-    notes = Bundle("notes")
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +43,6 @@ class VaultMachine(RuleBasedStateMachine):
         self.root = self.top / "vault"
         put(self.root, "anchor.md", "A note that is never deleted: an emptied vault is another story.\n")
         self.mine = memory(self.root)
-        self.known = 0
 
     def teardown(self) -> None:
         self.equals_a_fresh_build()
@@ -52,11 +50,9 @@ class VaultMachine(RuleBasedStateMachine):
 
     # --- what happens to notes ---------------------------------------------------------------------------------------
 
-    @rule(target=notes, folder=st.sampled_from(FOLDERS), name=st.sampled_from(NAMES), data=texts, age=ages)
-    def save(self, folder: str, name: str, data: bytes, age: float) -> str:
-        path = f"{folder}/{name}.md".lstrip("/")
-        put(self.root, path, data, age)
-        return path
+    @rule(note=notes, data=texts, age=ages)
+    def save(self, note: str, data: bytes, age: float) -> None:
+        put(self.root, note, data, age)
 
     @rule(note=notes, data=texts)
     def save_atomically(self, note: str, data: bytes) -> None:
@@ -90,13 +86,11 @@ class VaultMachine(RuleBasedStateMachine):
             then = time.time_ns() - int(age * 1e9)
             os.utime(self.root / note, ns=(then, then))
 
-    @rule(target=notes, note=notes, folder=st.sampled_from(FOLDERS), name=st.sampled_from(NAMES))
-    def rename(self, note: str, folder: str, name: str) -> str:
-        path = f"{folder}/{name}.md".lstrip("/")
+    @rule(note=notes, to=notes)
+    def rename(self, note: str, to: str) -> None:
         if (self.root / note).exists():
-            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self.root / note, self.root / path)
-        return path
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self.root / note, self.root / to)
 
     @rule(one=notes, other=notes)
     def swap(self, one: str, other: str) -> None:
@@ -105,14 +99,13 @@ class VaultMachine(RuleBasedStateMachine):
             os.replace(self.root / other, self.root / one)
             os.replace(self.root / "aside", self.root / other)
 
-    @rule(target=notes, note=notes, name=st.sampled_from(NAMES))
-    def copy(self, note: str, name: str) -> str:
-        if (self.root / note).exists() and note != f"deep/{name}.md":
-            (self.root / "deep").mkdir(exist_ok=True)
-            shutil.copy2(self.root / note, self.root / f"deep/{name}.md")
-        return f"deep/{name}.md"
+    @rule(note=notes, to=notes)
+    def copy(self, note: str, to: str) -> None:
+        if (self.root / note).exists() and note != to:
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(self.root / note, self.root / to)
 
-    @rule(folder=st.sampled_from(FOLDERS[1:]), to=st.sampled_from(["Archive", "deep/er/est", ".hidden"]))
+    @rule(folder=st.sampled_from(FOLDERS), to=st.sampled_from(["Archive", "deep/er/est", ".hidden"]))
     def move_folder(self, folder: str, to: str) -> None:
         if (self.root / folder).is_dir() and not (self.root / to).exists() and not to.startswith(f"{folder}/"):
             (self.root / to).parent.mkdir(parents=True, exist_ok=True)
@@ -187,9 +180,11 @@ class VaultMachine(RuleBasedStateMachine):
         assert_rows_hang_together(self.mine)
         assert list(self.mine.index_path.parent.glob("index.sqlite.new-*")) == []
 
-    @initialize(first=st.booleans())
-    def begin(self, first: bool) -> None:
-        if first:
+    @initialize(saved=st.dictionaries(notes, texts, min_size=2), indexed=st.booleans())
+    def begin(self, saved: dict[str, bytes], indexed: bool) -> None:
+        for note, data in saved.items():
+            put(self.root, note, data)
+        if indexed:
             self.mine.index()
 
     @invariant()

@@ -35,7 +35,9 @@ VOLATILE = (
     (r'"seconds": [\d.e-]+', '"seconds": 0.0'),
     (r"[\d.]+ MB", "0.0 MB"),
     (r'"bytes": \d+', '"bytes": 0'),
-    # what differs from one machine or release to the next
+    # what differs from one machine or release (of click, too) to the next
+    (r"Try '(.*) -h' for help", r"Try '\1 --help' for help"),
+    (r"\[COMMAND\] \[ARGS\]", "COMMAND [ARGS]"),
     (r"version \d[\w.+]*", "version X"),
     (r"v[\d.]+ in SQLite [\d.]+", "vX in SQLite X"),
     (r"(?<=✓ device      )\w+", "<device>"),

@@ -72,7 +72,8 @@ def test_equals_the_reference_on_every_old_character() -> None:
     framed = [f"a{character}b" for character in known]
     encoded = reference().encode_batch(framed)
     different = [
-        text for text, their in zip(framed, encoded, strict=True)
+        text
+        for text, their in zip(framed, encoded, strict=True)
         if ours(text) != [row for row in their.ids if row != len(table())]
     ]
     assert different == []
