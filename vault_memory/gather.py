@@ -114,6 +114,7 @@ class Gatherer:
             title=self._titles(list(rarity)),
             order=self._order(question, notes),
             about=about,
+            words=question.words,
             names=question.names,
             exact=question.exact,
             kinds=question.kinds,

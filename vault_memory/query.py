@@ -40,12 +40,13 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 class Question:
     """A question as it was understood.
 
-    `phrases` are FTS5 phrases, one for each content word, in order; `exact` texts that should occur as they are
+    `words` are its content words, case folded; `phrases` FTS5 phrases for them, in order; `exact` texts that should occur as they are
     (quoted parts, paths, options, versions); `names` its capitalised words; `entity_slugs` runs of one to four
     words that may name an entity.
     """
 
     text: str
+    words: tuple[str, ...]
     phrases: tuple[str, ...]
     exact: tuple[str, ...]
     names: tuple[str, ...]
@@ -69,6 +70,7 @@ def understand(text: str, today: date) -> Question:
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(
         text=text,
+        words=tuple(dict.fromkeys(word.casefold() for word in content)),
         phrases=phrases,
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         names=tuple(

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 WEIGHTS: Mapping[str, float] = {
     # blended by the note's length: of the passage …
-    "lexical": 1.0,
     "coverage": 6.0,
     "semantic": 6.0,
     # … and of its note
@@ -28,6 +27,10 @@ WEIGHTS: Mapping[str, float] = {
     "note_semantic": 3.0,
     "feedback": 5.0,
     # added as they are
+    "lexical": 1.0,
+    "keyword": 4.0,
+    "form": 3.0,
+    "fact": 1.0,
     "speaker": 3.5,
     "reply": 2.0,
     "question": -0.8,
@@ -53,7 +56,13 @@ NOTE_K1, NOTE_B = 2.0, 0.5
 K1, B = 1.2, 0.75
 """BM25 constants of notes (term counts matter longer) and of passages (Robertson & Zaragoza 2009)."""
 
-FEEDBACK_PASSAGES, FEEDBACK_TERMS, FEEDBACK_WEIGHT = 8, 20, 0.7
+FEEDBACK_PASSAGES, FEEDBACK_TERMS = 8, 20
+
+FEEDBACK_SHARE = 0.7
+"""What the learnt terms weigh together for each term of the question: a question of one word is not outvoted."""
+
+FACTS = frozenset(("world", "experience", "opinion", "observation"))
+"""Kinds that someone wrote down to be remembered: each stands for itself."""
 
 
 class Candidate(NamedTuple):
@@ -107,6 +116,8 @@ class Evidence:
     """By note id: 1 for what the question wants first (latest, earliest), down to 0."""
     about: frozenset[int] = frozenset()
     """Passages that mention an entity of the question, or stand on its page."""
+    words: Sequence[str] = ()
+    """The question's content words as they were written, case folded."""
     names: Sequence[str] = ()
     exact: Sequence[str] = ()
     kinds: Sequence[str] = ()
@@ -161,7 +172,7 @@ class Ranker:
         return [passage.id for passage in best[:FEEDBACK_PASSAGES]]
 
     def feedback_terms(self, best: Iterable[int], rarity: Mapping[str, float]) -> dict[str, float]:
-        """The stems that tell most about those passages, weighted 0..0.7; others are not in `rarity`."""
+        """The stems that tell most about those passages, weighted; those that tell nothing are not in `rarity`."""
         weights: dict[str, float] = {}
         for passage_id in best:
             stems = self._found.stems.get(passage_id, ())
@@ -170,7 +181,9 @@ class Ranker:
                 if stem in rarity:
                     weights[stem] = weights.get(stem, 0.0) + rarity[stem] * count * (K1 + 1) / (count + norm)
         kept = sorted(weights, key=lambda stem: (-weights[stem], stem))[:FEEDBACK_TERMS]
-        return {stem: FEEDBACK_WEIGHT * weights[stem] / weights[kept[0]] for stem in kept}
+        total = sum(weights[stem] for stem in kept)
+        allowed = FEEDBACK_SHARE * min(total / weights[kept[0]], max(len(self._found.rarity), 1)) if kept else 0.0
+        return {stem: allowed * weights[stem] / total for stem in kept}
 
     # --- second round --------------------------------------------------------------------------------------------
 
@@ -197,7 +210,6 @@ class Ranker:
 
     def _of_passage(self, passage: Candidate) -> dict[str, float]:
         return {
-            "lexical": self._lexical.get(passage.id, 0.0),
             "coverage": self._coverage.get(passage.id, 0.0),
             "semantic": self._found.cosine.get(passage.id, 0.0),
         }
@@ -211,6 +223,16 @@ class Ranker:
 
     def _added(self, passage: Candidate) -> Iterator[tuple[str, float]]:
         found, text = self._found, passage.text
+        lexical = self._lexical.get(passage.id, 0.0)
+        if lexical:
+            yield "lexical", lexical
+            # In a question of one word that word, as it was written, is all there is; in a long one no word decides.
+            asked = max(len(found.rarity), 1)
+            folded = text.casefold()
+            yield "keyword", lexical / asked
+            yield "form", sum(word in folded for word in found.words) / max(len(found.words), 1) / asked
+        if passage.kind in FACTS:
+            yield "fact", 1.0
         if passage.is_heading:
             yield "heading", 1.0
         if text.endswith("?"):
