@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from vault_memory import terms
 from vault_memory.note import BLANK, CODE, FRONT, HEADING, TEXT, Note
+from vault_memory.rank import PROPERTIES
 from vault_memory.retain import KINDS, Fact
 
 WINDOW_CHARS = 320
@@ -34,6 +35,7 @@ class Passage(NamedTuple):
     to_char: int | None = None
     fact: Fact | None = None
     is_heading: bool = False
+    is_properties: bool = False
 
     @property
     def body(self) -> str:
@@ -81,14 +83,15 @@ CONTEXT_WEIGHTS = (4, 2, 1, 1)
 def with_context(stream: Iterable[Passage]) -> Iterator[tuple[Passage, int, tuple[tuple[str, int], ...]]]:
     """Give each passage its section and the weighted texts around it there; a heading stands alone.
 
-    Sections count the headings above; a heading's own number is negative.
+    Sections count the headings above; a heading's own number is negative, frontmatter has a number of its own.
     """
     reach = len(CONTEXT_WEIGHTS) - 1
     around: deque[tuple[Passage | None, int, str]] = deque(maxlen=2 * reach + 1)
     section = 0
     for passage in chain(stream, repeat(None, reach)):
         section += passage is not None and passage.is_heading
-        around.append((passage, section, passage.body if passage else ""))
+        place = PROPERTIES if passage is not None and passage.is_properties else section
+        around.append((passage, place, passage.body if passage else ""))
         if len(around) > reach:
             at = len(around) - 1 - reach
             found = _context(around, at)
@@ -165,7 +168,8 @@ def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Pass
     kind = KINDS[fact.kind] if fact else _kind(note, start)
     if all(len(note.lines[n - 1]) <= LONG_LINE_CHARS for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
-        yield Passage(start, end, kind, text, fact=fact, is_heading=note.states[start - 1] == HEADING)
+        state = note.states[start - 1]
+        yield Passage(start, end, kind, text, fact=fact, is_heading=state == HEADING, is_properties=state == FRONT)
         return
     for number in range(start, end + 1):
         line = note.lines[number - 1]

@@ -1,6 +1,6 @@
 """Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -29,6 +29,12 @@ RESCORE = 10
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
+
+PAGE = 1.5
+"""How much more an entity's own page is about it than a fact that mentions it."""
+
+ABOUT_ONLY = 4.0
+"""How much more it counts to be about an entity when that is all the question asks."""
 
 FEEDBACK_COMMON = 10
 """Feedback learns no term that stands in more than one of so many passages, nor one that stands in only one."""
@@ -66,7 +72,9 @@ class Gatherer:
         about = self._names.in_question(question.entity_slugs)
         rarity = self._telling(question.phrases)
         lexical = self._lexical(list(rarity), question) if mode != "semantic" else {}
-        vector = self._query_vector(question, degraded) if mode != "lexical" else None
+        # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
+        only_time = question.window is not None and not question.phrases
+        vector = self._query_vector(question, degraded) if mode != "lexical" and not only_time else None
         semantic = (
             self._search.semantic(self._space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
             if vector
@@ -74,10 +82,10 @@ class Gatherer:
         )
         entity = self._entity(about)
         temporal = self._within(question)
-        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal})
-        evidence = self._evidence(
-            question, passages, rarity if mode != "semantic" else {}, lexical, vector, frozenset(entity)
-        )
+        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal}, lexical)
+        if self._asks_only_about(question, about):
+            entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
+        evidence = self._evidence(question, passages, rarity if mode != "semantic" else {}, lexical, vector, entity)
         ranker = Ranker(evidence)
         scores = ranker.rank(self._feedback(ranker, evidence, vector))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
@@ -86,7 +94,7 @@ class Gatherer:
             scores=scores,
             explain=ranker.explain,
             sizes=sizes,
-            mode=mode if vector or mode == "lexical" else "lexical",
+            mode=mode if vector or only_time or mode == "lexical" else "lexical",
             embedder=self._embedder.id if vector else None,
             about=about,
             degraded=degraded,
@@ -94,7 +102,7 @@ class Gatherer:
 
     def _evidence(
         self, question: Question, passages: Mapping[int, Candidate], rarity: Mapping[str, float],
-        lexical: Mapping[int, float], vector: bytes | None, about: frozenset[int],
+        lexical: Mapping[int, float], vector: bytes | None, about: Mapping[int, float],
     ) -> Evidence:  # fmt: skip
         stems = {
             i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page"))))
@@ -112,7 +120,7 @@ class Gatherer:
             cosine=self._search.cosines(list(passages), vector) if vector else {},
             days=self._days(question, passages),
             title=self._titles(list(rarity)),
-            order=self._order(question, notes),
+            order=self._order(question, {i: passages[i].note_id for i in lexical if i in passages}),
             about=about,
             words=question.words,
             names=question.names,
@@ -215,17 +223,27 @@ class Gatherer:
 
     # --- entities and time ---------------------------------------------------------------------------------------
 
-    def _entity(self, about: Sequence[str]) -> list[int]:
+    def _entity(self, about: Sequence[str]) -> dict[int, float]:
         """Passages on the pages of the question's entities, and the facts that mention them."""
         if not about:
-            return []
+            return {}
         slugs = [slug for name in about for slug in self._names.slugs(name)]
-        return self._search.on_pages(slugs, OTHER_POOL // 4) + self._search.mentioning(slugs, OTHER_POOL)
+        on_pages = self._search.on_pages(slugs, OTHER_POOL // 4)
+        return dict.fromkeys(self._search.mentioning(slugs, OTHER_POOL), 1.0) | dict.fromkeys(on_pages, PAGE)
+
+    def _asks_only_about(self, question: Question, about: Sequence[str]) -> bool:
+        """Whether a question names an entity and nothing else: "tell me about The Castle"."""
+        named = {word for slug in about for form in self._names.forms(slug) for word in form.casefold().split()}
+        named |= {word for slug in about for word in slug.split("-")}
+        return bool(about) and set(question.words) <= named
 
     def _within(self, question: Question) -> list[int]:
+        """Passages of the question's days, the nearest to what it means first: the middle of "around", else the end."""
         if not question.window:
             return []
-        return self._search.within(question.window.span.start, question.window.span.end, OTHER_POOL)
+        start, end = question.window.span
+        nearest = start + (end - start) // 2 if question.window.kind == "around" else end
+        return self._search.within(start, end, nearest, OTHER_POOL)
 
     def _days(self, question: Question, passages: Mapping[int, Candidate]) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
@@ -243,24 +261,32 @@ class Gatherer:
             for passage_id, days in self._search.days(passages).items()
         }
 
-    def _order(self, question: Question, notes: Iterable[int]) -> dict[int, float]:
-        """For "last time" and "first time": 1 for the newest (oldest) dated note among the candidates, down to 0."""
+    def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
+        """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.
+
+        `found` maps these passages to their notes.
+        """
         if not (question.wants_latest or question.wants_earliest):
             return {}
-        dated = [(note.day, note.id) for note in self._search.notes(notes).values() if note.day]
-        days = sorted({day for day, _ in dated}, reverse=question.wants_earliest)
+        day_of = {note.id: note.day for note in self._search.notes(set(found.values())).values() if note.day}
+        days = sorted(set(day_of.values()), reverse=question.wants_earliest)
         place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
-        return {note_id: place[day] for day, note_id in dated}
+        return {i: place[day_of[note_id]] for i, note_id in found.items() if note_id in day_of}
 
     # --- around --------------------------------------------------------------------------------------------------
 
-    def _with_neighbours(self, found: set[int]) -> dict[int, Candidate]:
-        """The passages found and those around them in their sections: an answer often stands beside what matched."""
+    def _with_neighbours(self, found: set[int], lexical: Mapping[int, float]) -> dict[int, Candidate]:
+        """The passages found and those around them in their sections: an answer often stands beside what matched.
+
+        A heading alone answers nothing, unless its words were asked for.
+        """
         reach = range(1 - len(REACH), len(REACH))
         loaded = self._search.passages({i + distance for i in found for distance in reach})
         keep: dict[int, Candidate] = {}
         for i in sorted(found & loaded.keys()):
             here = loaded[i]
+            if here.is_heading and i not in lexical:
+                continue
             for distance in reach:
                 near = loaded.get(i + distance)
                 if near and near.note_id == here.note_id and near.section == here.section:

@@ -321,7 +321,10 @@ class Memory:
         from vault_memory.writer import retain_bullet
 
         done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-        self.index(paths=[str(self.vault.root / done.path)])
+        try:
+            self.index(paths=[str(self.vault.root / done.path)])
+        except BusyError:
+            return done  # it is written; trying again would write it twice, and the next command indexes it
         with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
             if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", done.path):
                 store.set_meta(f"own:{done.path}", own)

@@ -21,6 +21,22 @@ STOP_WORDS = frozenset(
 )
 """Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
 
+_ORDER_WORDS = {
+    "last",
+    "latest",
+    "first",
+    "earliest",
+    "most",
+    "recent",
+    "recently",
+    "newest",
+    "time",
+    "times",
+    "tried",
+    "try",
+}
+"""Words that say which of several is meant ("last time we tried …"), once that is understood."""
+
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
 _EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|"
@@ -40,9 +56,9 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 class Question:
     """A question as it was understood.
 
-    `words` are its content words, case folded; `phrases` FTS5 phrases for them, in order; `exact` texts that should occur as they are
-    (quoted parts, paths, options, versions); `names` its capitalised words; `entity_slugs` runs of one to four
-    words that may name an entity.
+    `words` are its content words, case folded; `phrases` FTS5 phrases for them, in order; `exact` texts that should
+    occur as they are (quoted parts, paths, options, versions); `names` its capitalised words; `entity_slugs` runs of
+    one to four words that may name an entity.
     """
 
     text: str
@@ -64,8 +80,10 @@ def understand(text: str, today: date) -> Question:
     window = dates.find_window(text, today)
     spoken = [_bare(word) for word in _WORD.findall(text)]
     spoken = [word for word in spoken if word]
-    in_window = set(window.text.casefold().split()) if window else set()
-    content = [w for w in spoken if w.casefold() not in STOP_WORDS and w.casefold() not in in_window]
+    idle = set(window.text.casefold().split()) if window else set()
+    latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
+    idle |= _ORDER_WORDS if latest or earliest else set()
+    content = [w for w in spoken if w.casefold() not in STOP_WORDS and w.casefold() not in idle]
     # A question of nothing but such words ("to be or not to be") is asked for those words.
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(
@@ -80,8 +98,8 @@ def understand(text: str, today: date) -> Question:
         window=window,
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
-        wants_latest=dates.wants_latest(text),
-        wants_earliest=dates.wants_earliest(text),
+        wants_latest=latest,
+        wants_earliest=earliest,
     )
 
 

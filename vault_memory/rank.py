@@ -18,6 +18,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple
 
+PROPERTIES = 1 << 30
+"""The section of frontmatter, which belongs to no text around it."""
+
 WEIGHTS: Mapping[str, float] = {
     # blended by the note's length: of the passage …
     "coverage": 6.0,
@@ -41,7 +44,8 @@ WEIGHTS: Mapping[str, float] = {
     "title": 1.0,
     "exact": 2.0,
     "kind": 0.4,
-    "order": 1.5,
+    "order": 3.0,
+    "properties": -3.0,
 }
 """What each feature (0..1; the semantic ones -1..1) adds to a passage's score; rounded, since none is certain."""
 
@@ -77,6 +81,7 @@ class Candidate(NamedTuple):
     kind: str
     tokens: int
     section: int
+    """How many headings stand above it; negative for a heading itself, PROPERTIES for frontmatter."""
     text: str
 
     @property
@@ -113,9 +118,9 @@ class Evidence:
     title: Mapping[int, float] = field(default_factory=dict)
     """By note id: how well its title, aliases, path and tags match, 0..1."""
     order: Mapping[int, float] = field(default_factory=dict)
-    """By note id: 1 for what the question wants first (latest, earliest), down to 0."""
-    about: frozenset[int] = frozenset()
-    """Passages that mention an entity of the question, or stand on its page."""
+    """1 for what the question wants first (latest, earliest), down to 0."""
+    about: Mapping[int, float] = field(default_factory=dict)
+    """How much it counts that they mention an entity of the question, or stand on its page."""
     words: Sequence[str] = ()
     """The question's content words as they were written, case folded."""
     names: Sequence[str] = ()
@@ -235,6 +240,8 @@ class Ranker:
             yield "fact", 1.0
         if passage.is_heading:
             yield "heading", 1.0
+        elif passage.section == PROPERTIES:
+            yield "properties", 1.0
         if text.endswith("?"):
             yield "question", 1.0
         if self._speaker and speaker(text) == self._speaker:
@@ -245,8 +252,6 @@ class Ranker:
                 yield "reply", self._lexical[before.id]
         if found.asks_when and _TIME.search(text):
             yield "time", 1.0
-        if passage.id in found.about:
-            yield "entity", 1.0
         if any(exact in text for exact in found.exact):
             yield "exact", 1.0
         if passage.kind in found.kinds:
@@ -261,8 +266,9 @@ class Ranker:
         of_passage, of_note = attrgetter("id"), attrgetter("note_id")
         tables = [
             ("date", self._found.days, of_passage),
+            ("entity", self._found.about, of_passage),
+            ("order", self._found.order, of_passage),
             ("title", self._found.title, of_note),
-            ("order", self._found.order, of_note),
         ]
         return [table for table in tables if table[1]]
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from vault_memory import entities, pack, query
-from vault_memory.answer import Answer, Request, Result, Understood
+from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.embed import StaticEmbedder
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
@@ -20,7 +20,6 @@ class Recall:
     """Answers questions from one open store."""
 
     def __init__(self, store: Store, vault: Vault, embedder: StaticEmbedder) -> None:
-        store.connection.create_scalar_function("slug", entities.slug, 1, deterministic=True)
         self._store, self._vault = store, vault
         self._search = Search(store)
         self._names = Names(store)
@@ -31,15 +30,27 @@ class Recall:
         """Answer one question; whatever its text, this does not raise for it."""
         started = time.perf_counter()
         question = query.understand(request.query, request.today)
-        if request.filters:
-            asked = request.filters.entities
-            self._search.restrict(request.filters, self._slugs(asked), self._forms(asked))
+        filters, notes = self._filters(request)
+        if filters:
+            self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
         try:
             lanes = self._gatherer.gather(question, request)
             answer = self._compose(request, question, lanes)
         finally:
             self._search.release()
+        answer = answer._replace(degraded=(*notes, *answer.degraded))
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _filters(self, request: Request) -> tuple[Filters, list[tuple[str, str]]]:
+        """The filters that hold, and what is to be said of them."""
+        filters, notes = request.filters, []
+        if request.source == "sessions":
+            filters = filters._replace(kinds=("session",))
+            notes.append(("source", "no session transcripts are indexed"))
+        for name in filters.entities:
+            if self._names.shown(self._names.canonical(name)) is None:
+                notes.append(("entity", f"nothing is known as {name}: only notes with that very word are searched"))
+        return filters, notes
 
     def _slugs(self, names: Sequence[str]) -> list[str]:
         return [slug for name in names for slug in self._names.slugs(name)]

@@ -64,6 +64,7 @@ _HEAD = re.compile(
 # What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
 _MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
+_LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
 _SCOPE = re.compile(r"\bscope[ \t]*=[ \t]*([^\s,()]+)")
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
@@ -75,8 +76,8 @@ def normal_scope(text: str) -> str:
 
 
 def scope_hint(text: str) -> str | None:
-    """The scope named in a bullet, even in a malformed one: what was meant to be private stays so."""
-    match = _SCOPE.search(text) if "scope" in text else None
+    """The scope named in a list item, even in a malformed one: what was meant to be private stays so."""
+    match = _SCOPE.search(text) if "scope" in text and _BULLET.match(text) else None
     return normal_scope(match[1]) if match else None
 
 
@@ -169,7 +170,7 @@ def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: li
         block_id=identifier,
         confidence=keys.confidence,
         importance=keys.importance,
-        occurred=keys.occurred or dates.occurred(narrative, mentioned),
+        occurred=keys.occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
         scope=keys.scope,
     )
 

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory.answer import Filters
+from vault_memory.entities import slug
 from vault_memory.rank import Candidate
 from vault_memory.store import KINDS, Store
 from vault_memory.terms import quoted
@@ -41,7 +42,8 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:slugs IS NULL OR p.id IN (
       SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
       WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
-    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match))
+    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match)
+      AND EXISTS (SELECT 1 FROM json_each(:forms) w WHERE instr(folded(p.text), w.value)))
     OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
@@ -54,6 +56,8 @@ class Search:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._filtered = False
+        store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
+        store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow; returns how many.
@@ -61,12 +65,15 @@ class Search:
         `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
         """
         self.release()
-        match = " OR ".join(quoted(form) for form in forms if any(c.isalnum() for c in form))
+        forms = [form for form in forms if any(c.isalnum() for c in form)]
+        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
+        match = " OR ".join(quoted(form) for form in forms)
         parameters = {
             "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
             "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
             "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
             "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
+            "forms": json.dumps([form.casefold() for form in forms]),
         }  # fmt: skip
         self._store.connection.execute(_ALLOWED, parameters)
         self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
@@ -165,10 +172,10 @@ class Search:
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
 
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
-        """Ids of the first passages on the pages of these entities."""
+        """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
         sql = (
             "SELECT p.id FROM alias a JOIN passage p ON p.note_id = a.note_id"
-            " WHERE a.own AND a.slug IN (SELECT value FROM json_each(?))"
+            " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
             + self._where("p.id")
             + " GROUP BY p.id ORDER BY p.id LIMIT ?"
         )
@@ -185,16 +192,17 @@ class Search:
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
 
-    def within(self, start: date, end: date, limit: int) -> list[int]:
-        """Ids of passages of notes of those days, and of facts that occurred then; facts first."""
+    def within(self, start: date, end: date, nearest: date, limit: int) -> list[int]:
+        """Ids of passages of notes of those days, and of facts that occurred then; those nearest to a day first."""
         sql = (
-            "SELECT p.id FROM note n JOIN passage p ON p.note_id = n.id"
+            "SELECT id FROM (SELECT p.id AS id, n.day AS day FROM note n JOIN passage p ON p.note_id = n.id"
             " WHERE n.day BETWEEN ?1 AND ?2" + self._where("p.id") + " UNION"
-            " SELECT f.passage_id FROM fact f WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1"
+            " SELECT f.passage_id, f.occurred_from FROM fact f WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1"
             + self._where("f.passage_id")
-            + " LIMIT ?3"
+            + ") GROUP BY id ORDER BY min(abs(julianday(day) - julianday(?3))), id LIMIT ?4"
         )
-        return [row[0] for row in self._store.rows(sql, start.isoformat(), end.isoformat(), limit)]
+        days = (start.isoformat(), end.isoformat(), nearest.isoformat())
+        return [row[0] for row in self._store.rows(sql, *days, limit)]
 
     def days(self, ids: Iterable[int]) -> dict[int, list[tuple[date, date]]]:
         """The spans of days each dated passage stands for: its note's day, and when its fact occurred."""
@@ -224,6 +232,10 @@ class Search:
             "SELECT n.id, n.path, day, title, headings, header_tokens FROM json_each(?) j JOIN note n ON n.id = j.value"
         )
         return {row[0]: NoteInfo(*row) for row in self._store.rows(sql, json.dumps(list(ids)))}
+
+
+def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it
+    return str(values[0]).casefold()
 
 
 def _day(day: date | None) -> str | None:
