@@ -11,8 +11,8 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from vault_memory import terms
-from vault_memory.note import BLANK, CODE, FRONT, HEADING, TEXT, Note
-from vault_memory.rank import PROPERTIES
+from vault_memory.note import BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
+from vault_memory.rank import ASIDE
 from vault_memory.retain import KINDS, Fact
 
 WINDOW_CHARS = 320
@@ -35,7 +35,7 @@ class Passage(NamedTuple):
     to_char: int | None = None
     fact: Fact | None = None
     is_heading: bool = False
-    is_properties: bool = False
+    is_aside: bool = False
 
     @property
     def body(self) -> str:
@@ -90,7 +90,7 @@ def with_context(stream: Iterable[Passage]) -> Iterator[tuple[Passage, int, tupl
     section = 0
     for passage in chain(stream, repeat(None, reach)):
         section += passage is not None and passage.is_heading
-        place = PROPERTIES if passage is not None and passage.is_properties else section
+        place = ASIDE if passage is not None and passage.is_aside else section
         around.append((passage, place, passage.body if passage else ""))
         if len(around) > reach:
             at = len(around) - 1 - reach
@@ -169,7 +169,9 @@ def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Pass
     if all(len(note.lines[n - 1]) <= LONG_LINE_CHARS for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
         state = note.states[start - 1]
-        yield Passage(start, end, kind, text, fact=fact, is_heading=state == HEADING, is_properties=state == FRONT)
+        yield Passage(
+            start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
+        )
         return
     for number in range(start, end + 1):
         line = note.lines[number - 1]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 
 import apsw
 
@@ -30,8 +31,11 @@ COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
 
-PAGE = 1.5
-"""How much more an entity's own page is about it than a fact that mentions it."""
+TITLED = 0.8
+"""Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
+
+OPENING, PAGE = 3, 2.4
+"""So many passages open an entity's page, and are this much more about it than a fact that mentions it."""
 
 ABOUT_ONLY = 4.0
 """How much more it counts to be about an entity when that is all the question asks."""
@@ -47,7 +51,7 @@ class Lanes:
     passages: Mapping[int, Candidate]
     scores: Mapping[int, float]
     """Best first."""
-    explain: Callable[[int], Mapping[str, float]]
+    explain: Callable[[int], Mapping[str, Any]]
     sizes: Mapping[str, int]
     mode: str
     embedder: str | None
@@ -82,10 +86,20 @@ class Gatherer:
         )
         entity = self._entity(about)
         temporal = self._within(question)
-        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal}, lexical)
+        if question.words and mode != "semantic" and not lexical:
+            degraded.append(
+                ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
+            )
+        if question.window and not temporal:
+            degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
+        titles = self._titles(list(rarity))
+        titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
+        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal, *titled}, lexical)
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
-        evidence = self._evidence(question, passages, rarity if mode != "semantic" else {}, lexical, vector, entity)
+        evidence = self._evidence(
+            question, passages, rarity if mode != "semantic" else {}, lexical, vector, entity, titles
+        )
         ranker = Ranker(evidence)
         scores = ranker.rank(self._feedback(ranker, evidence, vector))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
@@ -102,7 +116,7 @@ class Gatherer:
 
     def _evidence(
         self, question: Question, passages: Mapping[int, Candidate], rarity: Mapping[str, float],
-        lexical: Mapping[int, float], vector: bytes | None, about: Mapping[int, float],
+        lexical: Mapping[int, float], vector: bytes | None, about: Mapping[int, float], titles: Mapping[int, float],
     ) -> Evidence:  # fmt: skip
         stems = {
             i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page"))))
@@ -119,10 +133,11 @@ class Gatherer:
             lexical=lexical,
             cosine=self._search.cosines(list(passages), vector) if vector else {},
             days=self._days(question, passages),
-            title=self._titles(list(rarity)),
+            title=titles,
             order=self._order(question, {i: passages[i].note_id for i in lexical if i in passages}),
             about=about,
             words=question.words,
+            spoken=question.spoken,
             names=question.names,
             exact=question.exact,
             kinds=question.kinds,
@@ -133,6 +148,8 @@ class Gatherer:
 
     def _feedback(self, ranker: Ranker, evidence: Evidence, vector: bytes | None) -> Feedback:
         """What the best passages of the first round teach: other words, and a better direction."""
+        if not evidence.rarity and not vector:
+            return Feedback()  # nothing was asked that any passage could be best at
         best = ranker.first_round()
         worth = {s for i in best for s in evidence.stems[i] if len(s) > 2 and s not in STOP_WORDS and not s.isdigit()}
         hits = count_stems(worth, evidence.stems)
@@ -229,7 +246,8 @@ class Gatherer:
             return {}
         slugs = [slug for name in about for slug in self._names.slugs(name)]
         on_pages = self._search.on_pages(slugs, OTHER_POOL // 4)
-        return dict.fromkeys(self._search.mentioning(slugs, OTHER_POOL), 1.0) | dict.fromkeys(on_pages, PAGE)
+        found = dict.fromkeys((*on_pages, *self._search.mentioning(slugs, OTHER_POOL)), 1.0)
+        return found | dict.fromkeys(on_pages[:OPENING], PAGE)
 
     def _asks_only_about(self, question: Question, about: Sequence[str]) -> bool:
         """Whether a question names an entity and nothing else: "tell me about The Castle"."""

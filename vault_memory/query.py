@@ -21,6 +21,9 @@ STOP_WORDS = frozenset(
 )
 """Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
 
+MAX_SPOKEN = 24
+"""A quotation is looked for in so many words; a pasted page is not one."""
+
 _ORDER_WORDS = {
     "last",
     "latest",
@@ -56,13 +59,14 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 class Question:
     """A question as it was understood.
 
-    `words` are its content words, case folded; `phrases` FTS5 phrases for them, in order; `exact` texts that should
-    occur as they are (quoted parts, paths, options, versions); `names` its capitalised words; `entity_slugs` runs of
-    one to four words that may name an entity.
+    `words` are its content words, case folded, `spoken` all its words; `phrases` FTS5 phrases for the content words;
+    `exact` texts that should occur as they are (quoted parts, paths, options, versions); `names` its capitalised
+    words; `entity_slugs` runs of one to four words that may name an entity.
     """
 
     text: str
     words: tuple[str, ...]
+    spoken: tuple[str, ...]
     phrases: tuple[str, ...]
     exact: tuple[str, ...]
     names: tuple[str, ...]
@@ -89,6 +93,7 @@ def understand(text: str, today: date) -> Question:
     return Question(
         text=text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
+        spoken=tuple(re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]),
         phrases=phrases,
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         names=tuple(

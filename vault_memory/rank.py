@@ -12,14 +12,13 @@ How it works, and what each step was worth when measured (CONTRIBUTING.md has th
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-PROPERTIES = 1 << 30
-"""The section of frontmatter, which belongs to no text around it."""
+ASIDE = 1 << 30
+"""The section of frontmatter and of comments, which belong to no text around them."""
 
 WEIGHTS: Mapping[str, float] = {
     # blended by the note's length: of the passage …
@@ -42,10 +41,12 @@ WEIGHTS: Mapping[str, float] = {
     "date": 4.5,
     "entity": 1.5,
     "title": 1.0,
+    "titled": 3.0,
+    "phrase": 4.0,
     "exact": 2.0,
     "kind": 0.4,
     "order": 3.0,
-    "properties": -3.0,
+    "aside": -3.0,
 }
 """What each feature (0..1; the semantic ones -1..1) adds to a passage's score; rounded, since none is certain."""
 
@@ -81,7 +82,7 @@ class Candidate(NamedTuple):
     kind: str
     tokens: int
     section: int
-    """How many headings stand above it; negative for a heading itself, PROPERTIES for frontmatter."""
+    """How many headings stand above it; negative for a heading itself, ASIDE for frontmatter and comments."""
     text: str
 
     @property
@@ -123,6 +124,8 @@ class Evidence:
     """How much it counts that they mention an entity of the question, or stand on its page."""
     words: Sequence[str] = ()
     """The question's content words as they were written, case folded."""
+    spoken: Sequence[str] = ()
+    """All of its words, in order, case folded."""
     names: Sequence[str] = ()
     exact: Sequence[str] = ()
     kinds: Sequence[str] = ()
@@ -140,6 +143,8 @@ class Feedback(NamedTuple):
     cosine: Mapping[int, float] = {}
 
 
+MIN_RUN = 3
+_PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SPEAKER = re.compile(r"\s*[-*+]\s+(?:\*\*)?([^\W\d_a-z][\w.'’ -]{0,30}?)(?:\*\*)?:(?:\*\*)?\s")
 _TIME = re.compile(
@@ -201,11 +206,24 @@ class Ranker:
         scores = {p.id: self._score(p) for p in self._found.passages.values()}
         return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
-    def explain(self, passage_id: int) -> dict[str, float]:
-        """Every feature of one passage that is not zero, and how much its note counted, after `rank`."""
-        passage = self._found.passages[passage_id]
-        values = {**self._of_passage(passage), **self._of_note(passage), **dict(self._added(passage))}
-        return {"note_share": self._note_share(passage)} | {name: value for name, value in values.items() if value}
+    def explain(self, passage_id: int) -> dict[str, Any]:
+        """Why a passage has its score, after `rank`: raw score and rank in each lane, and what each feature added."""
+        passage, found = self._found.passages[passage_id], self._found
+        share = self._note_share(passage)
+        own, note = self._of_passage(passage), self._of_note(passage)
+        parts = [(name, value * (1 - share)) for name, value in own.items()]
+        parts += [(name, value * share) for name, value in note.items()]
+        parts += list(self._added(passage))
+        lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
+        return {
+            "lanes": {
+                lane: {"score": round(scores[passage_id], 4), "rank": _place(scores, passage_id)}
+                for lane, scores in lanes.items()
+                if scores.get(passage_id)
+            },
+            "note_share": round(share, 3),
+            "boosts": {name: round(WEIGHTS[name] * value, 4) for name, value in parts if value},
+        }
 
     def _score(self, passage: Candidate) -> float:
         share = self._note_share(passage)
@@ -231,17 +249,19 @@ class Ranker:
         lexical = self._lexical.get(passage.id, 0.0)
         if lexical:
             yield "lexical", lexical
+        if lexical and not passage.is_heading:  # a heading holds the word; what stands below it answers
             # In a question of one word that word, as it was written, is all there is; in a long one no word decides.
             asked = max(len(found.rarity), 1)
             folded = text.casefold()
             yield "keyword", lexical / asked
             yield "form", sum(word in folded for word in found.words) / max(len(found.words), 1) / asked
+            yield "phrase", longest_run(found.spoken, folded)
         if passage.kind in FACTS:
             yield "fact", 1.0
         if passage.is_heading:
             yield "heading", 1.0
-        elif passage.section == PROPERTIES:
-            yield "properties", 1.0
+        elif passage.section == ASIDE:
+            yield "aside", 1.0
         if text.endswith("?"):
             yield "question", 1.0
         if self._speaker and speaker(text) == self._speaker:
@@ -256,20 +276,18 @@ class Ranker:
             yield "exact", 1.0
         if passage.kind in found.kinds:
             yield "kind", 1.0
-        for name, values, key in self._looked_up:
-            if key(passage) in values:
-                yield name, values[key(passage)]
+        title = found.title.get(passage.note_id, 0.0)
+        if title:
+            yield "title", title
+            yield "titled", title / max(len(found.rarity), 1)
+        for name, values in self._looked_up:
+            if passage.id in values:
+                yield name, values[passage.id]
 
     @cached_property
-    def _looked_up(self) -> list[tuple[str, Mapping[int, float], Callable[[Candidate], int]]]:
-        """Features that only some questions have, by passage or by note."""
-        of_passage, of_note = attrgetter("id"), attrgetter("note_id")
-        tables = [
-            ("date", self._found.days, of_passage),
-            ("entity", self._found.about, of_passage),
-            ("order", self._found.order, of_passage),
-            ("title", self._found.title, of_note),
-        ]
+    def _looked_up(self) -> list[tuple[str, Mapping[int, float]]]:
+        """Features that only some questions have."""
+        tables = [("date", self._found.days), ("entity", self._found.about), ("order", self._found.order)]
         return [table for table in tables if table[1]]
 
     @cached_property
@@ -331,6 +349,23 @@ def count_stems(wanted: set[str], stems: Mapping[int, Sequence[str]]) -> dict[st
         for stem in wanted.intersection(found):
             hits.setdefault(stem, {})[passage_id] = found.count(stem)
     return hits
+
+
+def longest_run(spoken: Sequence[str], text: str) -> float:
+    """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
+    if len(spoken) < MIN_RUN:
+        return 0.0
+    written = f" {' '.join(_PLAIN.findall(text))} "
+    for length in range(len(spoken), MIN_RUN - 1, -1):
+        for start in range(len(spoken) - length + 1):
+            if f" {' '.join(spoken[start : start + length])} " in written:
+                return length / len(spoken)
+    return 0.0
+
+
+def _place(scores: Mapping[int, float], key: int) -> int:
+    """The rank of one score among all, 1 for the best."""
+    return 1 + sum(score > scores[key] for score in scores.values())
 
 
 def _added_up(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from vault_memory import entities, pack, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
@@ -114,7 +115,7 @@ class Recall:
                 end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
-                why={k: round(v, 4) for k, v in lanes.explain(first.id).items()} if request.explain else None,
+                why=_why(lanes, first.id) if request.explain else None,
             ))  # fmt: skip
         return results, len(packed.places) - len(results)
 
@@ -139,6 +140,12 @@ class Recall:
     def _mentioned(self, text: str) -> tuple[str, ...]:
         canonical = (self._names.canonical(name) for name in entities.mentions(text))
         return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in canonical))
+
+
+def _why(lanes: Lanes, passage_id: int) -> dict[str, Any]:
+    """What put a passage where it is; `ranked` is its place before near repeats and what did not fit went out."""
+    ranked = 1 + list(lanes.scores).index(passage_id)
+    return {**lanes.explain(passage_id), "diversity": {"ranked": ranked, "repeats_dropped_at": pack.SAME}}
 
 
 def _found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 1, "notes": 2, "chunks": 2, "terms": 1}
+VERSIONS = {"schema": 1, "notes": 2, "chunks": 3, "terms": 1}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py and dates.py, `chunks` chunk.py, `terms` terms.py.

@@ -171,6 +171,15 @@ class Search:
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
 
+    def opening(self, notes: Sequence[int], limit: int) -> list[int]:
+        """Ids of the first passages of these notes, without headings and frontmatter."""
+        sql = (
+            "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
+            " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
+            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(notes)), limit)]
+
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
         sql = (
