@@ -14,7 +14,7 @@ LAYERS = [
      "tokens", "terms", "entities", "query", "answer", "rank", "pack", "wordpiece", "vectors"],
     ["vault", "places", "schema", "store", "search", "embed", "journal", "digest", "changes"],
     ["prepare", "worker", "indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
-    ["memory", "request"],
+    ["keeper", "memory", "request"],
     ["render"],
     [],
     ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli", "__main__"],

@@ -4,6 +4,7 @@ Pure: sizes, times and hashes in, lists out. Every recall comes through here, so
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
@@ -45,12 +46,13 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
     return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
 
 
-def refuse_loss(before: int, now: int, lost: int) -> None:
-    """Raise RefusedError when a vault looks absent rather than edited (law 7)."""
+def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> None:
+    """Raise RefusedError when a vault looks absent rather than edited (law 7); `knows` is the file that says so."""
     if before and not now:
         raise RefusedError(
-            f"The vault holds no notes, but its index knows {before}: nothing was deleted.",
-            "Check that the vault's drive is mounted and synced. If the notes are really gone, delete the index file.",
+            f"The vault holds no notes, but {before} are known: nothing was deleted.",
+            "Check that the vault's drive is mounted and synced. If the notes are really gone, delete "
+            f"{knows or 'the index file'}.",
         )
     if lost > LOSS_CAP and lost * 2 > before:
         raise RefusedError(

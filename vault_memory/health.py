@@ -114,6 +114,8 @@ def _index(memory: "Memory") -> Check:
         why = memory.unusable()
     except IndexUnusableError as error:
         return Check("index", "error", str(error), error.next_step)
+    if why == "there was none":
+        return Check("index", "notice", "there is no index yet", "Run `memory index`, or just ask.")
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:

@@ -16,6 +16,8 @@ from vault_memory import places
 
 def note_recall(root: Path, query: str, now: datetime, sources: Sequence[str]) -> None:
     """Append one recall; a vault that cannot be written goes without, for reading must not depend on it."""
+    if places.leads_out(root):
+        return
     event = {
         "event": "recall",
         "day": now.astimezone().date().isoformat(),

@@ -3,242 +3,31 @@
 Everything below knows only what it is given; everything above (command line, later daemon and servers) calls this.
 """
 
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from datetime import date
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import apsw
 
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
-from vault_memory.changes import diff, refuse_loss
-from vault_memory.config import Config
-from vault_memory.embed import StaticEmbedder, builtin
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError
+from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
-from vault_memory.vault import Vault, Walk
 
 if TYPE_CHECKING:
     from vault_memory.health import Check, Status
-    from vault_memory.indexer import Indexer, Progress, Report
+    from vault_memory.indexer import Progress
     from vault_memory.knowledge import EntityProfile, EntityRow
     from vault_memory.note import Problem
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.writer import Bullet, Retained
 
-T = TypeVar("T")
 
-CATCH_UP_SECONDS = 1.0
-"""How long a recall may spend on changed notes before it answers from what it has."""
-
-LOCK_SECONDS = 30.0
-
-
-class Freshness(NamedTuple):
-    """Whether the index had everything when it was asked, and how many notes it was behind."""
-
-    fresh: bool
-    pending: int
-    report: "Report | None" = None
-    """What the catch-up did, when there was something to do."""
-
-
-class Memory:
-    """One vault and its index."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.vault = Vault(config)
-        self.place = places.index_place(config, self.vault.root)
-
-    @property
-    def index_path(self) -> Path:
-        return self.place.path
-
-    @cached_property
-    def embedder(self) -> StaticEmbedder:
-        return builtin()
-
-    # --- indexing ------------------------------------------------------------------------------------------------
-
-    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
-        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
-
-        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
-        """
-        started = time.monotonic()
-        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
-            schema.sweep(self.index_path)
-            report = self._index(rebuild, [self._below(path) for path in paths], progress)
-        report.seconds = time.monotonic() - started
-        return report
-
-    def _below(self, path: str) -> str:
-        """A path argument as vault-relative: a note or a folder."""
-        absolute = Path(os.path.abspath(path))
-        for base in (self.vault.root, self.config.vault):
-            if absolute == base or base in absolute.parents:
-                return "" if absolute == base else absolute.relative_to(base).as_posix()
-        if (self.vault.root / path).exists() and not Path(path).is_absolute():
-            return Path(path).as_posix().strip("/")
-        raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
-
-    def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
-        walk = self.vault.walk()
-        why = "asked for" if rebuild else self.unusable()
-        if rebuild:
-            self._refuse_unseen(walk)
-        if why:
-            return self._rebuild(walk, why, progress)
-        try:
-            with closing(Store.open(self.index_path)) as store:
-                if below:
-                    walk = _limited(walk, below, store)
-                report = self._indexer(store).update(walk, progress)
-                schema.checkpoint(store.connection)
-            return report
-        except schema.DAMAGED as error:
-            return self._rebuild(walk, f"the index was damaged ({error})", progress)
-
-    def unusable(self) -> str:
-        """Why the index must be built anew, or ""."""
-        store, why = self._open()
-        if store:
-            store.close()
-        return why
-
-    def _open(self) -> tuple[Store | None, str]:
-        """The index, or why it cannot be used and must be built anew."""
-        if not self.index_path.exists():
-            return None, "there was none"
-        try:
-            store = Store.open(self.index_path)
-            if store.meta("fingerprint") == self._settings().fingerprint():
-                return store, ""
-            store.close()
-            return None, "it was made by another version or with other settings"
-        except schema.DAMAGED as error:
-            return None, f"it was damaged ({error})"
-        except apsw.SQLError:
-            return None, "it was not an index of this program"
-        except apsw.CantOpenError as error:
-            raise IndexUnusableError(
-                f"The index {self.index_path} cannot be opened: {error}.",
-                "Check its permissions, or delete it: it is derived.",
-            ) from error
-
-    def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
-        self._refuse_empty(walk)
-        built = schema.new_name(self.index_path)
-        try:
-            with closing(schema.create(built)) as connection:
-                store = Store(connection, built)
-                store.set_meta("fingerprint", self._settings().fingerprint())
-                store.set_meta("generation", self._generation() + 1)
-                report = self._indexer(store).load(walk, progress)
-            schema.swap_in(built, self.index_path)
-        finally:
-            built.unlink(missing_ok=True)
-        self._ignore_derived()
-        report.rebuilt = why
-        return report
-
-    def _refuse_empty(self, walk: Walk) -> None:
-        with suppress(apsw.Error):
-            if not walk.files and self.index_path.exists():
-                with closing(Store.open(self.index_path)) as store:
-                    refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0)
-
-    def _refuse_unseen(self, walk: Walk) -> None:
-        """Refuse a rebuild that would forget notes only because their folder cannot be read now (law 7)."""
-        known: Iterable[str] = ()
-        with suppress(apsw.Error):
-            if walk.unreadable and self.index_path.exists():
-                with closing(Store.open(self.index_path)) as store:
-                    known = store.notes()
-        unseen = sum(map(walk.cannot_tell, known))
-        if unseen:
-            raise RefusedError(
-                f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
-                "Make it readable first; `memory index` without --rebuild keeps what it knows.",
-            )
-
-    def _generation(self) -> int:
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
-            return store.generation
-        return 0
-
-    def _ignore_derived(self) -> None:
-        """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
-        folder = self.vault.root / ".memory"
-        file = folder / ".gitignore"
-        if folder.is_dir() and not file.exists():
-            with suppress(OSError):
-                file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
-
-    def _settings(self) -> schema.Settings:
-        return schema.Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap, self.embedder.id)
-
-    def _indexer(self, store: Store) -> "Indexer":
-        from vault_memory.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
-
-        return Indexer(self.vault, store, self._settings(), self.embedder)
-
-    # --- reading -------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
-        """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
-
-        With `write=False` nothing is written: what is behind is only counted.
-        """
-        walk = self.vault.walk()
-        report = None
-        with schema.spoken(self.index_path):
-            opened, _ = self._open()
-            if opened is None:
-                with places.writer_lock(self.index_path, LOCK_SECONDS):
-                    report = self._index(False, [], progress)
-            with closing(opened or Store.open(self.index_path)) as store:
-                freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
-                yield store, freshness
-
-    def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
-        """Read from the index; one found to be damaged only now is built anew, and asked again."""
-        try:
-            with self.reading(progress) as (store, freshness):
-                return question(store, freshness)
-        except schema.DAMAGED as error:
-            self._mend(error, progress)
-            with self.reading(progress) as (store, freshness):
-                return question(store, freshness)
-
-    def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
-        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
-            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
-
-    def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
-        changes = diff(walk.files, store.notes(), int(store.meta("checked_ns") or 0))
-        pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
-        if not pending:
-            return Freshness(True, 0)
-        if not write:
-            return Freshness(False, pending)
-        try:
-            # A busy writer never blocks reading: whoever holds the lock is catching up already.
-            with places.writer_lock(self.index_path, 0):
-                report = self._indexer(store).update(walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
-                schema.checkpoint(store.connection)
-        except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
-            return Freshness(False, pending)
-        return Freshness(not report.pending, report.pending, report)
+class Memory(Keeper):
+    """One vault: what can be asked of it and done with it."""
 
     def recall(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -255,7 +44,7 @@ class Memory:
                     engine = Recall(store, self.vault, self.embedder)
                     while request:
                         answer = engine.answer(request)
-                        degraded = (*answer.degraded, *mended)
+                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal:
                             sources = [result.source for result in answer.results]
@@ -320,15 +109,25 @@ class Memory:
         """Append a fact to a day's note and make it searchable."""
         from vault_memory.writer import retain_bullet
 
-        done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-        try:
-            self.index(paths=[str(self.vault.root / done.path)])
-        except BusyError:
-            return done  # it is written; trying again would write it twice, and the next command indexes it
-        with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
-            if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", done.path):
-                store.set_meta(f"own:{done.path}", own)
+        self._refuse_empty(self.vault.walk())
+        # Several retains at once wait for each other instead of taking each other for an editor.
+        with places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS):
+            done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+            self._index_own(done.path)
         return done
+
+    def _index_own(self, path: str) -> None:
+        """Index a note this program wrote, and remember its hash; when the index is busy, the next command does it.
+
+        Failing here would make the caller write the fact a second time.
+        """
+        try:
+            self.index(paths=[str(self.vault.root / path)])
+        except BusyError:
+            return
+        with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
+            if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", path):
+                store.set_meta(f"own:{path}", own)
 
     def daily_path(self, day: date) -> str:
         """The path of that day's note."""
@@ -364,24 +163,7 @@ class Memory:
         return self.ask(lambda store, freshness: lint(store, self.vault.walk(), freshness.report))
 
 
-def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
-    """A walk that knows only of the notes in `below`; the others count as they are in the index."""
-    from vault_memory.vault import File
-
-    def inside(path: str) -> bool:
-        return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
-
-    files = {path: file for path, file in walk.files.items() if inside(path)}
-    files |= {
-        row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)
-    }
-    return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
-
-
-def template(name: str) -> Path:
-    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
-    package = Path(__file__).parent
-    for folder in (package / "templates", package.parent / "templates"):
-        if (folder / name).exists():
-            return folder / name
-    raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")
+def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
+    """What an answer says when its index had to be built anew for another reason than that there was none."""
+    why = freshness.report.rebuilt if freshness.report else ""
+    return [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []

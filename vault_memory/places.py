@@ -39,8 +39,11 @@ def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = 
     """Decide where this vault's index lies; the user's `index.path` wins."""
     environ = os.environ if environ is None else environ
     if config.index_path:
-        return Place(config.index_path, "set by index.path")
-    why = _synced(root) or _network(root) or _not_writable(root)
+        # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
+        one = config.index_path.suffix in (".sqlite", ".db")
+        path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
+        return Place(path, "set by index.path")
+    why = _leads_out(root) or _synced(root) or _network(root) or _not_writable(root)
     if not why:
         return Place(root / ".memory" / "index.sqlite", "vault")
     return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
@@ -66,6 +69,36 @@ def device_id(environ: Mapping[str, str] | None = None) -> str:
     except FileExistsError:
         return file.read_text("ascii").strip() or fresh
     return fresh
+
+
+def remember(root: Path, notes: int, environ: Mapping[str, str] | None = None) -> None:
+    """Note on this device how many notes a vault held: an unmounted drive's empty folder is then recognised."""
+    file = memory_of(root, environ)
+    with contextlib.suppress(OSError):
+        if not file.exists() or file.read_text("ascii") != str(notes):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(str(notes), "ascii")
+
+
+def remembered(root: Path, environ: Mapping[str, str] | None = None) -> int:
+    """How many notes the vault at this path held when it was last indexed on this device; 0 for a new one."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(memory_of(root, environ).read_text("ascii"))
+    return 0
+
+
+def memory_of(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """The file that `remember` writes."""
+    return user_folder("data", os.environ if environ is None else environ) / "vaults" / vault_id(root)
+
+
+def leads_out(root: Path) -> bool:
+    """Whether `.memory` is a link out of the vault, as a vault from anywhere may have it (law 8)."""
+    return not Path(os.path.realpath(root / ".memory")).is_relative_to(os.path.realpath(root))
+
+
+def _leads_out(root: Path) -> str:
+    return "`.memory` leads out of the vault" if leads_out(root) else ""
 
 
 def _synced(root: Path) -> str:

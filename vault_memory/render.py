@@ -149,7 +149,8 @@ def recall_notes(answer: Answer) -> list[str]:
     if left:
         notes.append("left out: " + ", ".join(left))
     if not answer.results:
-        notes.insert(0, f"nothing found in {plural(answer.notes, 'note')}")
+        found = "nothing fits the budget" if answer.omitted.get("over_budget") else "nothing found"
+        notes.insert(0, f"{found} in {plural(answer.notes, 'note')}")
     return notes
 
 

@@ -301,6 +301,8 @@ class Vault:
 
     def _temporary_file(self) -> Path:
         folder = self.root / MEMORY_FOLDER / "tmp"
+        if not self._is_inside(Path(os.path.realpath(folder))):
+            raise RefusedError(f"{MEMORY_FOLDER} leads out of the vault: nothing was written.", "Make it a folder.")
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{os.urandom(8).hex()}.part"
 

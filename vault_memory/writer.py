@@ -111,6 +111,8 @@ def _current(vault: Vault, path: str) -> bytes | None:
         return vault.read(path)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
 
 
 def _wait_for_editor(vault: Vault, path: str) -> bool:

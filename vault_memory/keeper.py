@@ -1,0 +1,281 @@
+"""Owns the life of one vault's index: opened, brought up to date, built anew and swapped in, mended when damaged.
+
+Law 7 lives here: a vault that looks absent is not an empty one, and nothing is deleted for it.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import apsw
+
+from vault_memory import places, schema
+from vault_memory.changes import diff, refuse_loss
+from vault_memory.config import Config
+from vault_memory.embed import StaticEmbedder, builtin
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.store import Store
+from vault_memory.vault import Vault, Walk, content_hash
+
+if TYPE_CHECKING:
+    from vault_memory.indexer import Indexer, Progress, Report
+
+T = TypeVar("T")
+
+CATCH_UP_SECONDS = 1.0
+"""How long a recall may spend on changed notes before it answers from what it has."""
+
+LOCK_SECONDS = 30.0
+
+
+class Freshness(NamedTuple):
+    """Whether the index had everything when it was asked, and how many notes it was behind."""
+
+    fresh: bool
+    pending: int
+    report: "Report | None" = None
+    """What the catch-up did, when there was something to do."""
+
+
+class Keeper:
+    """One vault and its index."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.vault = Vault(config)
+        self.place = places.index_place(config, self.vault.root)
+
+    @property
+    def index_path(self) -> Path:
+        return self.place.path
+
+    @cached_property
+    def embedder(self) -> StaticEmbedder:
+        return builtin()
+
+    # --- indexing ------------------------------------------------------------------------------------------------
+
+    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
+        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
+
+        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        """
+        started = time.monotonic()
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+            schema.sweep(self.index_path)
+            report = self._index(rebuild, [self._below(path) for path in paths], progress)
+            if report.changed and not paths:
+                places.remember(self.vault.root, report.added + report.modified + report.moved + report.unchanged)
+        report.seconds = time.monotonic() - started
+        return report
+
+    def _below(self, path: str) -> str:
+        """A path argument as vault-relative: a note or a folder."""
+        absolute = Path(os.path.abspath(path))
+        for base in (self.vault.root, self.config.vault):
+            if absolute == base or base in absolute.parents:
+                return "" if absolute == base else absolute.relative_to(base).as_posix()
+        inside = Path(os.path.normpath(self.vault.root / path))
+        if inside.exists() and self.vault.root in inside.parents:
+            return inside.relative_to(self.vault.root).as_posix()
+        raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
+
+    def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+        walk = self.vault.walk()
+        why = "asked for" if rebuild else self.unusable()
+        if rebuild:
+            self._refuse_unseen(walk)
+        if why:
+            return self._rebuild(walk, why, progress)
+        try:
+            with closing(Store.open(self.index_path)) as store:
+                if below:
+                    walk = _limited(walk, below, store)
+                report = self._indexer(store).update(walk, progress)
+                schema.checkpoint(store.connection)
+            return report
+        except schema.DAMAGED as error:
+            return self._rebuild(walk, f"the index was damaged ({error})", progress)
+
+    def unusable(self) -> str:
+        """Why the index must be built anew, or ""."""
+        store, why = self._open()
+        if store:
+            store.close()
+        return why
+
+    def _open(self) -> tuple[Store | None, str]:
+        """The index, or why it cannot be used and must be built anew."""
+        if not self.index_path.exists():
+            return None, "there was none"
+        try:
+            store = Store.open(self.index_path)
+            if self.config.index_path and store.meta("vault") not in (None, places.vault_id(self.vault.root)):
+                store.close()
+                raise RefusedError(
+                    f"The index {self.index_path} belongs to another vault.",
+                    "Let index.path name a folder: each vault then has its own index in it.",
+                )
+            if store.meta("fingerprint") == self._settings().fingerprint():
+                return store, ""
+            store.close()
+            return None, "it was made by another version or with other settings"
+        except schema.DAMAGED as error:
+            return None, f"it was damaged ({error})"
+        except apsw.SQLError:
+            return None, "it was not an index of this program"
+        except apsw.CantOpenError as error:
+            raise IndexUnusableError(
+                f"The index {self.index_path} cannot be opened: {error}.",
+                "Check its permissions, or delete it: it is derived.",
+            ) from error
+
+    def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
+        self._refuse_empty(walk)
+        built = schema.new_name(self.index_path)
+        try:
+            with closing(schema.create(built)) as connection:
+                store = Store(connection, built)
+                store.set_meta("fingerprint", self._settings().fingerprint())
+                store.set_meta("generation", self._generation() + 1)
+                store.set_meta("vault", places.vault_id(self.vault.root))
+                report = self._indexer(store).load(walk, progress)
+            schema.swap_in(built, self.index_path)
+        finally:
+            built.unlink(missing_ok=True)
+        self._ignore_derived()
+        report.rebuilt = why
+        return report
+
+    def _refuse_empty(self, walk: Walk) -> None:
+        """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
+        if walk.files:
+            return
+        with suppress(apsw.Error):
+            if self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0, self.index_path)
+        known = places.remembered(self.vault.root)
+        refuse_loss(known, 0, 0, places.memory_of(self.vault.root))
+
+    def _refuse_unseen(self, walk: Walk) -> None:
+        """Refuse a rebuild that would forget notes only because their folder cannot be read now (law 7)."""
+        known: Iterable[str] = ()
+        with suppress(apsw.Error):
+            if walk.unreadable and self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    known = store.notes()
+        unseen = sum(map(walk.cannot_tell, known))
+        if unseen:
+            raise RefusedError(
+                f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
+                "Make it readable first; `memory index` without --rebuild keeps what it knows.",
+            )
+
+    def _generation(self) -> int:
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            return store.generation
+        return 0
+
+    def _ignore_derived(self) -> None:
+        """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
+        folder = self.vault.root / ".memory"
+        file = folder / ".gitignore"
+        if folder.is_dir() and not file.exists():
+            with suppress(OSError):
+                file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
+
+    def _settings(self) -> schema.Settings:
+        return schema.Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap, self.embedder.id)
+
+    def _indexer(self, store: Store) -> "Indexer":
+        from vault_memory.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
+
+        return Indexer(self.vault, store, self._settings(), self.embedder)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+        """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
+
+        With `write=False` nothing is written: what is behind is only counted.
+        """
+        walk = self.vault.walk()
+        report = None
+        with schema.spoken(self.index_path):
+            opened, _ = self._open()
+            if opened is None:
+                with places.writer_lock(self.index_path, LOCK_SECONDS):
+                    report = self._index(False, [], progress)
+            with closing(opened or Store.open(self.index_path)) as store:
+                freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                yield store, freshness
+
+    def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
+        """Read from the index; one found to be damaged only now is built anew, and asked again."""
+        try:
+            with self.reading(progress) as (store, freshness):
+                return question(store, freshness)
+        except schema.DAMAGED as error:
+            self._mend(error, progress)
+            with self.reading(progress) as (store, freshness):
+                return question(store, freshness)
+
+    def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
+
+    def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
+        changes = diff(walk.files, store.notes(), int(store.meta("checked_ns") or 0))
+        pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
+        if not pending:
+            return Freshness(True, 0)
+        if not write:
+            # A file saved just before it was indexed is only suspected of having changed since.
+            indexed = store.notes()
+            changed = [f for f in changes.suspect if self._hash(f.path) != indexed[f.path].hash]
+            pending -= len(changes.suspect) - len(changed)
+            return Freshness(not pending, pending)
+        try:
+            # A busy writer never blocks reading: whoever holds the lock is catching up already.
+            with places.writer_lock(self.index_path, 0):
+                report = self._indexer(store).update(walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
+                schema.checkpoint(store.connection)
+        except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
+            return Freshness(False, pending)
+        return Freshness(not report.pending, report.pending, report)
+
+    def _hash(self, path: str) -> bytes | None:
+        try:
+            return content_hash(self.vault.read(path))
+        except OSError:
+            return None
+
+
+def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
+    """A walk that knows only of the notes in `below`; the others count as they are in the index."""
+    from vault_memory.vault import File
+
+    def inside(path: str) -> bool:
+        return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
+
+    files = {path: file for path, file in walk.files.items() if inside(path)}
+    files |= {
+        row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)
+    }
+    return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
+
+
+def template(name: str) -> Path:
+    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / name).exists():
+            return folder / name
+    raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")
