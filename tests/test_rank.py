@@ -23,7 +23,6 @@ from vault_memory.rank import (
     speaker,
 )
 
-
 KIND = {True: "opinion"}
 
 

@@ -328,10 +328,11 @@ def test_problems_name_path_and_line() -> None:
 @pytest.mark.parametrize(
     ("text", "scope"),
     [
-        ("O(c=2, scope=agent:scribe) @Mara: bad", "agent:scribe"),
-        ("X(scope = diary): bad", "custom:diary"),
-        ("no such thing", None),
-        ("a telescope=big", None),
+        ("- O(c=2, scope=agent:scribe) @Mara: bad", "agent:scribe"),
+        ("* X(scope = diary): bad", "custom:diary"),
+        ("- no such thing", None),
+        ("- a telescope=big", None),
+        ("prose that explains scope=agent:scribe and scope=user:odd", None),
     ],
 )
 def test_what_was_meant_to_be_private_stays_so_in_a_malformed_bullet(text: str, scope: str | None) -> None:

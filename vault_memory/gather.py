@@ -31,6 +31,9 @@ COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
 
+OCCURRED = 0.7
+"""A fact told at another time about the days in question, against one told in them."""
+
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
 
@@ -274,10 +277,11 @@ class Gatherer:
         if question.window.kind == "around":
             start = end = start + (end - start) // 2
         soft = timedelta(days=max((question.window.span.end - question.window.span.start).days, 3))
-        return {
-            passage_id: max(_fit(first, last, start, end, soft) for first, last in days)
-            for passage_id, days in self._search.days(passages).items()
-        }
+        fits: dict[int, float] = {}
+        for passage_id, day, occurred in self._search.days(passages):
+            told = _fit(day, day, start, end, soft) if day else 0.0
+            fits[passage_id] = max(told, OCCURRED * _fit(*occurred, start, end, soft) if occurred else 0.0)
+        return fits
 
     def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.

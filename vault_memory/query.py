@@ -59,9 +59,9 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 class Question:
     """A question as it was understood.
 
-    `words` are its content words, case folded, `spoken` all its words; `phrases` FTS5 phrases for the content words;
-    `exact` texts that should occur as they are (quoted parts, paths, options, versions); `names` its capitalised
-    words; `entity_slugs` runs of one to four words that may name an entity.
+    `words` are its content words, case folded, `spoken` all from the first to the last of them; `phrases` FTS5
+    phrases for the content words; `exact` texts that should occur as they are (quoted parts, paths, options,
+    versions); `names` its capitalised words; `entity_slugs` runs of one to four words that may name an entity.
     """
 
     text: str
@@ -93,7 +93,7 @@ def understand(text: str, today: date) -> Question:
     return Question(
         text=text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
-        spoken=tuple(re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]),
+        spoken=_quotable(text),
         phrases=phrases,
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         names=tuple(
@@ -106,6 +106,16 @@ def understand(text: str, today: date) -> Question:
         wants_latest=latest,
         wants_earliest=earliest,
     )
+
+
+def _quotable(text: str) -> tuple[str, ...]:
+    """The question's words without the idle ones at both ends: what of it could be a quotation.
+
+    A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
+    """
+    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
+    telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
+    return tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
 
 
 def _bare(word: str) -> str:

@@ -4,7 +4,7 @@ Filters are worked out once into a temporary table that every lane reads, so tha
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -213,18 +213,15 @@ class Search:
         days = (start.isoformat(), end.isoformat(), nearest.isoformat())
         return [row[0] for row in self._store.rows(sql, *days, limit)]
 
-    def days(self, ids: Iterable[int]) -> dict[int, list[tuple[date, date]]]:
-        """The spans of days each dated passage stands for: its note's day, and when its fact occurred."""
+    def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
+        """(passage id, its note's day, when its fact occurred) of each of these passages."""
         sql = (
             "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
             " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
         )
-        spans: dict[int, list[tuple[date, date]]] = {}
         for passage, day, start, end in self._store.rows(sql, json.dumps(list(ids))):
-            found = [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in ((day, day), (start, end)) if a and b]
-            if found:
-                spans[passage] = found
-        return spans
+            occurred = (date.fromisoformat(start), date.fromisoformat(end)) if start and end else None
+            yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """The passages with these ids; under filters only those allowed, for what may not be shown is not read."""
