@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from vault_memory import tokens
 from vault_memory.answer import Answer, Request, Result, Understood, note_header
+from vault_memory.evidence import Candidate
 from vault_memory.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
-from vault_memory.rank import Candidate
 from vault_memory.render import recall_text
 
 LINE_TOKENS = 4  # of a line numbered below 1000

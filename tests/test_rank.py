@@ -7,21 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.rank import (
     FEEDBACK_SHARE,
     FEEDBACK_TERMS,
     NOTE_SHARE,
-    WEIGHTS,
-    Candidate,
-    Evidence,
-    Feedback,
-    NoteFacts,
     Ranker,
     count_stems,
     inverse_frequency,
     longest_run,
     speaker,
 )
+from vault_memory.weights import WEIGHTS
 
 KIND = {True: "opinion"}
 
@@ -206,7 +203,7 @@ def test_a_score_is_the_sum_of_what_explains_it(
     for number, score in ranked.items():
         parts = ranker.explain(number)
         assert 0 < parts["note_share"] <= NOTE_SHARE
-        assert set(parts["boosts"]) <= set(WEIGHTS)
+        assert set(parts["boosts"]) <= set(WEIGHTS._fields)
         assert score == pytest.approx(sum(parts["boosts"].values()), abs=0.002)  # each is rounded to 4 digits
     backwards = dataclasses.replace(found, passages=dict(reversed(found.passages.items())))
     assert Ranker(backwards).rank(Feedback()) == ranked

@@ -11,8 +11,8 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from vault_memory import terms
+from vault_memory.evidence import ASIDE
 from vault_memory.note import BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
-from vault_memory.rank import ASIDE
 from vault_memory.retain import KINDS, Fact
 
 WINDOW_CHARS = 320

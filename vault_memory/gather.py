@@ -11,9 +11,10 @@ from vault_memory import schema, terms
 from vault_memory.answer import Request
 from vault_memory.embed import StaticEmbedder, bit_code
 from vault_memory.errors import IndexUnusableError
+from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
 from vault_memory.query import STOP_WORDS, Question
-from vault_memory.rank import REACH, Candidate, Evidence, Feedback, NoteFacts, Ranker, count_stems, inverse_frequency
+from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
 from vault_memory.store import Store
 from vault_memory.vectors import combine

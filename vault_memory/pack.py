@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from vault_memory.rank import Candidate
+from vault_memory.evidence import Candidate
 
 JOINER = " … "
 JOINER_TOKENS = 2

@@ -12,43 +12,14 @@ How it works, and what each step was worth when measured (CONTRIBUTING.md has th
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from heapq import nsmallest
+from operator import mul
+from typing import Any
 
-ASIDE = 1 << 30
-"""The section of frontmatter and of comments, which belong to no text around them."""
-
-WEIGHTS: Mapping[str, float] = {
-    # blended by the note's length: of the passage …
-    "coverage": 6.0,
-    "semantic": 6.0,
-    # … and of its note
-    "note": 6.0,
-    "note_semantic": 3.0,
-    "feedback": 5.0,
-    # added as they are
-    "lexical": 1.0,
-    "keyword": 4.0,
-    "form": 3.0,
-    "fact": 1.0,
-    "speaker": 3.5,
-    "reply": 2.0,
-    "question": -0.8,
-    "heading": -1.5,
-    "time": 2.5,
-    "date": 4.5,
-    "entity": 1.5,
-    "title": 1.0,
-    "titled": 3.0,
-    "phrase": 4.0,
-    "exact": 2.0,
-    "kind": 0.4,
-    "order": 3.0,
-    "aside": -3.0,
-}
-"""What each feature (0..1; the semantic ones -1..1) adds to a passage's score; rounded, since none is certain."""
+from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback
+from vault_memory.weights import WEIGHTS, Features
 
 REACH = (1.0, 0.6, 0.4, 0.3)
 """How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
@@ -70,79 +41,6 @@ FACTS = frozenset(("world", "experience", "opinion", "observation"))
 """Kinds that someone wrote down to be remembered: each stands for itself."""
 
 
-class Candidate(NamedTuple):
-    """A passage with what ranking and answering need of it."""
-
-    id: int
-    note_id: int
-    start_line: int
-    end_line: int
-    from_char: int | None
-    to_char: int | None
-    kind: str
-    tokens: int
-    section: int
-    """How many headings stand above it; negative for a heading itself, ASIDE for frontmatter and comments."""
-    text: str
-
-    @property
-    def is_heading(self) -> bool:
-        return self.section < 0
-
-
-class NoteFacts(NamedTuple):
-    """What ranking needs to know of a note: its length, and how near it is to the question (cosine)."""
-
-    tokens: int
-    words: int
-    cosine: float = 0.0
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All that was found for one question, by passage id unless named otherwise."""
-
-    passages: Mapping[int, Candidate]
-    notes: Mapping[int, NoteFacts]
-    """By note id."""
-    rarity: Mapping[str, float] = field(default_factory=dict)
-    """The question's terms, with their inverse document frequency."""
-    hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    """By term: how often it stands in which candidate."""
-    stems: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    """The stems of each candidate, in order."""
-    lexical: Mapping[int, float] = field(default_factory=dict)
-    """BM25 of those the lexical lane found."""
-    cosine: Mapping[int, float] = field(default_factory=dict)
-    days: Mapping[int, float] = field(default_factory=dict)
-    """How well its day fits the question's time, 0..1."""
-    title: Mapping[int, float] = field(default_factory=dict)
-    """By note id: how well its title, aliases, path and tags match, 0..1."""
-    order: Mapping[int, float] = field(default_factory=dict)
-    """1 for what the question wants first (latest, earliest), down to 0."""
-    about: Mapping[int, float] = field(default_factory=dict)
-    """How much it counts that they mention an entity of the question, or stand on its page."""
-    words: Sequence[str] = ()
-    """The question's content words as they were written, case folded."""
-    spoken: Sequence[str] = ()
-    """All of its words, in order, case folded."""
-    names: Sequence[str] = ()
-    exact: Sequence[str] = ()
-    kinds: Sequence[str] = ()
-    asks_when: bool = False
-    average_note_words: float = 1.0
-    average_passage_words: float = 1.0
-
-
-class Feedback(NamedTuple):
-    """What the first round's best passages add: weighted terms, and each candidate's cosine to where they point."""
-
-    terms: Mapping[str, float] = {}
-    rarity: Mapping[str, float] = {}
-    hits: Mapping[str, Mapping[int, int]] = {}
-    cosine: Mapping[int, float] = {}
-
-
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
@@ -162,6 +60,7 @@ class Ranker:
         self._found = found
         best = max(found.lexical.values(), default=0.0) or 1.0
         self._lexical = {i: score / best for i, score in found.lexical.items()}
+        self._asked = max(len(found.rarity), 1)
         self._coverage = self._covered()
         self._notes: Mapping[int, float] = {}
         self._feedback: Mapping[int, float] = {}
@@ -178,8 +77,8 @@ class Ranker:
             meaning = 2 * found.cosine.get(passage.id, 0.0)
             return words + meaning + notes.get(passage.note_id, 0.0) - 2 * passage.is_heading
 
-        best = sorted(found.passages.values(), key=lambda p: (-score(p), p.id))
-        return [passage.id for passage in best[:FEEDBACK_PASSAGES]]
+        best = nsmallest(FEEDBACK_PASSAGES, found.passages.values(), key=lambda p: (-score(p), p.id))
+        return [passage.id for passage in best]
 
     def feedback_terms(self, best: Iterable[int], rarity: Mapping[str, float]) -> dict[str, float]:
         """The stems that tell most about those passages, weighted; those that tell nothing are not in `rarity`."""
@@ -203,17 +102,59 @@ class Ranker:
         asked = self._note_gains(self._found.hits, self._found.rarity)
         self._notes = _over_best(_added_up(asked, self._note_gains(feedback.hits, learnt)))
         self._feedback = feedback.cosine
-        scores = {p.id: self._score(p) for p in self._found.passages.values()}
+        scores = {p.id: sum(map(mul, WEIGHTS, self.features(p))) for p in self._found.passages.values()}
         return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def features(self, passage: Candidate) -> Features:
+        """What is known of one candidate, after `rank`."""
+        found, text, here = self._found, passage.text, passage.id
+        share = self._note_share(passage)
+        lexical = self._lexical.get(here, 0.0)
+        # A heading holds the word; what stands below it answers.
+        keyword, form, phrase = self._in_words(lexical, text) if lexical and passage.section >= 0 else (0.0, 0.0, 0.0)
+        title = found.title.get(passage.note_id, 0.0)
+        return Features(
+            (1 - share) * self._coverage.get(here, 0.0),
+            (1 - share) * found.cosine.get(here, 0.0),
+            share * self._notes.get(passage.note_id, 0.0),
+            share * found.notes[passage.note_id].cosine,
+            share * self._feedback.get(here, 0.0),
+            lexical,
+            keyword,
+            form,
+            phrase,
+            passage.kind in FACTS,
+            here in self._said_by_the_one_asked_about,
+            self._reply(passage),
+            text.endswith("?"),
+            passage.section < 0,
+            found.asks_when and _TIME.search(text) is not None,
+            found.days.get(here, 0.0),
+            found.about.get(here, 0.0),
+            title,
+            title / self._asked,
+            bool(found.exact) and any(exact in text for exact in found.exact),
+            passage.kind in found.kinds,
+            found.order.get(here, 0.0),
+            passage.section == ASIDE,
+        )
+
+    def _in_words(self, lexical: float, text: str) -> tuple[float, float, float]:
+        """Keyword, form and phrase of a passage that the lexical lane found."""
+        found, folded = self._found, text.casefold()
+        form = sum(word in folded for word in found.words) / max(len(found.words), 1)
+        return lexical / self._asked, form / self._asked, longest_run(found.spoken, folded)
+
+    def _reply(self, passage: Candidate) -> float:
+        before = self._found.passages.get(passage.id - 1)
+        if before is None or before.section != passage.section or "?" not in before.text:
+            return 0.0
+        return self._lexical.get(before.id, 0.0)
 
     def explain(self, passage_id: int) -> dict[str, Any]:
         """Why a passage has its score, after `rank`: raw score and rank in each lane, and what each feature added."""
         passage, found = self._found.passages[passage_id], self._found
-        share = self._note_share(passage)
-        own, note = self._of_passage(passage), self._of_note(passage)
-        parts = [(name, value * (1 - share)) for name, value in own.items()]
-        parts += [(name, value * share) for name, value in note.items()]
-        parts += list(self._added(passage))
+        features = self.features(passage)._asdict()
         lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
         return {
             "lanes": {
@@ -221,83 +162,18 @@ class Ranker:
                 for lane, scores in lanes.items()
                 if scores.get(passage_id)
             },
-            "note_share": round(share, 3),
-            "boosts": {name: round(WEIGHTS[name] * value, 4) for name, value in parts if value},
+            "note_share": round(self._note_share(passage), 3),
+            "boosts": {name: round(getattr(WEIGHTS, name) * value, 4) for name, value in features.items() if value},
         }
-
-    def _score(self, passage: Candidate) -> float:
-        share = self._note_share(passage)
-        own = sum(WEIGHTS[name] * value for name, value in self._of_passage(passage).items())
-        note = sum(WEIGHTS[name] * value for name, value in self._of_note(passage).items())
-        return (1 - share) * own + share * note + sum(WEIGHTS[name] * value for name, value in self._added(passage))
-
-    def _of_passage(self, passage: Candidate) -> dict[str, float]:
-        return {
-            "coverage": self._coverage.get(passage.id, 0.0),
-            "semantic": self._found.cosine.get(passage.id, 0.0),
-        }
-
-    def _of_note(self, passage: Candidate) -> dict[str, float]:
-        return {
-            "note": self._notes.get(passage.note_id, 0.0),
-            "note_semantic": self._found.notes[passage.note_id].cosine,
-            "feedback": self._feedback.get(passage.id, 0.0),
-        }
-
-    def _added(self, passage: Candidate) -> Iterator[tuple[str, float]]:
-        found, text = self._found, passage.text
-        lexical = self._lexical.get(passage.id, 0.0)
-        if lexical:
-            yield "lexical", lexical
-        if lexical and not passage.is_heading:  # a heading holds the word; what stands below it answers
-            # In a question of one word that word, as it was written, is all there is; in a long one no word decides.
-            asked = max(len(found.rarity), 1)
-            folded = text.casefold()
-            yield "keyword", lexical / asked
-            yield "form", sum(word in folded for word in found.words) / max(len(found.words), 1) / asked
-            yield "phrase", longest_run(found.spoken, folded)
-        if passage.kind in FACTS:
-            yield "fact", 1.0
-        if passage.is_heading:
-            yield "heading", 1.0
-        elif passage.section == ASIDE:
-            yield "aside", 1.0
-        if text.endswith("?"):
-            yield "question", 1.0
-        if self._speaker and speaker(text) == self._speaker:
-            yield "speaker", 1.0
-        if passage.id - 1 in self._lexical:
-            before = found.passages[passage.id - 1]
-            if "?" in before.text and before.section == passage.section:
-                yield "reply", self._lexical[before.id]
-        if found.asks_when and _TIME.search(text):
-            yield "time", 1.0
-        if any(exact in text for exact in found.exact):
-            yield "exact", 1.0
-        if passage.kind in found.kinds:
-            yield "kind", 1.0
-        title = found.title.get(passage.note_id, 0.0)
-        if title:
-            yield "title", title
-            yield "titled", title / max(len(found.rarity), 1)
-        for name, values in self._looked_up:
-            if passage.id in values:
-                yield name, values[passage.id]
 
     @cached_property
-    def _looked_up(self) -> list[tuple[str, Mapping[int, float]]]:
-        """Features that only some questions have."""
-        tables = [("date", self._found.days), ("entity", self._found.about), ("order", self._found.order)]
-        return [table for table in tables if table[1]]
-
-    @cached_property
-    def _speaker(self) -> str:
-        """Who is asked about: the one speaker of the candidates that the question names; with two, neither."""
+    def _said_by_the_one_asked_about(self) -> frozenset[int]:
+        """What the one speaker says whom the question names; with two of them named, nothing."""
         if not self._found.names:
-            return ""
-        said = {speaker(p.text) for p in self._found.passages.values()} - {""}
-        named = {name.casefold() for name in self._found.names} & said
-        return named.pop() if len(named) == 1 else ""
+            return frozenset()
+        said = {p.id: speaker(p.text) for p in self._found.passages.values()}
+        named = {name.casefold() for name in self._found.names}.intersection(said.values())
+        return frozenset(i for i, name in said.items() if name in named) if len(named) == 1 else frozenset()
 
     # --- what both rounds share ------------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ from typing import Any
 from vault_memory import entities, pack, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.embed import StaticEmbedder
+from vault_memory.evidence import Candidate
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
 from vault_memory.note import Heading, decode, heading_path, split_lines
-from vault_memory.rank import Candidate
 from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vault import Vault

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.answer import Filters
 from vault_memory.entities import slug
-from vault_memory.rank import Candidate
+from vault_memory.evidence import Candidate
 from vault_memory.store import KINDS, Store
 from vault_memory.terms import quoted
 

@@ -1,0 +1,81 @@
+"""Owns the values that ranking is given: candidate passages, and all that was found about them. Pure data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+ASIDE = 1 << 30
+"""The section of frontmatter and of comments, which belong to no text around them."""
+
+
+class Candidate(NamedTuple):
+    """A passage with what ranking and answering need of it."""
+
+    id: int
+    note_id: int
+    start_line: int
+    end_line: int
+    from_char: int | None
+    to_char: int | None
+    kind: str
+    tokens: int
+    section: int
+    """How many headings stand above it; negative for a heading itself, ASIDE for frontmatter and comments."""
+    text: str
+
+    @property
+    def is_heading(self) -> bool:
+        return self.section < 0
+
+
+class NoteFacts(NamedTuple):
+    """What ranking needs to know of a note: its length, and how near it is to the question (cosine)."""
+
+    tokens: int
+    words: int
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that was found for one question, by passage id unless named otherwise."""
+
+    passages: Mapping[int, Candidate]
+    notes: Mapping[int, NoteFacts]
+    """By note id."""
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    """The question's terms, with their inverse document frequency."""
+    hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """By term: how often it stands in which candidate."""
+    stems: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """The stems of each candidate, in order."""
+    lexical: Mapping[int, float] = field(default_factory=dict)
+    """BM25 of those the lexical lane found."""
+    cosine: Mapping[int, float] = field(default_factory=dict)
+    days: Mapping[int, float] = field(default_factory=dict)
+    """How well its day fits the question's time, 0..1."""
+    title: Mapping[int, float] = field(default_factory=dict)
+    """By note id: how well its title, aliases, path and tags match, 0..1."""
+    order: Mapping[int, float] = field(default_factory=dict)
+    """1 for what the question wants first (latest, earliest), down to 0."""
+    about: Mapping[int, float] = field(default_factory=dict)
+    """How much it counts that they mention an entity of the question, or stand on its page."""
+    words: Sequence[str] = ()
+    """The question's content words as they were written, case folded."""
+    spoken: Sequence[str] = ()
+    """All of its words, in order, case folded."""
+    names: Sequence[str] = ()
+    exact: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    asks_when: bool = False
+    average_note_words: float = 1.0
+    average_passage_words: float = 1.0
+
+
+class Feedback(NamedTuple):
+    """What the first round's best passages add: weighted terms, and each candidate's cosine to where they point."""
+
+    terms: Mapping[str, float] = {}
+    rarity: Mapping[str, float] = {}
+    hits: Mapping[str, Mapping[int, int]] = {}
+    cosine: Mapping[int, float] = {}

@@ -1,0 +1,87 @@
+"""Owns what ranking knows of a passage and what each of it weighs: the one place where the weights live.
+
+`python tests/benchmarks/fit.py` fits them again and prints what they were worth; the Guide tells it to readers.
+"""
+
+from typing import NamedTuple
+
+
+class Features(NamedTuple):
+    """What is known of one passage for one question, each 0..1 unless said otherwise; also what each of it weighs.
+
+    The first five are blended by the note's length: the more the note is one thought, the more its own features count.
+    """
+
+    coverage: float
+    """The share of the question's terms, by rarity, in the passage and, less, around it."""
+    semantic: float
+    """Cosine of question and passage, -1..1."""
+    note: float
+    """BM25 of the note, against the best."""
+    note_semantic: float
+    """Cosine of question and note, -1..1."""
+    feedback: float
+    """Cosine of the passage and where the best passages of the first round point, -1..1."""
+    lexical: float
+    """BM25 of the passage, against the best."""
+    keyword: float
+    """The same, for a question of one word; half of it for one of two, and so on: in a long one no word decides."""
+    form: float
+    """The share of the question's words that stand there as they were written, likewise divided."""
+    phrase: float
+    """The longest run of the question's words, as a share of them."""
+    fact: float
+    """1 for what someone wrote down to be remembered."""
+    speaker: float
+    """1 when the one speaker asked about says it."""
+    reply: float
+    """The lexical score of the question just before it."""
+    question: float
+    """1 for what is itself a question."""
+    heading: float
+    time: float
+    """1 for a word of time where the question asks when."""
+    date: float
+    """How well its day fits the question's time."""
+    entity: float
+    """How much it is about an entity of the question; above 1 for the entity's own page."""
+    title: float
+    """How well its note's title, aliases, path and tags match."""
+    titled: float
+    """The same, divided by the number of the question's terms."""
+    exact: float
+    """1 when it holds a quoted part, path, option or version of the question to the letter."""
+    kind: float
+    """1 for a kind of fact the question hints at."""
+    order: float
+    """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
+    aside: float
+    """1 for frontmatter and comments."""
+
+
+WEIGHTS = Features(
+    coverage=6.0,
+    semantic=6.0,
+    note=6.0,
+    note_semantic=3.0,
+    feedback=5.0,
+    lexical=1.0,
+    keyword=4.0,
+    form=3.0,
+    phrase=4.0,
+    fact=1.0,
+    speaker=3.5,
+    reply=2.0,
+    question=-0.8,
+    heading=-1.5,
+    time=2.5,
+    date=4.5,
+    entity=1.5,
+    title=1.0,
+    titled=3.0,
+    exact=2.0,
+    kind=0.4,
+    order=3.0,
+    aside=-3.0,
+)
+"""What each feature adds to a passage's score; rounded, since none is certain."""
