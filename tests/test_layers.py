@@ -11,8 +11,9 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
-     "tokens", "terms", "entities", "query", "answer", "evidence", "weights", "rank", "pack", "wordpiece", "vectors"],
-    ["vault", "places", "schema", "store", "search", "embed", "journal", "digest", "changes"],
+     "tokens", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank", "pack",
+     "wordpiece", "vectors"],
+    ["vault", "places", "schema", "store", "lexicon", "search", "embed", "journal", "digest", "changes"],
     ["prepare", "worker", "indexer", "knowledge", "opinions", "gather", "recall", "reading", "writer", "health"],
     ["keeper", "memory", "request"],
     ["render"],

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.rank import (
-    FEEDBACK_SHARE,
-    FEEDBACK_TERMS,
     NOTE_SHARE,
     Ranker,
     count_stems,
@@ -143,25 +141,9 @@ def test_the_first_round_prefers_text_to_headings_and_is_bounded() -> None:
     assert best[0] == 9 and len(best) == 8 and 1 not in best
 
 
-def test_feedback_terms_are_weighted_against_the_best() -> None:
-    stems = {1: ("boat", "boat", "sail", "the"), 2: ("boat", "oar")}
-    ranker = Ranker(evidence(passage(1), passage(2), stems=stems))
-    found = ranker.feedback_terms([1, 2], {"boat": 2.0, "sail": 1.0, "oar": 1.0})
-    assert next(iter(found)) == "boat"
-    assert set(found) == {"boat", "sail", "oar"}
-    assert sum(found.values()) == pytest.approx(FEEDBACK_SHARE)  # a question of one term is not outvoted
-    assert ranker.feedback_terms([], {"boat": 2.0}) == {}
-
-
-def test_feedback_terms_are_few() -> None:
-    stems = {1: tuple(f"s{n}" for n in range(100))}
-    found = Ranker(evidence(passage(1), stems=stems)).feedback_terms([1], {f"s{n}": 1.0 for n in range(100)})
-    assert len(found) == FEEDBACK_TERMS
-
-
-def test_feedback_moves_the_note_it_points_to() -> None:
+def test_feedback_moves_the_passage_it_points_to() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2))
-    moved = Ranker(found).rank(Feedback({"oar": 0.5}, {"oar": 2.0}, {"oar": {2: 1}}, {2: 0.3}))
+    moved = Ranker(found).rank(Feedback(cosine={2: 0.3}))
     assert list(moved) == [2, 1] and moved[1] == 0
 
 

@@ -44,7 +44,9 @@ class Evidence:
     notes: Mapping[int, NoteFacts]
     """By note id."""
     rarity: Mapping[str, float] = field(default_factory=dict)
-    """The question's terms, with their inverse document frequency."""
+    """The question's terms, with their inverse document frequency among passages."""
+    note_rarity: Mapping[str, float] = field(default_factory=dict)
+    """The same among notes: what a note is about comes up in it again and again."""
     hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """By term: how often it stands in which candidate."""
     stems: Mapping[int, Sequence[str]] = field(default_factory=dict)
@@ -73,9 +75,7 @@ class Evidence:
 
 
 class Feedback(NamedTuple):
-    """What the first round's best passages add: weighted terms, and each candidate's cosine to where they point."""
+    """What the first round adds: the rarity of telling stems, and each candidate's cosine to where the best point."""
 
-    terms: Mapping[str, float] = {}
     rarity: Mapping[str, float] = {}
-    hits: Mapping[str, Mapping[int, int]] = {}
     cosine: Mapping[int, float] = {}

@@ -7,13 +7,15 @@ from typing import Any
 
 import apsw
 
-from vault_memory import schema, terms
+from vault_memory import schema
 from vault_memory.answer import Request
 from vault_memory.embed import StaticEmbedder, bit_code
 from vault_memory.errors import IndexUnusableError
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
-from vault_memory.query import STOP_WORDS, Question
+from vault_memory.lexicon import Holding, Lexicon
+from vault_memory.noterank import note_frequency
+from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
 from vault_memory.store import Store
@@ -44,8 +46,8 @@ OPENING, PAGE = 3, 2.4
 ABOUT_ONLY = 4.0
 """How much more it counts to be about an entity when that is all the question asks."""
 
-FEEDBACK_COMMON = 10
-"""Feedback learns no term that stands in more than one of so many passages, nor one that stands in only one."""
+FEEDBACK_COMMON = 5
+"""Feedback learns no term that stands in more than one of so many notes, nor one that stands in only one."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Gatherer:
         self._store, self._search, self._names, self._embedder = store, search, names, embedder
         self._total, self._words, self._notes = store.totals()
         self._space = store.one("SELECT id FROM embedder WHERE name = ?", embedder.id)
-        self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        self._lexicon = Lexicon(store)
         self._vectors_loaded = False
 
     def gather(self, question: Question, request: Request) -> Lanes:
@@ -78,8 +80,8 @@ class Gatherer:
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
-        rarity = self._telling(question.phrases)
-        lexical = self._lexical(list(rarity), question) if mode != "semantic" else {}
+        held = self._telling(question.phrases)
+        lexical = self._lexical(list(held), question) if mode != "semantic" else {}
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and not question.phrases
         vector = self._query_vector(question, degraded) if mode != "lexical" and not only_time else None
@@ -96,13 +98,13 @@ class Gatherer:
             )
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titles = self._titles(list(rarity))
+        titles = self._titles(list(held))
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal, *titled}, lexical)
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
         evidence = self._evidence(
-            question, passages, rarity if mode != "semantic" else {}, lexical, vector, entity, titles
+            question, passages, held if mode != "semantic" else {}, lexical, vector, entity, titles
         )
         ranker = Ranker(evidence)
         scores = ranker.rank(self._feedback(ranker, evidence, vector))
@@ -119,20 +121,18 @@ class Gatherer:
         )
 
     def _evidence(
-        self, question: Question, passages: Mapping[int, Candidate], rarity: Mapping[str, float],
+        self, question: Question, passages: Mapping[int, Candidate], held: Mapping[str, Holding],
         lexical: Mapping[int, float], vector: bytes | None, about: Mapping[int, float], titles: Mapping[int, float],
     ) -> Evidence:  # fmt: skip
-        stems = {
-            i: self._stems(terms.index_text(terms.body(p.text, p.kind not in ("note", "page"))))
-            for i, p in passages.items()
-        }
+        stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         notes = {p.note_id for p in passages.values()}
         near = self._search.note_cosines(notes, vector) if vector else {}
         return Evidence(
             passages=passages,
             notes={n: NoteFacts(tokens, words, near.get(n, 0.0)) for n, tokens, words in self._search.lengths(notes)},
-            rarity=rarity,
-            hits=self._hits(list(rarity), stems),
+            rarity={p: inverse_frequency(self._total, found.passages) for p, found in held.items()},
+            note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
+            hits=self._hits(list(held), stems),
             stems=stems,
             lexical=lexical,
             cosine=self._search.cosines(list(passages), vector) if vector else {},
@@ -155,45 +155,32 @@ class Gatherer:
         if not evidence.rarity and not vector:
             return Feedback()  # nothing was asked that any passage could be best at
         best = ranker.first_round()
-        worth = {s for i in best for s in evidence.stems[i] if len(s) > 2 and s not in STOP_WORDS and not s.isdigit()}
-        hits = count_stems(worth, evidence.stems)
-        rarity = self._stem_rarity(hits)
         cosine: Mapping[int, float] = {}
         if vector and best:
             cosine = self._search.cosines(list(evidence.passages), self._moved(vector, best))
-        return Feedback(ranker.feedback_terms(best, rarity), rarity, hits, cosine)
+        return Feedback(self._learnable(ranker.near()), cosine)
 
     # --- words ---------------------------------------------------------------------------------------------------
 
-    def _telling(self, phrases: Sequence[str]) -> dict[str, float]:
-        """The phrases that tell something, with their inverse document frequency; all that occur if none does."""
-        counts = {phrase: self._count(phrase) for phrase in phrases}
-        present = {phrase: count for phrase, count in counts.items() if count}
-        telling = {p: c for p, c in present.items() if c * COMMON <= self._total} or present
-        return {phrase: inverse_frequency(self._total, count) for phrase, count in telling.items()}
+    def _telling(self, phrases: Sequence[str]) -> dict[str, Holding]:
+        """The phrases that tell something, with where they stand; all that occur if none does."""
+        counts = {phrase: self._lexicon.count(phrase) for phrase in phrases}
+        present = {phrase: found for phrase, found in counts.items() if found.passages}
+        return {p: found for p, found in present.items() if found.passages * COMMON <= self._total} or present
 
-    def _count(self, phrase: str) -> int:
-        stem = " ".join(self._stems(_bare(phrase)))
-        known = self._store.one("SELECT passages FROM frequent WHERE term = ?", stem)
-        return int(known) if known is not None else self._search.count(phrase)
-
-    def _stem_rarity(self, hits: Mapping[str, Mapping[int, int]]) -> dict[str, float]:
-        """The inverse document frequency of the stems worth learning.
+    def _learnable(self, near: Mapping[str, int]) -> dict[str, float]:
+        """The inverse document frequency, in notes, of those stems of the best notes that tell something.
 
         Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
         """
-        frequent = self._store.frequent(list(hits))
-        counts = {stem: frequent.get(stem, len(found)) for stem, found in hits.items()}
+        worth = [stem for stem in near if len(stem) > 2 and stem not in self._lexicon.idle and not stem.isdigit()]
+        frequent = self._lexicon.frequent(worth)
+        counts = {stem: frequent[stem].notes if stem in frequent else near[stem] for stem in worth}
         return {
-            s: inverse_frequency(self._total, c)
+            s: inverse_frequency(self._notes, c)
             for s, c in counts.items()
-            if c > 1 and c * FEEDBACK_COMMON <= self._total
+            if c > 1 and c * FEEDBACK_COMMON <= self._notes
         }
-
-    def _stems(self, text: str) -> list[str]:
-        data, reason = text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT
-        # Without offsets and colocated stems the result is a list of texts.
-        return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
 
     def _lexical(self, phrases: Sequence[str], question: Question) -> dict[int, float]:
         if phrases:
@@ -205,7 +192,7 @@ class Gatherer:
 
     def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
         """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
-        wanted = {phrase: self._stems(_bare(phrase)) for phrase in phrases}
+        wanted = {phrase: self._lexicon.stems(phrase.strip('"*')) for phrase in phrases}
         single = {found[0]: phrase for phrase, found in wanted.items() if len(found) == 1 and not phrase.endswith("*")}
         hits = {single[stem]: counts for stem, counts in count_stems(set(single), stems).items()}
         for phrase in wanted.keys() - single.values():
@@ -315,10 +302,6 @@ class Gatherer:
                 if near and near.note_id == here.note_id and near.section == here.section:
                     keep[near.id] = near
         return keep
-
-
-def _bare(phrase: str) -> str:
-    return phrase.strip('"*')
 
 
 def _length(vector: bytes) -> float:

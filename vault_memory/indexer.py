@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from vault_memory import chunk, worker
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
+from vault_memory.lexicon import Lexicon
 from vault_memory.note import Problem
 from vault_memory.prepare import Prepared, prepare
 from vault_memory.schema import Settings, writing
@@ -210,7 +211,7 @@ class Indexer:
 
     def _finish_rows(self, started: int) -> None:
         self._store.set_meta("checked_ns", started)
-        self._store.refresh_frequent()
+        Lexicon(self._store).refresh()
 
 
 @contextmanager

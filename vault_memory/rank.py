@@ -11,14 +11,14 @@ How it works, and what each step was worth when measured (CONTRIBUTING.md has th
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from heapq import nsmallest
 from operator import mul
 from typing import Any
 
 from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback
+from vault_memory.noterank import NoteRanker, over_best
 from vault_memory.weights import WEIGHTS, Features
 
 REACH = (1.0, 0.6, 0.4, 0.3)
@@ -28,14 +28,7 @@ NOTE_SHARE = 0.9
 NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
 """A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
 
-NOTE_K1, NOTE_B = 2.0, 0.5
-K1, B = 1.2, 0.75
-"""BM25 constants of notes (term counts matter longer) and of passages (Robertson & Zaragoza 2009)."""
-
-FEEDBACK_PASSAGES, FEEDBACK_TERMS = 8, 20
-
-FEEDBACK_SHARE = 0.7
-"""What the learnt terms weigh together for each term of the question: a question of one word is not outvoted."""
+FEEDBACK_PASSAGES = 8
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
 """Kinds that someone wrote down to be remembered: each stands for itself."""
@@ -62,15 +55,17 @@ class Ranker:
         self._lexical = {i: score / best for i, score in found.lexical.items()}
         self._asked = max(len(found.rarity), 1)
         self._coverage = self._covered()
+        self._ranked_notes = NoteRanker(found)
         self._notes: Mapping[int, float] = {}
+        self._similar: Mapping[int, float] = {}
         self._feedback: Mapping[int, float] = {}
 
     # --- first round ---------------------------------------------------------------------------------------------
 
     def first_round(self) -> list[int]:
-        """The passages to learn from: the best by words and meaning alone."""
+        """The passages to learn a direction from: the best by words and meaning alone."""
         found = self._found
-        notes = _over_best(self._note_gains(found.hits, found.rarity))
+        notes = over_best(self._ranked_notes.asked)
 
         def score(passage: Candidate) -> float:
             words = self._lexical.get(passage.id, 0.0) + 2 * self._coverage.get(passage.id, 0.0)
@@ -80,27 +75,15 @@ class Ranker:
         best = nsmallest(FEEDBACK_PASSAGES, found.passages.values(), key=lambda p: (-score(p), p.id))
         return [passage.id for passage in best]
 
-    def feedback_terms(self, best: Iterable[int], rarity: Mapping[str, float]) -> dict[str, float]:
-        """The stems that tell most about those passages, weighted; those that tell nothing are not in `rarity`."""
-        weights: dict[str, float] = {}
-        for passage_id in best:
-            stems = self._found.stems.get(passage_id, ())
-            norm = K1 * (1 - B + B * len(stems) / self._found.average_passage_words)
-            for stem, count in Counter(stems).items():
-                if stem in rarity:
-                    weights[stem] = weights.get(stem, 0.0) + rarity[stem] * count * (K1 + 1) / (count + norm)
-        kept = sorted(weights, key=lambda stem: (-weights[stem], stem))[:FEEDBACK_TERMS]
-        total = sum(weights[stem] for stem in kept)
-        allowed = FEEDBACK_SHARE * min(total / weights[kept[0]], max(len(self._found.rarity), 1)) if kept else 0.0
-        return {stem: allowed * weights[stem] / total for stem in kept}
+    def near(self) -> Mapping[str, int]:
+        """The stems of the best notes, with the number of candidate notes that hold each."""
+        return self._ranked_notes.near()
 
     # --- second round --------------------------------------------------------------------------------------------
 
     def rank(self, feedback: Feedback) -> dict[int, float]:
         """The score of every passage, best first; ties go to the earlier row, so that answers repeat."""
-        learnt = {stem: feedback.rarity[stem] * weight for stem, weight in feedback.terms.items()}
-        asked = self._note_gains(self._found.hits, self._found.rarity)
-        self._notes = _over_best(_added_up(asked, self._note_gains(feedback.hits, learnt)))
+        self._notes, self._similar = self._ranked_notes.rank(feedback.rarity)
         self._feedback = feedback.cosine
         scores = {p.id: sum(map(mul, WEIGHTS, self.features(p))) for p in self._found.passages.values()}
         return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
@@ -117,6 +100,7 @@ class Ranker:
             (1 - share) * self._coverage.get(here, 0.0),
             (1 - share) * found.cosine.get(here, 0.0),
             share * self._notes.get(passage.note_id, 0.0),
+            share * self._similar.get(passage.note_id, 0.0),
             share * found.notes[passage.note_id].cosine,
             share * self._feedback.get(here, 0.0),
             lexical,
@@ -197,21 +181,6 @@ class Ranker:
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered
 
-    def _note_gains(self, hits: Mapping[str, Mapping[int, int]], weights: Mapping[str, float]) -> dict[int, float]:
-        """BM25 of each note over its candidate passages; a term's weight is its rarity, or part of it."""
-        found = self._found
-        scores: dict[int, float] = {}
-        for term, weight in weights.items():
-            counts: dict[int, int] = {}
-            for passage_id, count in hits.get(term, {}).items():
-                note_id = found.passages[passage_id].note_id
-                counts[note_id] = counts.get(note_id, 0) + count
-            for note_id, count in counts.items():
-                length = found.notes[note_id].words / found.average_note_words
-                norm = NOTE_K1 * (1 - NOTE_B + NOTE_B * length)
-                scores[note_id] = scores.get(note_id, 0.0) + weight * count * (NOTE_K1 + 1) / (count + norm)
-        return scores
-
     def _note_share(self, passage: Candidate) -> float:
         """How much of the score the note as a whole decides: 0.9 for a short note, less and less for a longer one."""
         whole = NOTE_TOKENS_LIST if _LIST_ITEM.match(passage.text) else NOTE_TOKENS_PROSE
@@ -244,15 +213,6 @@ def _place(scores: Mapping[int, float], key: int) -> int:
     return 1 + sum(score > scores[key] for score in scores.values())
 
 
-def _added_up(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
-    return {key: first.get(key, 0.0) + second.get(key, 0.0) for key in first.keys() | second.keys()}
-
-
-def _over_best(scores: Mapping[int, float]) -> dict[int, float]:
-    best = max(scores.values(), default=0.0) or 1.0
-    return {key: score / best for key, score in scores.items()}
-
-
 def speaker(text: str) -> str:
     """Who says a line of a conversation (`- Name: …`), case folded, or ""."""
     match = _SPEAKER.match(text)
@@ -261,4 +221,5 @@ def speaker(text: str) -> str:
 
 def inverse_frequency(total: int, holding: int) -> float:
     """BM25's inverse document frequency, never below a trace: a term everywhere tells next to nothing."""
+    holding = min(holding, total)  # a count kept from when there was more
     return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)

@@ -97,15 +97,6 @@ class Search:
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
 
-    def holding(self, phrase: str, limit: int) -> list[int]:
-        """Ids of passages that hold one phrase, in id order."""
-        sql = "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?" + self._where("rowid") + " LIMIT ?"
-        return [row[0] for row in self._store.rows(sql, phrase, limit)]
-
-    def count(self, phrase: str) -> int:
-        """In how many passages of the whole index a phrase occurs."""
-        return int(self._store.one("SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?", phrase))
-
     def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
         sql = (

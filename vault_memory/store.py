@@ -26,9 +26,6 @@ KINDS = ("note", "world", "experience", "opinion", "observation", "session", "pa
 
 NOTE_VECTOR_PASSAGES = 64
 
-FREQUENT_SHARE = 500
-"""Terms in more than one of this many passages have their count kept."""
-
 _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
 
@@ -146,11 +143,6 @@ class Store:
         """How many passages, words and notes there are."""
         row = next(self.rows("SELECT coalesce(sum(count), 0), coalesce(sum(words), 0), count(*) FROM note"))
         return int(row[0]), int(row[1]), int(row[2])
-
-    def frequent(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many passages these stems stand, for those that are frequent."""
-        sql = "SELECT f.term, f.passages FROM json_each(?) j JOIN frequent f ON f.term = j.value"
-        return dict(self.rows(sql, json.dumps(terms)))
 
     # --- notes in ------------------------------------------------------------------------------------------------
 
@@ -282,23 +274,6 @@ class Store:
     def forget_names(self) -> None:
         """Forget the names' numbers after a rollback, which may have taken some back."""
         self._names.clear()
-
-    def refresh_frequent(self) -> None:
-        """Note which terms stand in so many passages that they tell nothing; only when the index has grown or shrunk.
-
-        A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
-        """
-        total = int(self.one("SELECT count(*) FROM passage"))
-        counted = int(self.meta("frequent_at") or 0)
-        if abs(total - counted) * 10 <= counted:
-            return
-        self.connection.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab('main', 'passage_fts', 'row')"
-        )
-        self.connection.execute("DELETE FROM frequent")
-        sql = "INSERT INTO frequent SELECT term, doc FROM temp.vocabulary WHERE doc > ?"
-        self.connection.execute(sql, (max(total // FREQUENT_SHARE, 10),))
-        self.set_meta("frequent_at", total)
 
     def _embeddings_of(self, note_id: int) -> set[int]:
         sql = "SELECT DISTINCT embedding_id FROM passage WHERE id BETWEEN ? AND ? AND embedding_id IS NOT NULL"

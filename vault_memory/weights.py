@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Features(NamedTuple):
     """What is known of one passage for one question, each 0..1 unless said otherwise; also what each of it weighs.
 
-    The first five are blended by the note's length: the more the note is one thought, the more its own features count.
+    The first six are blended by the note's length: the more the note is one thought, the more its own features count.
     """
 
     coverage: float
@@ -18,6 +18,8 @@ class Features(NamedTuple):
     """Cosine of question and passage, -1..1."""
     note: float
     """BM25 of the note, against the best."""
+    similar: float
+    """The mean of that of the notes most like it."""
     note_semantic: float
     """Cosine of question and note, -1..1."""
     feedback: float
@@ -63,6 +65,7 @@ WEIGHTS = Features(
     coverage=6.0,
     semantic=6.0,
     note=6.0,
+    similar=4.0,
     note_semantic=3.0,
     feedback=5.0,
     lexical=1.0,
