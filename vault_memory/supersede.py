@@ -47,15 +47,17 @@ class Told(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """One sentence: as written, who it is about ("" for the fact's own subject), and whether it is all there is."""
+    """One sentence without adverbs of time, the names in the fact's head, whether it is all there is, and its tone."""
 
     text: str
     subjects: tuple[str, ...]
     whole: bool
-    change: bool
+    how: str
 
 
-_MARKUP = re.compile(r"@?\[\[(?:[^\[\]|]*\|)?([^\[\]|#]+)(?:#[^\[\]|]*)?\]\]|(?<!\w)@(?=\w)|[*`_]{1,2}(?=\S)|(?<=\S)[*`]{1,2}")
+_MARKUP = re.compile(
+    r"@?\[\[(?:[^\[\]|]*\|)?([^\[\]|#]+)(?:#[^\[\]|]*)?\]\]|(?<!\w)@(?=\w)|[*`_]{1,2}(?=\S)|(?<=\S)[*`]{1,2}"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
 _ASIDE = re.compile(r"\s*\([^()]*\)|,?\s+\b(?:because|so that|which|although|though)\b.*$", re.I)
 # What is not (yet, any more, always, alone) the case claims nothing that could be ended or end anything.
@@ -90,7 +92,7 @@ _NUMBER = re.compile(
     r"(?P<pre>(?:[a-z]{2,3}|[$€£¥])\s?)?(?P<number>\d(?:[\d.,'’  ]*\d)?)\s?(?P<unit>%|[€$£¥]|[^\W\d_]+(?:(?: an?| per|/) ?\w+)?)?$",
 )
 _TIME_VALUE = re.compile(
-    r"(?:(?:on|at|for) )?(?:\d{1,2}[:.]\d\d|\d{4}-\d\d-\d\d|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?,? ?)?"
+    r"(?:(?:on|at|for) )?(?:\d{1,2}:\d\d|\d{4}-\d\d-\d\d|(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?,? ?)?"
     r"(?:\d{1,2}\.? )?(?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"(?: \d{1,2})?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)(?:,? (?:at )?[\d:. apm]+)?",
 )
@@ -134,9 +136,10 @@ def claims(kind: str, subjects: Sequence[str], narrative: str) -> list[Claim]:
     text = _ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
     if not text or len(text) > 200 or _OPEN.search(text.replace("May", "\0")) or _WAS.search(text):
         return []
-    whole = len(sentences) == 1 and not re.search(r"[;:]|, (?!\d)|\b(?:and|or|but|while)\b", text)
-    change = _CHANGE.search(text) is not None
-    clause = _Clause(_without_tail(_LEAD.sub("", text)), tuple(subjects), whole, change)
+    whole = len(sentences) == 1 and not re.search(r"[;:]\s|, (?!\d)|\b(?:and|or|but|while)\b", text)
+    text = re.split(r"[;:]\s", text, maxsplit=1)[0]
+    how = REPLACES if re.search(r"\binstead$", text) else CHANGES if _CHANGE.search(text) else STATES
+    clause = _Clause(_without_tail(_LEAD.sub("", text)), tuple(subjects), whole, how)
     found = [claim for rule in _RULES for claim in rule(clause)]
     if kind == "experience":
         found = [claim._replace(whole=False) for claim in found if claim.how != STATES]
@@ -188,7 +191,7 @@ def _value(text: str) -> str:
 
 
 def _how(clause: _Clause) -> str:
-    return CHANGES if clause.change else STATES
+    return CHANGES if clause.how == REPLACES else clause.how
 
 
 def _lemma(verb: str) -> str:
@@ -210,6 +213,99 @@ _VERB_SLOTS = (
     | {stem: f"do {stem}" for stem in _STEMS}
 )
 
+# --- what takes the place of what -------------------------------------------------------------------------------------
+
+
+def supersedes(newer: Claim, older: Claim) -> bool:
+    """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
+    if not older.whole:
+        return False
+    if newer.slot == ANY:
+        return older.how != ENDS and older.slot != "like" and _bare(older.value) == newer.value
+    if newer.slot != older.slot:
+        return False
+    if ENDS in (newer.how, older.how):
+        return newer.how != older.how and _same(newer.value, older.value)
+    if not _is_exclusive(newer.slot):
+        return newer.slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
+    return _comparable(newer.value, older.value) and not _same(newer.value, older.value)
+
+
+def _is_exclusive(slot: str) -> bool:
+    return slot not in ("like", "prefer", "be") and not slot.startswith("do ")
+
+
+def _bare(value: str) -> str:
+    """A preference without its empty context, a number without its unit."""
+    return value.removesuffix("|")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two values are one: equal, or the one says the other more fully ("Bern", "Bern Switzerland")."""
+    first, second = (set(value.split("|")[0].split()) for value in (one, other))
+    alike = first <= second or second <= first if "|" not in one and one and other else first == second
+    return alike and (one.partition("|")[2] == other.partition("|")[2] or not all("|" in v for v in (one, other)))
+
+
+def _comparable(one: str, other: str) -> bool:
+    """Whether two values can be rivals: numbers of one unit, no country against a town in it."""
+    if ("|" in one) != ("|" in other):
+        return False
+    if "|" in one:
+        units = {value.partition("|")[2] for value in (one, other)}
+        return len(units) == 1 or "" in units
+    return (one.split()[-1] in COUNTRIES) == (other.split()[-1] in COUNTRIES) if one and other else False
+
+
+def _prefers_otherwise(newer: str, older: str) -> bool:
+    """Whether two preferences are about the same thing: the same context, or the same kind of thing at the end."""
+    new, new_context = newer.split("|")
+    old, old_context = older.split("|")
+    if new == old or new_context != old_context:
+        return False
+    return bool(new_context) or (len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:])
+
+
+def successors(told: Iterable[Told], today: int) -> dict[int, int]:
+    """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
+
+    Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
+    yet. Two claims of one day are told apart by their lines in one note, and not at all in two.
+    """
+    groups: dict[str, list[Told]] = {}
+    for one in told:
+        groups.setdefault(one.subject, []).append(one)
+    return {key: to for group in groups.values() for key, to in _in_group(group, today)}
+
+
+def _in_group(group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
+    for older in group:
+        later = [t for t in group if t.key != older.key and _is_newer(t, older) and t.since <= today]
+        rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
+        if not rivals:
+            continue
+        newest = max(rivals, key=lambda t: (t.day, t.note, t.line))
+        again = (
+            t for t in later if t.claim[:2] == older.claim[:2] and (t.claim.how == ENDS) == (older.claim.how == ENDS)
+        )
+        if not any(_is_newer(t, newest) for t in again):
+            yield older.key, newest.key
+
+
+def _is_newer(one: Told, other: Told) -> bool:
+    if one.day == other.day:
+        return one.note == other.note and one.line > other.line and one.since >= other.since
+    return one.day > other.day and one.since >= other.since
+
+
+def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
+    """`now prefers Y instead`: ends the only preference there was; of several nobody knows which."""
+    if newer.claim.how != REPLACES or older.claim.slot != "prefer" or not older.claim.whole:
+        return False
+    before = {t.claim.value for t in group if t.claim.slot == "prefer" and t.claim.how != ENDS and _is_newer(newer, t)}
+    return before == {older.claim.value} != {newer.claim.value}
+
+
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 _MOVED_FROM = re.compile(
@@ -221,11 +317,9 @@ _MOVED_TO = re.compile(
 )
 _LIVES = re.compile(rf"{_WHO}{_ADVERBS}(?:lives?|living|resides?|residing|based) (?:in|at) (?P<new>.+)", re.I)
 _WORKS = re.compile(rf"{_WHO}{_ADVERBS}(?:works?|working|employed) (?:at|for|by) (?P<new>.+?)(?: as .+)?", re.I)
-_LEFT = re.compile(rf"{_WHO}(?:has |have )?(?:left|quit) (?P<old>[^\W\d_a-z][\w&. -]*)", re.I)
+_LEFT = re.compile(rf"{_WHO}(?:has |have )?(?:left|quit) (?P<old>[\w&. -]+)", re.I)
 _NO_LONGER = re.compile(rf"{_WHO}(?P<is>is |are |am )?no longer (?P<rest>.+)", re.I)
-_NOT_ANY_MORE = re.compile(
-    rf"{_WHO}(?P<is>is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)", re.I
-)
+_NOT_ANY_MORE = re.compile(rf"{_WHO}(?P<is>is|are|am|does|do)(?: not|n['’]t) (?P<rest>.+)", re.I)
 _STOPPED = re.compile(rf"{_WHO}(?:has |have )?(?:stopped|quit|given up|gave up) (?P<verb>\w+ing)\b ?(?P<rest>.*)", re.I)
 _GAVE_UP = re.compile(rf"{_WHO}(?:has |have )?(?:given up|gave up) (?:on )?(?P<old>.+)", re.I)
 _VERB = re.compile(rf"{_WHO}{_ADVERBS}(?P<verb>[a-z]+)(?: (?P<rest>.+))?", re.I)
@@ -241,7 +335,8 @@ _WENT = re.compile(
     r"|raised|increased|reduced|lowered|changed|cut)(?: from .+?)? to (?P<new>.+)", re.I,
 )  # fmt: skip
 _BEST = re.compile(
-    r"(?P<new>(?:[^\s,;:]+ ){1,4})is (?:now )?the (?:right|best|better|proper|preferred) (?P<what>\w+ (?:for|to) .+)", re.I
+    r"(?P<new>(?:[^\s,;:]+ ){1,4})is (?:now )?the (?:right|best|better|proper|preferred) (?P<what>\w+ (?:for|to) .+)",
+    re.I,
 )
 _OF_ONE = re.compile(rf"{_WHO}{_ADVERBS}(?P<what>reports to|married to|engaged to|assigned to) (?P<new>.+)", re.I)
 
@@ -283,7 +378,7 @@ def _ended(clause: _Clause) -> Iterable[Claim]:
             yield Claim(ANY, _value(match["old"]), ENDS, clause.whole)
     elif match := _NO_LONGER.fullmatch(clause.text):
         yield from _over(clause, match["who"], ("is " if match["is"] else "") + match["rest"])
-    elif clause.change and (match := _NOT_ANY_MORE.fullmatch(clause.text)):
+    elif clause.how != STATES and (match := _NOT_ANY_MORE.fullmatch(clause.text)):
         be = match["is"].casefold() in ("is", "are", "am")
         yield from _over(clause, match["who"], ("is " if be else "") + match["rest"])
     elif (match := _LEFT.fullmatch(clause.text)) and match["old"][:1].isupper():
@@ -295,7 +390,7 @@ def _over(clause: _Clause, who: str, done: str) -> Iterable[Claim]:
     """What is no longer done: the same claim that a plain statement of it makes, as over."""
     if _who(clause, who) != "":
         return
-    plain = _Clause(done, clause.subjects or ("i",), clause.whole, False)
+    plain = _Clause(done, clause.subjects or ("i",), clause.whole, STATES)
     rules = (_lived, _worked, _stated)
     for claim in next((found for rule in rules if (found := list(rule(plain)))), []):
         yield claim._replace(how=ENDS)
@@ -320,14 +415,10 @@ def _preferred(clause: _Clause) -> Iterable[Claim]:
     if not match or _who(clause, match["who"]) != "":
         return
     context = _value(match["context"] or "")
-    how = REPLACES if re.search(r"\binstead$", _raw_end(clause)) and not match["old"] else _how(clause)
+    how = _how(clause) if match["old"] else clause.how
     yield Claim("prefer", f"{_value(match['new'])}|{context}", how, clause.whole)
     if match["old"]:
         yield Claim("prefer", f"{_value(match['old'])}|{context}", ENDS, False)
-
-
-def _raw_end(clause: _Clause) -> str:
-    return "instead" if clause.change and clause.text.endswith("\0") else ""
 
 
 def _valued(clause: _Clause) -> Iterable[Claim]:
@@ -345,10 +436,11 @@ def _valued(clause: _Clause) -> Iterable[Claim]:
     head = who.split()[-1] if not re.search(r" (?:for|of|in|at|on|to|from) ", who) else who.split()[0]
     if head in EPISODES or head.endswith("s") and head.rstrip("s") in EPISODES:
         return
-    if number := _numeric(new):
+    timed = re.sub(r"^(?:(?:planned|scheduled|due) )?(?:(?:on|at|for) )?", "", new)
+    if _TIME_VALUE.fullmatch(timed.casefold()) and (timed != new or not timed.isalpha()):
+        yield Claim(_slot("when", who), _value(timed), how, clause.whole)
+    elif number := _numeric(new):
         yield Claim(_slot("is", who), number, how, clause.whole)
-    elif re.match(r"(?:at|on|planned for|scheduled for|due(?: on)?) ", new) and _TIME_VALUE.search(new):
-        yield Claim(_slot("when", who), _value(re.sub(r"^(?:planned|scheduled|due) ", "", new)), how, clause.whole)
     elif (head in SINGLE or who.startswith(("favourite ", "favorite "))) and len(new.split()) <= 5:
         yield Claim(_slot("is", who), _value(new), how, clause.whole)
 
@@ -394,9 +486,14 @@ def _doing(clause: _Clause) -> tuple[str, str] | None:
     words = clause.text.split()
     for count in range(min(len(words) - 1, 3) + 1):
         if _who(clause, " ".join(words[:count])) == "":
-            rest = [w for i, w in enumerate(words[count:]) if i > 2 or w.casefold() not in ("now", "currently", "still")]
-            if rest and (_lemma(rest[0]) in _VERB_SLOTS or _lemma(rest[0]) in {_lemma(v) for v in _HATES} or rest[0] in
-                         ("is", "are", "am")):
+            rest = [
+                w for i, w in enumerate(words[count:]) if i > 2 or w.casefold() not in ("now", "currently", "still")
+            ]
+            if rest and (
+                _lemma(rest[0]) in _VERB_SLOTS
+                or _lemma(rest[0]) in {_lemma(v) for v in _HATES}
+                or rest[0].casefold() in ("is", "are", "am")
+            ):
                 return rest[0].casefold(), " ".join(rest[1:])
     return None
 
