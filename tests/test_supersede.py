@@ -1,10 +1,11 @@
-"""supersede.py: a labelled table of pairs, both ways, and the rules of order."""
+"""claims.py and supersede.py: a labelled table of pairs, both ways, and the rules of order."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory import supersede
+from vault_memory.claims import claims
 from vault_memory.supersede import Told
 
 DAY = 740_000
@@ -14,7 +15,7 @@ def told(key: int, head: str, text: str, day: int, kind: str = "world", since: i
     subjects = [head] if head else []
     return [
         Told(key, head.casefold(), claim, day, day if since is None else since, key, key)
-        for claim in supersede.claims(kind, subjects, text)
+        for claim in claims(kind, subjects, text)
     ]
 
 
@@ -210,12 +211,33 @@ def test_of_one_day_the_line_decides_in_one_note_only() -> None:
     st.text(max_size=80), st.sampled_from(["world", "experience", "opinion"]), st.lists(st.text(max_size=8), max_size=2)
 )
 def test_any_text_is_read_and_never_replaces_itself(text: str, kind: str, heads: list[str]) -> None:
-    found = supersede.claims(kind, heads, text)
+    found = claims(kind, heads, text)
     assert not any(supersede.supersedes(claim, claim) for claim in found)
 
 
 words = st.sampled_from(
-    "Peter lives in works at prefers likes Bern Malmö tea now instead no longer from to the is rent 5".split()
+    [
+        "Peter",
+        "lives",
+        "in",
+        "works",
+        "at",
+        "prefers",
+        "likes",
+        "Bern",
+        "Malmö",
+        "tea",
+        "now",
+        "instead",
+        "no",
+        "longer",
+        "from",
+        "to",
+        "the",
+        "is",
+        "rent",
+        "5",
+    ]
 )
 
 

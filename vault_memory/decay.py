@@ -198,7 +198,7 @@ def _age(trace: Trace, today: int) -> int | None:
     return max(today - max((trace.day, *trace.uses)), 0)
 
 
-# --- what it does to a ranking -----------------------------------------------------------------------------------------
+# --- what it does to a ranking ---------------------------------------------------------------------------------------
 
 
 def sway(left: float) -> float:
