@@ -19,8 +19,8 @@ ASIDE = re.compile(r"\s*\([^()]*\)|,?\s+\b(?:because|so that|which|although|thou
 # What is not (yet, any more, always, alone) the case claims nothing that could be ended or end anything.
 OPEN = re.compile(
     r"\?|[\"“”„]|\b(?:will|would|wants?|wanted|plan(?:s|ned|ning)? to|hop(?:es|ed|ing) to|might|could|should"
-    r"|consider\w*|thinking|thinks?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|except|sometimes"
-    r"|often|usually|mostly|also|too|both|either|another|second|besides|additionally|as well|other|says?|said|told"
+    r"|consider\w*|think(?:s|ing)?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|except"
+    r"|sometimes|often|usually|mostly|also|too|both|either|another|second|besides|additionally|as well|other|says?|said|told"
     r"|heard|claims|that|had|were|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
     r"|nearly|about to|some of|one of|half)\b|\bmay\b(?! \d)",
 )

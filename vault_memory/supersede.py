@@ -4,7 +4,8 @@ Retired facts are worse than repeated ones, so a claim is ended only by one abou
 attribute that can hold only one way at a time; what is merely similar ("likes tea", "likes trains") never meets.
 """
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
@@ -99,20 +100,26 @@ def _prefers_otherwise(newer: str, older: str) -> bool:
     return bool(new_context) or (len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:])
 
 
-def successors(told: Iterable[Told], today: int) -> dict[int, int]:
+def successors(told: Iterable[Told], today: int, asked: Container[int] | None = None) -> dict[int, int]:
     """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
+
+    `asked` limits the answer to these keys.
 
     Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
     yet. Two claims of one day are told apart by their lines in one note, and not at all in two.
     """
-    groups: dict[str, list[Told]] = {}
+    groups: dict[tuple[str, str], list[Told]] = {}
     for one in told:
-        groups.setdefault(one.subject, []).append(one)
-    return {key: to for group in groups.values() for key, to in _in_group(group, today)}
+        groups.setdefault((one.subject, one.claim.slot), []).append(one)
+    found: dict[int, int] = {}
+    for (subject, slot), group in groups.items():
+        rivals = [*group, *(groups.get((subject, ANY), ()) if slot != ANY else ())]
+        found |= _in_group([one for one in group if asked is None or one.key in asked], rivals, today)
+    return found
 
 
-def _in_group(group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
-    for older in group:
+def _in_group(olders: Sequence[Told], group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
+    for older in olders:
         later = [t for t in group if t.key != older.key and _is_newer(t, older) and t.since <= today]
         rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
         if not rivals:
@@ -141,3 +148,26 @@ def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
         return False
     before = {t.claim.value for t in group if t.claim.slot == "prefer" and t.claim.how != ENDS and _is_newer(newer, t)}
     return before == {older.claim.value} != {newer.claim.value}
+
+
+def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
+    """Scores in which each superseded memory comes right after its successor, which rises to where it stood.
+
+    `followed` maps keys to their successors; a successor that was not found itself is brought in. Best first.
+    """
+    raised = dict(scores)
+    for _ in followed:
+        for old, new in followed.items():
+            raised[new] = max(raised.get(new, -math.inf), raised.get(old, -math.inf))
+    lowered = dict(raised)
+    for old in sorted(followed, key=lambda key: (_depth(key, followed), key)):
+        lowered[old] = min(lowered[old], math.nextafter(lowered[followed[old]], -math.inf))
+    return dict(sorted(lowered.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _depth(key: int, followed: Mapping[int, int]) -> int:
+    """How many successors a memory has one behind the other; none follows itself, for each is newer."""
+    depth = 0
+    while key in followed and depth <= len(followed):
+        key, depth = followed[key], depth + 1
+    return depth
