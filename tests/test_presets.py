@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory import presets
+from vault_memory.answer import PRESETS
 from vault_memory.decay import Life
 from vault_memory.rank import Candidate, Evidence, NoteFacts
 
@@ -133,7 +134,7 @@ def test_mmr() -> None:
 scored = st.dictionaries(st.integers(1, 40), st.tuples(st.floats(0, 30), st.floats(-1, 1), st.just("a b")), max_size=25)
 
 
-@given(scored, st.sampled_from(presets.PRESETS[1:]), st.integers(1, 30))
+@given(scored, st.sampled_from(PRESETS[1:]), st.integers(1, 30))
 def test_every_candidate_is_ranked_or_counted(
     rows: dict[int, tuple[float, float, str]], preset: str, limit: int
 ) -> None:

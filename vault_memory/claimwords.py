@@ -20,8 +20,8 @@ ASIDE = re.compile(r"\s*\([^()]*\)|,?\s+\b(?:because|so that|which|although|thou
 OPEN = re.compile(
     r"\?|[\"“”„]|\b(?:will|would|wants?|wanted|plan(?:s|ned|ning)? to|hop(?:es|ed|ing) to|might|could|should"
     r"|consider\w*|think(?:s|ing)?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|except"
-    r"|sometimes|often|usually|mostly|also|too|both|either|another|second|besides|additionally|as well|other|says?|said|told"
-    r"|heard|claims|that|had|were|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
+    r"|sometimes|often|usually|mostly|also|too|both|either|another|second|besides|additionally|as well|other|says?|said"
+    r"|told|heard|claims|that|had|were|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
     r"|nearly|about to|some of|one of|half)\b|\bmay\b(?! \d)",
 )
 WAS = re.compile(r"\bwas\b(?! (?:raised|increased|reduced|lowered|changed|cut|moved|renamed|promoted))")

@@ -117,6 +117,7 @@ class Keeper:
             return None, "there was none"
         try:
             store = Store.open(self.index_path)
+            schema.check_words(store.connection)
             if self.config.index_path and store.meta("vault") not in (None, places.vault_id(self.vault.root)):
                 store.close()
                 raise RefusedError(

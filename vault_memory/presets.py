@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from vault_memory.decay import BETA, Life, classic_recency
 from vault_memory.rank import Evidence
 
-PRESETS = ("tuned", "weighted", "classic", "rrf")
-
 VECTOR, WORDS = 0.7, 0.3
 EXACT, EXACT_SHARE = 0.75, 0.92
 """A passage that words find this surely keeps this share of their score, whatever its meaning says."""

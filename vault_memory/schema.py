@@ -18,7 +18,8 @@ from vault_memory.vault import DailySettings
 VERSIONS = {"schema": 2, "notes": 3, "chunks": 3, "terms": 1}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
-`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py, `terms` terms.py.
+`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
+`terms` terms.py.
 """
 
 BUSY_TIMEOUT_MS = 5000
@@ -132,6 +133,14 @@ def create(path: Path) -> apsw.Connection:
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
     connection.execute(TABLES)
     return connection
+
+
+def check_words(connection: apsw.Connection) -> None:
+    """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
+    versions = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
+    found = [version for (version,) in connection.execute(versions)]
+    if len(found) != 2 or not all(version in (4, 5) for version in found):
+        raise apsw.CorruptError("the tables of words have no version")
 
 
 def load_vector_functions(connection: apsw.Connection) -> None:

@@ -153,12 +153,12 @@ def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
 def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
     """Scores in which each superseded memory comes right after its successor, which rises to where it stood.
 
-    `followed` maps keys to their successors; a successor that was not found itself is brought in. Best first.
+    `followed` maps keys to their successors; both have scores. Best first.
     """
     raised = dict(scores)
     for _ in followed:
         for old, new in followed.items():
-            raised[new] = max(raised.get(new, -math.inf), raised.get(old, -math.inf))
+            raised[new] = max(raised[new], raised[old])
     lowered = dict(raised)
     for old in sorted(followed, key=lambda key: (_depth(key, followed), key)):
         lowered[old] = min(lowered[old], math.nextafter(lowered[followed[old]], -math.inf))
