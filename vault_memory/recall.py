@@ -62,12 +62,8 @@ class Recall:
 
     def _compose(self, request: Request, question: query.Question, lanes: Lanes) -> Answer:
         ordered = lanes.ordered
-        candidates = [ordered.passages[i] for i in ordered.scores]
-        notes = self._search.notes({c.note_id for c in candidates})
-        headers = {note.id: note.header_tokens for note in notes.values()}
-        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
-        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
-        packed = pack.pack(candidates, headers, limits, marks)
+        notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
+        packed, later, unsure = self._pack(request, ordered, notes)
         results, changed = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
@@ -86,13 +82,32 @@ class Recall:
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates, "changed": changed,
-                "below_threshold": ordered.below_threshold,
+                "below_threshold": ordered.below_threshold, **later,
             },
-            degraded=lanes.degraded,
+            degraded=[*lanes.degraded, *unsure],
             generation=self._store.generation,
             notes=self._notes,
             vault=self._vault.root.name,
         )  # fmt: skip
+
+    def _pack(
+        self, request: Request, ordered: Ordered, notes: dict[int, NoteInfo]
+    ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
+        """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
+        candidates = [ordered.passages[i] for i in ordered.scores]
+        headers = {note.id: note.header_tokens for note in notes.values()}
+        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
+        packed = pack.pack(candidates, headers, limits, marks)
+        if not request.filters.as_of:
+            return packed, {}, []
+        from vault_memory.asof import AsOf
+
+        written = AsOf(self._store, self._vault.root, request.filters.as_of, notes)
+        while out := written.later(packed.places):
+            candidates = [passage for passage in candidates if passage.id not in out]
+            packed = pack.pack(candidates, headers, limits, marks)
+        return packed, {"later": len(ordered.scores) - len(candidates)}, written.unsure(packed.places)
 
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes

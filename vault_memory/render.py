@@ -142,6 +142,7 @@ _LEFT_OUT = {
     "over_k": "{} ranked lower (--k shows more)",
     "near_duplicates": "{} nearly the same",
     "changed": "{} whose note has changed since",
+    "later": "{} written later, as git knows",
     "below_threshold": "{} that the preset's thresholds dropped",
 }
 
