@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from vaults import fill, put
 
-from tests.vaults import fill, put
 from vault_memory import gitlines
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.asof import was_there
@@ -110,8 +110,10 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
     trap.write_text(f"#!/bin/sh\ntouch '{sprung}'\ncat\n", "utf-8")
     trap.chmod(0o755)
     put(versioned, ".gitattributes", "*.md filter=trap diff=trap\n")
-    keys = ("filter.trap.clean", "filter.trap.smudge", "diff.trap.textconv", "diff.trap.command", "core.fsmonitor",
-            "diff.external", "core.pager", "pager.blame", "core.sshCommand", "core.editor", "credential.helper")  # fmt: skip
+    keys = (
+        "filter.trap.clean", "filter.trap.smudge", "diff.trap.textconv", "diff.trap.command", "core.fsmonitor",
+        "diff.external", "core.pager", "pager.blame", "core.sshCommand", "core.editor", "credential.helper",
+    )  # fmt: skip
     for key in keys:
         subprocess.run(["git", "config", key, str(trap)], cwd=versioned, check=True)
     hooks = versioned / ".git" / "hooks"

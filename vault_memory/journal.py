@@ -98,7 +98,7 @@ def _append(file: Path, line: str) -> None:
 
 def passage_key(text: str) -> int:
     """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
-    return text_hash(_BLOCK_ID.sub("", text))
+    return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)
 
 
 def place_key(source: str) -> int:

@@ -22,7 +22,10 @@ def lives(
     """How the facts and the lines of dated notes among these passages stand on a day."""
     facts = {i: p for i, p in passages.items() if p.kind in FACTS}
     logs = {i: p for i, p in passages.items() if p.kind in _DATED and notes[p.note_id].day}
-    used = uses.days(store, {i: _keys(p, notes[p.note_id].path) for i, p in (facts | logs).items()}, today.toordinal())
+    used: dict[int, tuple[int, ...]] = {}
+    if uses.is_any(store):
+        keys = {i: _keys(p, notes[p.note_id].path) for i, p in (facts | logs).items()}
+        used = uses.days(store, keys, today.toordinal())
     known = _fact_rows(store, facts, today)
     found = {i: _fact(p, _day(notes[p.note_id]), known.get(i), used.get(i, ()), today) for i, p in facts.items()}
     return found | _logs(logs, notes, used, today)

@@ -56,15 +56,13 @@ def _marks(store: Store) -> dict[str, Mark]:
     return {row[0]: Mark(*row[1:]) for row in store.rows("SELECT file, size, tail, damaged FROM journal")}
 
 
-def damaged(store: Store) -> int:
-    """How many lines of the journals could not be read."""
-    return int(store.one("SELECT coalesce(sum(damaged), 0) FROM journal"))
+def is_any(store: Store) -> bool:
+    """Whether anything was ever of use; if not, nobody needs to hash what was found."""
+    return store.one("SELECT 1 FROM used LIMIT 1") is not None
 
 
 def days(store: Store, keys: Mapping[int, Iterable[int]], today: int) -> dict[int, tuple[int, ...]]:
     """The days of use of each passage, from all the hashes it is known by; by passage id, as decay.py counts them."""
-    if store.one("SELECT 1 FROM used LIMIT 1") is None:
-        return {}
     pairs = [(key, passage) for passage, known in keys.items() for key in known]
     sql = (
         "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
