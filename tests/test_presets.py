@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from vault_memory import presets
 from vault_memory.answer import PRESETS
 from vault_memory.decay import Life
-from vault_memory.rank import Candidate, Evidence, NoteFacts
+from vault_memory.evidence import Candidate, Evidence, NoteFacts
 
 unit = st.floats(0, 1)
 

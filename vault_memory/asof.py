@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 
 from vault_memory import gitlines, journal
-from vault_memory.rank import Candidate
+from vault_memory.evidence import Candidate
 from vault_memory.search import NoteInfo
 from vault_memory.store import Store
 

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 from vault_memory import decay, supersede
 from vault_memory.answer import Request
 from vault_memory.decay import Life
+from vault_memory.evidence import Candidate, Evidence, Feedback
 from vault_memory.history import Successor, superseded
 from vault_memory.knowledge import Names
 from vault_memory.lives import lives
-from vault_memory.rank import Candidate, Evidence, Feedback, Ranker
+from vault_memory.rank import Ranker
 from vault_memory.search import Search
 from vault_memory.store import Store
 

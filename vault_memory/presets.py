@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vault_memory.decay import BETA, Life, classic_recency
-from vault_memory.rank import Evidence
+from vault_memory.evidence import Evidence
 
 VECTOR, WORDS = 0.7, 0.3
 EXACT, EXACT_SHARE = 0.75, 0.92
