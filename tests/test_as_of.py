@@ -81,7 +81,7 @@ def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
     fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
     answer = ask(tmp_path, "heron eels")
     assert "A heron eats eels." in texts(answer)
-    assert dict(answer.degraded)["as-of"].startswith("1 result is from an undated note;")
+    assert dict(answer.degraded)["as-of"].startswith("1 result is from an undated note:")
 
 
 def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class AsOf:
         if not count:
             return []
         what = "1 result is from an undated note" if count == 1 else f"{count} results are from undated notes"
-        return [("as-of", f"{what}; whether it was written by {self._day} is not known")]
+        return [("as-of", f"{what}: nothing says what was written by {self._day}")]
 
     def _by_git(self, passage: Candidate) -> bool | None:
         """Whether the lines of a passage were there on the day; None when git does not know."""

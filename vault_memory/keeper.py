@@ -262,7 +262,7 @@ class Keeper:
         if uses.is_behind(store, self.vault.root):
             busy = (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError)
             with suppress(*busy), places.writer_lock(self.index_path, 0), schema.writing(store.connection):
-                uses.catch_up(store, self.vault.root)
+                uses.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
 
     def _hash(self, path: str) -> bytes | None:
         try:

@@ -6,6 +6,7 @@ reading a line twice.
 """
 
 import json
+import time
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
@@ -26,17 +27,20 @@ def is_behind(store: Store, root: Path) -> bool:
     )
 
 
-def catch_up(store: Store, root: Path) -> None:
-    """Read what is new in the journals; all of them anew when one vanished or was replaced. In a transaction."""
+def catch_up(store: Store, root: Path, deadline: float = float("inf")) -> None:
+    """Read what is new in the journals; all of them anew when one vanished or was replaced. In a transaction.
+
+    What is left at the `deadline` (time.monotonic) waits for the next time.
+    """
     files, marks = journal.files(root), _marks(store)
     if any(name not in files or not journal.is_continued(files[name], mark) for name, mark in marks.items()):
         store.connection.execute("DELETE FROM used; DELETE FROM journal")
         marks = {}
     for name, file in sorted(files.items()):
-        _read(store, name, file, marks.get(name, Mark()))
+        _read(store, name, file, marks.get(name, Mark()), deadline)
 
 
-def _read(store: Store, name: str, file: Path, mark: Mark) -> None:
+def _read(store: Store, name: str, file: Path, mark: Mark, deadline: float) -> None:
     """Read one file from its mark on; one that cannot be read is left for the next time."""
     sql = (
         "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
@@ -47,6 +51,8 @@ def _read(store: Store, name: str, file: Path, mark: Mark) -> None:
         while batch := list(islice(lines, _SLICE)):
             store.connection.executemany(sql, [use for uses, _ in batch for use in uses])
             mark = batch[-1][1]
+            if time.monotonic() > deadline:
+                break
     except OSError:
         pass
     store.connection.execute("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", (name, *mark))
