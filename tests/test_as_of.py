@@ -137,6 +137,23 @@ def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
     assert found.last == date(2025, 11, 15)
 
 
+@pytest.mark.parametrize("text", [b"One\rtwo\r", b"caf\xe9\n", "eel\n".encode("utf-16")])
+def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: bytes) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    put(tmp_path, "Old.md", text)
+    commit(tmp_path, "2025-10-01")
+    assert gitlines.lines(tmp_path, "Old.md", time.monotonic() + 60) is None
+
+
+def test_git_reads_windows_lines_and_marks(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    put(tmp_path, "Old.md", b"\xef\xbb\xbfOne\r\n  two\r\n")
+    commit(tmp_path, "2025-10-01")
+    found = gitlines.lines(tmp_path, "Old.md", time.monotonic() + 60)
+    assert found is not None
+    assert set(found.lines) == {"One", "two"}
+
+
 BEFORE, AFTER = Line(D, False), Line(D + timedelta(1), False)
 FIRST_AFTER = Line(D + timedelta(1), True)
 

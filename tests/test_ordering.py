@@ -164,6 +164,17 @@ def test_the_one_exact_hit_is_never_buried(tmp_path: Path, years: int) -> None:
     assert answer.results[0].tier == "peripheral"
 
 
+def test_what_was_told_on_three_days_matters_more(tmp_path: Path) -> None:
+    fact = "## Retain\n- W @Mara: Mara rows on Mondays.\n"
+    notes = {f"memory/2025-11-{day:02}.md": fact for day in (3, 10, 17)}
+    (tmp_path / "vault").mkdir()
+    of = memory(fill(tmp_path / "vault", notes))
+    late, early = datetime(2025, 11, 20, 12, tzinfo=UTC), datetime(2025, 11, 12, 12, tzinfo=UTC)
+    for now, importance in ((late, 0.65), (early, 0.5)):
+        lives = [result.why["life"] for result in ask(of, "Mara rows", now=now, explain=True).results if result.why]
+        assert lives[0]["importance"] == importance
+
+
 def test_only_facts_and_dated_logs_age(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {"Birds.md": "A heron eats eels.\n", "memory/2025-11-01.md": "A heron stood there.\n"}))
     ages = {r.path: r.why["boosts"].get("age") for r in ask(of, "heron", explain=True).results if r.why}

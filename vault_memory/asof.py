@@ -58,7 +58,9 @@ class AsOf:
         known = self._git[passage.note_id]
         if known is None:
             return None
-        return was_there([text.strip() for text in passage.text.split("\n")], known, self._day, passage.from_char)
+        return was_there(
+            [text.strip("\ufeff \t\r") for text in passage.text.split("\n")], known, self._day, passage.from_char
+        )
 
     def _seen(self, passages: Sequence[Candidate]) -> set[int]:
         """Those passages that answered a question by then: the journal knew them."""

@@ -24,8 +24,8 @@ CORE_RECALLS, CORE_WORTH, CORE_IMPORTANCE = 10, 0.7, 0.8
 DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
-SWAY = 0.25
-"""What a multiplier of 0 would take off a score of rank.py; since none is below LEAST, 0.175 is the most it takes.
+SWAY = 0.1
+"""What a multiplier of 0 would take off a score of rank.py; since none is below LEAST, 0.07 is the most it takes.
 
 An exact hit is worth 2.0 there and a full phrase 4.0: decay orders what is about equally fit and buries nothing.
 """
@@ -202,7 +202,7 @@ def _age(trace: Trace, today: int) -> int | None:
 
 
 def sway(left: float) -> float:
-    """What is added to a score of rank.py for a multiplier: 0 for 1, down to -0.175 for 0.3.
+    """What is added to a score of rank.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
 
     Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
     """

@@ -6,6 +6,7 @@ reading that would run the clean filter its settings name.
 """
 
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -46,10 +47,11 @@ def is_tracked(root: Path) -> bool:
 
 def lines(root: Path, path: str, deadline: float) -> Lines | None:
     """When each line of a note was committed; None when git is absent, knows nothing, or is late (time.monotonic)."""
-    left = deadline - time.monotonic()
-    if left <= 0:
+    left, git = deadline - time.monotonic(), shutil.which("git")
+    # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
+    if left <= 0 or git is None or Path(os.path.realpath(git)).is_relative_to(os.path.realpath(root)):
         return None
-    command = ["git", *_SAFE, "blame", "--porcelain", "--no-textconv", "HEAD", "--", path]
+    command = [git, *_SAFE, "blame", "--porcelain", "--no-textconv", "HEAD", "--", path]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
     try:
         done = subprocess.run(
@@ -59,9 +61,11 @@ def lines(root: Path, path: str, deadline: float) -> Lines | None:
     except (OSError, subprocess.SubprocessError):
         return None
     found: dict[str, Line] = {}
-    if done.returncode == 0:
+    porcelain = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
+    # Where git would part or read lines otherwise than note.py does, it knows nothing of them.
+    if done.returncode == 0 and not any(odd in porcelain for odd in "\r\0\ufffd"):
         with suppress(ValueError, KeyError, IndexError, OverflowError):
-            for text, line in _parsed(done.stdout.decode("utf-8", "replace")):
+            for text, line in _parsed(porcelain):
                 found[text] = min(line, found.get(text, line))
     return Lines(found, max(line.day for line in found.values())) if found else None
 
@@ -73,7 +77,7 @@ def _parsed(porcelain: str) -> Iterator[tuple[str, Line]]:
     commit = ""
     for row in porcelain.split("\n"):
         if row.startswith("\t"):
-            yield row[1:].strip(), Line(days[commit], commit in first)
+            yield row[1:].strip("\ufeff \t"), Line(days[commit], commit in first)
         elif row.startswith("author-time "):
             days[commit] = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()
         elif row == "boundary":
