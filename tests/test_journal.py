@@ -155,6 +155,16 @@ def test_a_half_line_waits_for_its_end(tmp_path: Path) -> None:
     assert [mark.size for _, mark in journal.read(file, found[1])] == [2 * len(line)]
 
 
+def test_a_line_without_end_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    line = b'{"event":"recall","day":"2025-10-01","query":"%016x","texts":["%016x"]}\n' % (1, 2)
+    file.write_bytes(b"x" * (2 * journal.MAX_LINE + 9) + b"\n" + line)
+    read = list(journal.read(file, Mark()))
+    assert [use for uses, _ in read for use in uses] == [journal.Use(2, 1, date(2025, 10, 1).toordinal())]
+    assert read[-1][1].size == file.stat().st_size
+    assert read[-1][1].damaged == 3
+
+
 def test_what_was_read_is_not_read_again(vault: Memory) -> None:
     use(vault, QUESTIONS[:3])
     tier(vault)

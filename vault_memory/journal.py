@@ -22,6 +22,7 @@ TAIL_BYTES = 64
 """What is compared of the end of the part that was read: a file that was replaced is read anew."""
 
 MAX_LINE = 1 << 20
+"""A longer line is damaged, and is never in memory as a whole."""
 
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
@@ -142,10 +143,11 @@ def read(file: Path, mark: Mark) -> Iterator[tuple[list[Use], Mark]]:
     place, tail, damaged = mark
     with open(file, "rb") as handle:
         handle.seek(place)
-        while line := handle.readline():
-            if not line.endswith(b"\n"):
+        while line := handle.readline(MAX_LINE):
+            whole = line.endswith(b"\n")
+            if not whole and len(line) < MAX_LINE:
                 return
-            uses = _uses(line) if len(line) <= MAX_LINE else None
+            uses = _uses(line) if whole else None
             damaged += uses is None
             place, tail = place + len(line), (tail + line)[-TAIL_BYTES:]
             yield uses or [], Mark(place, tail, damaged)
