@@ -280,7 +280,7 @@ def _numeric(text: str) -> str:
 
 def _is_place(text: str) -> bool:
     """Whether a text names a place: a capitalised name, perhaps with its country or a preposition before it."""
-    return re.match(r"(?:the )?[^\W\d_a-z]", text) is not None
+    return re.match(r"(?:the )?[^\W\d_a-z]", text) is not None and _place(text) not in table.NO_PLACES
 
 
 def _place(text: str) -> str:

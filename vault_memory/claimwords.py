@@ -71,6 +71,13 @@ HABITS = _set(
     "use drink eat drive play smoke take own rent wear read watch speak study attend ride practise practice support"
     " maintain run teach sing paint collect follow host deploy work employ subscribe train coach tolerate need"
 )
+NO_PLACES = _set(
+    "slack google github gitlab postgres postgresql sqlite mysql linux windows macos mac android iphone notion obsidian"
+    " teams zoom discord signal whatsapp telegram marketing sales engineering finance product design support research"
+    " operations hr legal it management python rust go java aws azure kubernetes docker helix emacs vim"
+)
+"""What one moves to without moving house."""
+
 LIKES = _set("like love enjoy adore favour favor")
 HATES = _set("hate dislike detest loathe")
 
