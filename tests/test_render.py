@@ -163,6 +163,7 @@ def test_the_recall_document_is_whole() -> None:
         "occurred",
         "entities",
         "confidence",
+        "superseded_by",
         "tier",
         "content",
         "path",

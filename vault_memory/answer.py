@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 SOURCES = ("notes", "sessions", "all")
+PRESETS = ("tuned", "weighted", "classic", "rrf")
 
 
 class Filters(NamedTuple):
@@ -39,6 +40,7 @@ class Request(NamedTuple):
     filters: Filters = Filters()
     source: str = "notes"
     mode: str = "auto"
+    preset: str = "tuned"
     explain: bool = False
     rendered: bool = False
     id: str | int | None = None
@@ -68,6 +70,9 @@ class Result(NamedTuple):
     tokens: int
     truncated: bool
     why: Mapping[str, Any] | None = None
+    superseded_by: str | None = None
+    key: int = 0
+    """The hash by which the journal knows the passage (journal.py)."""
 
     @property
     def source(self) -> str:

@@ -34,6 +34,7 @@ class Config:
     chunk_overlap: int = 80
     recall_k: int = 8
     recall_budget: int = 2000
+    recall_preset: str = "tuned"
     journal: bool = True
     ignored: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -78,6 +79,15 @@ def _between(low: int, high: int) -> Callable[[Any], int]:
     return check
 
 
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:  # noqa: ANN401
+        if value not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return str(value)
+
+    return check
+
+
 SETTINGS: Mapping[str, Setting] = {
     "vault": Setting("vault", _path, vault_may_set=False),
     "index.path": Setting("index_path", _path, vault_may_set=False),
@@ -88,8 +98,12 @@ SETTINGS: Mapping[str, Setting] = {
     "chunk.overlap": Setting("chunk_overlap", _between(0, 4000)),
     "recall.k": Setting("recall_k", _between(1, 1000)),
     "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
+    "recall.preset": Setting("recall_preset", _one_of("tuned", "weighted", "classic", "rrf")),
     "recall.journal": Setting("journal", _flag),
 }
+
+VARIABLES: Mapping[str, str] = {"MEMORY_PRESET": "recall.preset"}
+"""Environment variables that set a key; they beat both files."""
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -118,6 +132,8 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     ignored: list[str] = []
     values = _checked(_flat(local), vault_file, problems, ignored)
     values |= _checked(_flat(user), user_file, problems)
+    given = {key: environ[name] for name, key in VARIABLES.items() if environ.get(name)}
+    values |= _checked(given, Path("environment"), problems)
     if problems:
         raise UsageError("; ".join(problems), "Mend this in the file named, and run again.")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)

@@ -1,9 +1,8 @@
 """Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
 
 import apsw
 
@@ -15,6 +14,7 @@ from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Holding, Lexicon
 from vault_memory.noterank import note_frequency
+from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
@@ -54,10 +54,7 @@ FEEDBACK_COMMON = 5
 class Lanes:
     """The ranked candidates, and what is to be said of how the lanes ran."""
 
-    passages: Mapping[int, Candidate]
-    scores: Mapping[int, float]
-    """Best first."""
-    explain: Callable[[int], Mapping[str, Any]]
+    ordered: Ordered
     sizes: Mapping[str, int]
     mode: str
     embedder: str | None
@@ -70,6 +67,7 @@ class Gatherer:
 
     def __init__(self, store: Store, search: Search, names: Names, embedder: StaticEmbedder) -> None:
         self._store, self._search, self._names, self._embedder = store, search, names, embedder
+        self._ordering = Ordering(store, search, names)
         self._total, self._words, self._notes = store.totals()
         self._space = store.one("SELECT id FROM embedder WHERE name = ?", embedder.id)
         self._lexicon = Lexicon(store)
@@ -106,13 +104,10 @@ class Gatherer:
         evidence = self._evidence(
             question, passages, held if mode != "semantic" else {}, lexical, vector, entity, titles
         )
-        ranker = Ranker(evidence)
-        scores = ranker.rank(self._feedback(ranker, evidence, vector))
+        ordered = self._ordering.order(request, evidence, lambda ranker: self._feedback(ranker, evidence, vector))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
         return Lanes(
-            passages=passages,
-            scores=scores,
-            explain=ranker.explain,
+            ordered=ordered,
             sizes=sizes,
             mode=mode if vector or only_time or mode == "lexical" else "lexical",
             embedder=self._embedder.id if vector else None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory import places, schema
+from vault_memory import journal, places, schema
 from vault_memory.errors import IndexUnusableError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
@@ -100,6 +100,7 @@ def _checks(memory: "Memory") -> Iterator[Check]:
         yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
     yield _place(memory)
     yield _index(memory)
+    yield from _journal(memory)
     yield from _parts(memory)
 
 
@@ -136,6 +137,16 @@ def _index(memory: "Memory") -> Check:
         )
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
+
+
+def _journal(memory: "Memory") -> Iterator[Check]:
+    """Files of the journal with lines that could not be read: these recalls do not count."""
+    for name, file in journal.files(memory.vault.root).items():
+        with suppress(OSError):
+            damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
+            if damaged:
+                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name}, passed over"
+                yield Check("journal", "notice", what)
 
 
 def _counted_as(count: int, noun: str) -> str:

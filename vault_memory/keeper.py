@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
-from vault_memory import places, schema
+from vault_memory import places, schema, uses
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
@@ -97,6 +97,8 @@ class Keeper:
                 if below:
                     walk = _limited(walk, below, store)
                 report = self._indexer(store).update(walk, progress)
+                with schema.writing(store.connection):
+                    uses.catch_up(store, self.vault.root)
                 schema.checkpoint(store.connection)
             return report
         except schema.DAMAGED as error:
@@ -115,6 +117,7 @@ class Keeper:
             return None, "there was none"
         try:
             store = Store.open(self.index_path)
+            schema.check_words(store.connection)
             if self.config.index_path and store.meta("vault") not in (None, places.vault_id(self.vault.root)):
                 store.close()
                 raise RefusedError(
@@ -145,6 +148,7 @@ class Keeper:
                 store.set_meta("generation", self._generation() + 1)
                 store.set_meta("vault", places.vault_id(self.vault.root))
                 report = self._indexer(store).load(walk, progress)
+                uses.catch_up(store, self.vault.root)
             schema.swap_in(built, self.index_path)
         finally:
             built.unlink(missing_ok=True)
@@ -215,6 +219,8 @@ class Keeper:
                     report = self._index(False, [], progress)
             with closing(opened or Store.open(self.index_path)) as store:
                 freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                if write:
+                    self._count_uses(store)
                 yield store, freshness
 
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
@@ -250,6 +256,13 @@ class Keeper:
         except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
             return Freshness(False, pending)
         return Freshness(not report.pending, report.pending, report)
+
+    def _count_uses(self, store: Store) -> None:
+        """Read what is new in the journals; where the index cannot be written now, the next command does it."""
+        if uses.is_behind(store, self.vault.root):
+            busy = (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError)
+            with suppress(*busy), places.writer_lock(self.index_path, 0), schema.writing(store.connection):
+                uses.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
 
     def _hash(self, path: str) -> bytes | None:
         try:

@@ -47,8 +47,8 @@ class Memory(Keeper):
                         degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal:
-                            sources = [result.source for result in answer.results]
-                            journal.note_recall(self.vault.root, request.query, request.now, sources)
+                            cited = [journal.Cited(result.source, result.key) for result in answer.results]
+                            journal.note_recall(self.vault.root, request.query, request.now, cited)
                         yield answer
                         request, mended = next(waiting, None), ()
             except schema.DAMAGED as error:

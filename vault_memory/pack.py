@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from vault_memory.evidence import Candidate
 
+MARK_TOKENS = 16
+"""The most that ` ← superseded by ` and a line number cost, besides the path."""
+
 JOINER = " … "
 JOINER_TOKENS = 2
 ESCAPE_TOKENS = 4
@@ -38,10 +41,13 @@ class Limits:
     rendered: bool
 
 
-def pack(ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: Limits) -> Packed:
+def pack(
+    ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: Limits, marks: "dict[int, int] | None" = None
+) -> Packed:
     """Take passages in order while they fit; one that does not fit is passed over for a shorter one behind it.
 
-    Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs.
+    Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs,
+    `marks` what is printed behind a passage, by its id.
     """
     packed = Packed()
     notes: set[int] = set()
@@ -53,7 +59,7 @@ def pack(ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: L
             packed.over_k += 1
             continue
         tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
-        rendered = tokens + (0 if part_of else _citation_tokens(passage))
+        rendered = tokens + (0 if part_of else _citation_tokens(passage) + (marks or {}).get(passage.id, 0))
         rendered += 0 if passage.note_id in notes else header_tokens.get(passage.note_id, 0)
         used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
         if limits.budget_tokens is not None and used > limits.budget_tokens:

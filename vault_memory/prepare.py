@@ -6,13 +6,13 @@ Passages are made lazily: a note of 20 MB never has all of them in memory. A wor
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from vault_memory import chunk, dates, retain, terms, tokens
+from vault_memory import chunk, claims, dates, entities, retain, terms, tokens
 from vault_memory.answer import note_header
 from vault_memory.links import links, tags
 from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
 from vault_memory.properties import texts
-from vault_memory.store import Context, NoteHead, PassageRow, context_hash
+from vault_memory.store import Context, NoteHead, PassageRow, context_hash, text_hash
 from vault_memory.vault import DailySettings, File, content_hash
 
 
@@ -96,12 +96,20 @@ def _passage_row(passage: chunk.Passage, section: int, context: Context, count: 
         key=context_hash(context),
         fact=_fact_columns(fact) if fact else None,
         mentions=fact.entities if fact else (),
+        claims=_claims(fact) if fact else (),
     )
+
+
+def _claims(fact: retain.Fact) -> list[tuple[str, str, str, str, bool]]:
+    """(subject, slot, value, how, whole) of each thing a fact claims; its subject is who stands before the colon."""
+    subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
+    found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative)
+    return [(subject, *claim) for claim in found]
 
 
 def _fact_columns(
     fact: retain.Fact,
-) -> tuple[float | None, float | None, str | None, str | None, str | None, str]:
+) -> tuple[float | None, float | None, str | None, str | None, str | None, str, int]:
     start = fact.occurred.start.isoformat() if fact.occurred else None
     end = fact.occurred.end.isoformat() if fact.occurred else None
-    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative
+    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative, text_hash(fact.narrative)

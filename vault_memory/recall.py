@@ -5,13 +5,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from vault_memory import entities, pack, query
+from vault_memory import entities, journal, pack, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.embed import StaticEmbedder
 from vault_memory.evidence import Candidate
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
 from vault_memory.note import Heading, decode, heading_path, split_lines
+from vault_memory.ordering import Ordered
 from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vault import Vault
@@ -60,11 +61,9 @@ class Recall:
         return [form for name in names for form in self._names.forms(name)]
 
     def _compose(self, request: Request, question: query.Question, lanes: Lanes) -> Answer:
-        candidates = [lanes.passages[i] for i in lanes.scores]
-        notes = self._search.notes({c.note_id for c in candidates})
-        headers = {note.id: note.header_tokens for note in notes.values()}
-        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
-        packed = pack.pack(candidates, headers, limits)
+        ordered = lanes.ordered
+        notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
+        packed, later, unsure = self._pack(request, ordered, notes)
         results, changed = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
@@ -83,17 +82,38 @@ class Recall:
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates, "changed": changed,
+                "below_threshold": ordered.below_threshold, **later,
             },
-            degraded=lanes.degraded,
+            degraded=[*lanes.degraded, *unsure],
             generation=self._store.generation,
             notes=self._notes,
             vault=self._vault.root.name,
         )  # fmt: skip
 
+    def _pack(
+        self, request: Request, ordered: Ordered, notes: dict[int, NoteInfo]
+    ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
+        """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
+        candidates = [ordered.passages[i] for i in ordered.scores]
+        headers = {note.id: note.header_tokens for note in notes.values()}
+        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
+        packed = pack.pack(candidates, headers, limits, marks)
+        if not request.filters.as_of:
+            return packed, {}, []
+        from vault_memory.asof import AsOf
+
+        written = AsOf(self._store, self._vault.root, request.filters.as_of, notes)
+        while out := written.later(packed.places):
+            candidates = [passage for passage in candidates if passage.id not in out]
+            packed = pack.pack(candidates, headers, limits, marks)
+        return packed, {"later": len(ordered.scores) - len(candidates)}, written.unsure(packed.places)
+
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
     ) -> tuple[list[Result], int]:
         """The packed passages as cited results, and how many were dropped because their file no longer has them."""
+        ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
         files: dict[int, list[str]] = {}
         results: list[Result] = []
@@ -109,13 +129,15 @@ class Recall:
             content, truncated = pack.content(place, line)
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
-                rank=len(results) + 1, score=lanes.scores[first.id], kind=first.kind, date=note.day, occurred=occurred,
-                entities=self._mentioned(content), confidence=confidence,
-                tier="working" if first.id in facts else None, content=content, path=note.path, start_line=start,
-                end_line=start + first.end_line - first.start_line,
+                rank=len(results) + 1, score=ordered.scores[first.id], kind=first.kind, date=note.day,
+                occurred=occurred, entities=self._mentioned(content), confidence=confidence,
+                tier=life.tier if (life := ordered.lives.get(first.id)) else None, content=content, path=note.path,
+                start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
-                why=_why(lanes, first.id) if request.explain else None,
+                why=_why(ordered, first.id) if request.explain else None,
+                superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
+                key=journal.passage_key(first.text),
             ))  # fmt: skip
         return results, len(packed.places) - len(results)
 
@@ -142,10 +164,10 @@ class Recall:
         return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in canonical))
 
 
-def _why(lanes: Lanes, passage_id: int) -> dict[str, Any]:
+def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:
     """What put a passage where it is; `ranked` is its place before near repeats and what did not fit went out."""
-    ranked = 1 + list(lanes.scores).index(passage_id)
-    return {**lanes.explain(passage_id), "diversity": {"ranked": ranked, "repeats_dropped_at": pack.SAME}}
+    ranked = 1 + list(ordered.scores).index(passage_id)
+    return {**ordered.explain(passage_id), "diversity": {"ranked": ranked, "repeats_dropped_at": pack.SAME}}
 
 
 def _found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:

@@ -101,6 +101,7 @@ def _result(result: Result, vault: str) -> Document:
         "tier": result.tier, "content": result.content, "path": result.path, "start_line": result.start_line,
         "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
         "tokens": result.tokens, "truncated": result.truncated,
+        "superseded_by": result.superseded_by,
         "uri": f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
     return document | ({"why": result.why} if result.why is not None else {})
@@ -123,9 +124,17 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
         for offset, text in enumerate(texts):
             number = f"L{result.start_line + offset} " if numbered or not offset else ""
             lines.append(f"{number}{clean(text)}")
+        if result.superseded_by:
+            lines[-1] += f" ← superseded by {clean(_short(result))}"
         if result.why is not None:
             lines.append(f"    {result.rank}. {result.score:.3f} {_why(result.why)}")
     return "\n".join(lines)
+
+
+def _short(result: Result) -> str:
+    """Where a successor stands: the line alone when it is in the same note."""
+    path, _, line = (result.superseded_by or "").rpartition("#")
+    return line if path == result.path else f"{path} {line}"
 
 
 _LEFT_OUT = {
@@ -133,6 +142,8 @@ _LEFT_OUT = {
     "over_k": "{} ranked lower (--k shows more)",
     "near_duplicates": "{} nearly the same",
     "changed": "{} whose note has changed since",
+    "later": "{} written later, as git knows",
+    "below_threshold": "{} that the preset's thresholds dropped",
 }
 
 

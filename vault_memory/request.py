@@ -8,14 +8,14 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from vault_memory import dates, retain
-from vault_memory.answer import MODES, SOURCES, Filters, Request
+from vault_memory.answer import MODES, PRESETS, SOURCES, Filters, Request
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.store import KINDS
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
-    "explain",
+    "preset", "explain",
 )  # fmt: skip
 DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
 
@@ -50,6 +50,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
         ),
         source=_choice(given, "source", SOURCES, "notes"),
         mode=_choice(given, "mode", MODES, "auto"),
+        preset=_choice(given, "preset", PRESETS, config.recall_preset),
         explain=bool(given.get("explain", False)),
         rendered=rendered,
         id=given.get("id"),

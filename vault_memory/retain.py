@@ -31,6 +31,8 @@ class Fact:
     end_line: int
     narrative: str
     entities: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    """Those of its entities that stand before the colon: what it is about."""
     confidence: float | None = None
     importance: float | None = None
     occurred: dates.Span | None = None
@@ -167,6 +169,7 @@ def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: li
         end_line=bullet.end_line,
         narrative=narrative,
         entities=tuple({entities.slug(n): n for n in (*entities.mentions(narrative), *head)}.values()),
+        heads=tuple(head),
         block_id=identifier,
         confidence=keys.confidence,
         importance=keys.importance,

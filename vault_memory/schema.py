@@ -15,10 +15,11 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 2, "notes": 2, "chunks": 3, "terms": 1}
+VERSIONS = {"schema": 3, "notes": 3, "chunks": 3, "terms": 1}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
-`schema` is the tables below, `notes` note.py, links.py, retain.py and dates.py, `chunks` chunk.py, `terms` terms.py.
+`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
+`terms` terms.py.
 """
 
 BUSY_TIMEOUT_MS = 5000
@@ -39,7 +40,15 @@ CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGE
   PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
   passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
-  block_id TEXT, narrative TEXT NOT NULL);
+  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL);
+CREATE INDEX fact_wording ON fact(wording);
+CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
+  how TEXT NOT NULL, whole INTEGER NOT NULL, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
+CREATE INDEX claim_slot ON claim(slot, subject);
+CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE used(passage INTEGER NOT NULL, question INTEGER NOT NULL, day INTEGER NOT NULL,
+  PRIMARY KEY(passage, question)) WITHOUT ROWID;
 CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, slug TEXT NOT NULL);
 CREATE INDEX name_slug ON name(slug);
 CREATE TABLE mention(passage_id INTEGER NOT NULL, name_id INTEGER NOT NULL,
@@ -124,6 +133,14 @@ def create(path: Path) -> apsw.Connection:
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
     connection.execute(TABLES)
     return connection
+
+
+def check_words(connection: apsw.Connection) -> None:
+    """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
+    versions = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
+    found = [version for (version,) in connection.execute(versions)]
+    if len(found) != 2 or not all(version in (4, 5) for version in found):
+        raise apsw.CorruptError("the tables of words have no version")
 
 
 def load_vector_functions(connection: apsw.Connection) -> None:

@@ -79,10 +79,11 @@ class PassageRow(NamedTuple):
     scope: str | None
     section: int
     context: Context
-    fact: tuple[float | None, float | None, str | None, str | None, str | None, str] | None
+    fact: tuple[float | None, float | None, str | None, str | None, str | None, str, int] | None
     mentions: Sequence[str]
     key: int
     vector: tuple[bytes, bytes] | None = None
+    claims: Sequence[tuple[str, str, str, str, bool]] = ()
 
 
 Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
@@ -228,7 +229,9 @@ class Store:
         )  # fmt: skip
         run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((start + i, p.terms) for i, p in enumerate(batch)))
         facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
-        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?)", facts)
+        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?)", facts)
+        claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
+        run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?)", claims)
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded
@@ -285,7 +288,7 @@ class Store:
 
     def _delete_rows(self, note_id: int) -> None:
         span = self._range(note_id)
-        for table in ("mention", "fact"):
+        for table in ("mention", "fact", "claim"):
             self.connection.execute(f"DELETE FROM {table} WHERE passage_id BETWEEN ? AND ?", span)
         self.connection.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
         for table in ("chunk", "alias", "link", "tag", "problem"):
@@ -305,7 +308,15 @@ class Store:
         return int(self.one("SELECT id FROM embedder WHERE name = ?", name))
 
 
+def text_hash(text: str) -> int:
+    """A signed 64-bit hash of a text's words, whatever the white space between them, the same everywhere."""
+    return _signed_hash(" ".join(text.split()))
+
+
+def _signed_hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
+
+
 def context_hash(context: Context) -> int:
     """A signed 64-bit hash of what an embedding is made of, the same everywhere."""
-    text = "\x1f".join(f"{weight}{text}" for text, weight in context)
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
+    return _signed_hash("\x1f".join(f"{weight}{text}" for text, weight in context))

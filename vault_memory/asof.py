@@ -1,0 +1,91 @@
+"""Owns honest time: which results an answer "as of" a day may give, and what of that cannot be known.
+
+A dated note counts by its day, whatever git says: it may have been committed much later. A line of an undated note is
+left out when git first saw it after the day, and kept when git or the journal knew it by then; of the rest the answer
+says that it is not known.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+from vault_memory import gitlines, journal
+from vault_memory.evidence import Candidate
+from vault_memory.search import NoteInfo
+from vault_memory.store import Store
+
+DEADLINE_SECONDS = 3.0
+"""How long git may be asked about one answer."""
+
+
+class AsOf:
+    """What was written by the end of a day."""
+
+    def __init__(self, store: Store, root: Path, day: date, notes: Mapping[int, NoteInfo]) -> None:
+        self._store, self._root, self._day = store, root, day
+        self._undated = {note.id: note.path for note in notes.values() if note.day is None}
+        self._deadline = time.monotonic() + DEADLINE_SECONDS
+        self._git: dict[int, gitlines.Lines | None] = {}
+        self._tracked = bool(self._undated) and gitlines.is_tracked(root)
+        self._known: dict[int, bool | None] = {}
+
+    def later(self, places: Iterable[Sequence[Candidate]]) -> set[int]:
+        """Those passages of an answer that were written later, by their ids."""
+        asked = [p for place in places for p in place if p.note_id in self._undated]
+        fresh = [p for p in asked if p.id not in self._known]
+        seen = self._seen(fresh)
+        for passage in fresh:
+            self._known[passage.id] = True if passage.id in seen else self._by_git(passage)
+        return {p.id for p in asked if self._known[p.id] is False}
+
+    def unsure(self, places: Iterable[Sequence[Candidate]]) -> list[tuple[str, str]]:
+        """What the answer must say of results that nothing dates."""
+        count = sum(place[0].note_id in self._undated and self._known.get(place[0].id) is None for place in places)
+        if not count:
+            return []
+        what = "1 result is from an undated note" if count == 1 else f"{count} results are from undated notes"
+        return [("as-of", f"{what}: nothing says what was written by {self._day}")]
+
+    def _by_git(self, passage: Candidate) -> bool | None:
+        """Whether the lines of a passage were there on the day; None when git does not know."""
+        if not self._tracked:
+            return None
+        if passage.note_id not in self._git:
+            path = self._undated[passage.note_id]
+            self._git[passage.note_id] = gitlines.lines(self._root, path, self._deadline)
+        known = self._git[passage.note_id]
+        if known is None:
+            return None
+        return was_there(
+            [text.strip("\ufeff \t\r") for text in passage.text.split("\n")], known, self._day, passage.from_char
+        )
+
+    def _seen(self, passages: Sequence[Candidate]) -> set[int]:
+        """Those passages that answered a question by then: the journal knew them."""
+        keys = json.dumps([(p.id, journal.passage_key(p.text)) for p in passages])
+        sql = (
+            "SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1"
+            " WHERE u.day <= ?"
+        )
+        return {row[0] for row in self._store.rows(sql, keys, self._day.toordinal())}
+
+
+def was_there(texts: Sequence[str], known: gitlines.Lines, day: date, from_char: int | None = None) -> bool | None:
+    """Whether all these lines were there on a day, by their commits; a part of a long line is looked for within.
+
+    Not known: a first commit after the day, and a line that is not committed when nothing was committed since.
+    """
+    found = [_line(text, known, from_char is not None) for text in texts if text]
+    if any(line is None for line in found) and known.last > day:
+        return False
+    if any(line and line.day > day and not line.is_first for line in found):
+        return False
+    return True if all(line and line.day <= day for line in found) else None
+
+
+def _line(text: str, known: gitlines.Lines, is_part: bool) -> gitlines.Line | None:
+    if not is_part:
+        return known.lines.get(text)
+    return min((line for whole, line in known.lines.items() if text in whole), default=None)

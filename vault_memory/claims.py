@@ -1,0 +1,288 @@
+"""Owns what a fact claims of its subject: the attribute, the value, and whether it begins or ends. Pure.
+
+Precise over complete: what no rule reads for certain claims nothing, and is then never retired (supersede.py).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from vault_memory import claimwords as table
+from vault_memory import entities
+from vault_memory.supersede import ANY, CHANGES, ENDS, REPLACES, STATES, Claim
+
+MAX_WORDS = 12
+
+
+class _Clause(NamedTuple):
+    """One sentence without adverbs of time, the names in the fact's head, whether it is all there is, and its tone."""
+
+    text: str
+    subjects: tuple[str, ...]
+    whole: bool
+    how: str
+
+
+# --- what a fact claims ----------------------------------------------------------------------------------------------
+
+
+def claims(kind: str, subjects: Sequence[str], narrative: str) -> list[Claim]:
+    """What one Retain bullet claims of its subject (names in its head); an experience claims only a change."""
+    sentences = table.SENTENCE.split(table.MARKUP.sub(lambda m: m[1] or "", narrative.strip()))
+    text = table.ASIDE.sub("", sentences[0]).strip().rstrip(".!").strip()
+    if not text or len(text) > 200 or table.OPEN.search(text.replace("May", "\0")) or table.WAS.search(text):
+        return []
+    whole = len(sentences) == 1 and not re.search(r"[;:]\s|, (?!\d)|\b(?:and|or|but|while)\b", text)
+    text = re.split(r"[;:]\s", text, maxsplit=1)[0]
+    how = REPLACES if re.search(r"\binstead$", text) else CHANGES if table.CHANGE.search(text) else STATES
+    clause = _Clause(_without_tail(table.LEAD.sub("", text)), tuple(subjects), whole, how)
+    found = [claim for rule in _RULES for claim in rule(clause)]
+    if kind == "experience":
+        found = [claim._replace(whole=False) for claim in found if claim.how != STATES]
+    return list(dict.fromkeys(found))
+
+
+def _without_tail(text: str) -> str:
+    """A sentence without the adverbs of time at its end, for these are no part of a value."""
+    while (cut := table.TAIL.sub("", text)) != text and cut:
+        text = cut
+    return text
+
+
+def _who(clause: _Clause, written: str, may_be_noun: bool = False) -> str | None:
+    """Who a clause is about: "" for the fact's subject, a noun phrase of theirs ("brother"), None when unclear."""
+    words = re.sub(r"['’]s?$", "", written.strip().casefold()).split()
+    if not words:
+        return "" if clause.subjects else None
+    if words[0] in table.NO_SUBJECT:
+        return None
+    if len(words) == 1 and words[0] in table.PRONOUNS:
+        return None if not clause.subjects and words[0] not in ("i", "we") else ""
+    phrase = " ".join(words)
+    for subject in clause.subjects:
+        names = {entities.slug(subject).replace("-", " "), *entities.slug(subject).split("-")} - {"the"}
+        if phrase.removeprefix("the ") in names:
+            return ""
+        for name in names:
+            phrase = re.sub(rf"^(?:the )?{re.escape(name)}(?:['’]s?)? ", "", phrase)
+    owned = re.fullmatch(r"(?:his|her|their|its|my|our|the) (\S+(?: \S+){0,3})", phrase)
+    if owned:
+        return _stripped(owned[1])
+    named = len(words) == 1 and written.strip()[:1].isupper() and bool(clause.subjects)
+    return _stripped(phrase) if may_be_noun or named or phrase != " ".join(words) else None
+
+
+def _stripped(phrase: str) -> str:
+    return re.sub(r"\b(?:current|new|present|monthly)\b ?", "", phrase).strip()
+
+
+def _slot(name: str, who: str) -> str:
+    return f"{name}:{who}" if who else name
+
+
+def _value(text: str) -> str:
+    """The words of a value that tell: case folded, without articles."""
+    words = re.findall(r"[\w%€$£.+#'’/:-]+", _without_tail(text.strip()).casefold())
+    return " ".join(word.strip(".:'’") for word in words if word not in table.ARTICLES)
+
+
+def _how(clause: _Clause) -> str:
+    return CHANGES if clause.how == REPLACES else clause.how
+
+
+def _lemma(verb: str) -> str:
+    """A verb's stem, near enough to know `smokes`, `smoking` and `smoke` for one."""
+    verb = verb.casefold()
+    for ending in ("ies", "ing", "es", "ed", "s", "e"):
+        if verb.endswith(ending) and len(verb) - len(ending) >= 2:
+            verb = verb[: -len(ending)] + ("y" if ending == "ies" else "")
+            break
+    if len(verb) > 3 and verb[-1] == verb[-2] and verb[-1] not in "ls":
+        verb = verb[:-1]
+    return verb.removesuffix("e")
+
+
+_STEMS = {_lemma(verb) for verb in table.HABITS}
+_VERB_SLOTS = (
+    {_lemma(verb): "like" for verb in table.LIKES}
+    | {_lemma("prefer"): "prefer", _lemma("live"): "live", _lemma("reside"): "live"}
+    | {stem: f"do {stem}" for stem in _STEMS}
+)
+
+# --- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _changed(clause: _Clause) -> Iterable[Claim]:
+    """`switched from X to Y`, `moved to Y`: X is over, and Y is where or what it is now."""
+    if match := table.MOVED_FROM.fullmatch(clause.text):
+        yield from _from_to(clause, match)
+    elif match := table.MOVED_TO.fullmatch(clause.text):
+        new, who = match["new"], _who(clause, match["who"], may_be_noun=True)
+        if who is not None and table.TIME_VALUE.match(new.casefold()) and who:
+            yield Claim(_slot("when", who), _value(new), CHANGES, clause.whole)
+        elif who is not None and _is_place(new) and _who(clause, match["who"]) is not None:
+            yield Claim(_slot("live", who), _place(new), CHANGES, clause.whole)
+
+
+def _from_to(clause: _Clause, match: re.Match[str]) -> Iterable[Claim]:
+    old, new = match["old"], match["new"]
+    who = _who(clause, match["who"], may_be_noun=True)
+    if who is None:
+        return
+    if who and (number := _numeric(new)):
+        yield Claim(_slot("is", who), number, CHANGES, clause.whole)
+    elif who and table.TIME_VALUE.match(new.casefold()):
+        yield Claim(_slot("when", who), _value(new), CHANGES, clause.whole)
+    elif not who and not _numeric(new):
+        context = re.search(r" (?:for|when|as) .+", new)
+        yield Claim(ANY, _value(old + (context[0] if context else "")), ENDS, clause.whole)
+        if match["verb"].casefold() in ("mov", "relocat") and _is_place(new):
+            yield Claim("live", _place(new), CHANGES, clause.whole)
+
+
+def _ended(clause: _Clause) -> Iterable[Claim]:
+    """`no longer X`, `does not X any more`, `stopped X-ing`, `gave up X`, `left X`."""
+    if match := table.STOPPED.fullmatch(clause.text):
+        yield from _over(clause, match["who"], f"{match['verb']} {match['rest']}")
+    elif match := table.GAVE_UP.fullmatch(clause.text):
+        if _who(clause, match["who"]) == "":
+            yield Claim(ANY, _value(match["old"]), ENDS, clause.whole)
+    elif match := table.NO_LONGER.fullmatch(clause.text):
+        yield from _over(clause, match["who"], ("is " if match["is"] else "") + match["rest"])
+    elif clause.how != STATES and (match := table.NOT_ANY_MORE.fullmatch(clause.text)):
+        be = match["is"].casefold() in ("is", "are", "am")
+        yield from _over(clause, match["who"], ("is " if be else "") + match["rest"])
+    elif (match := table.LEFT.fullmatch(clause.text)) and match["old"][:1].isupper():
+        yield from [Claim("work", _value(match["old"]), ENDS, False)] if _who(clause, match["who"]) == "" else []
+
+
+def _over(clause: _Clause, who: str, done: str) -> Iterable[Claim]:
+    """What is no longer done: the same claim that a plain statement of it makes, as over."""
+    if _who(clause, who) != "":
+        return
+    plain = _Clause(done, clause.subjects or ("i",), clause.whole, STATES)
+    rules = (_lived, _worked, _stated)
+    for claim in next((found for rule in rules if (found := list(rule(plain)))), []):
+        yield claim._replace(how=ENDS)
+
+
+def _lived(clause: _Clause) -> Iterable[Claim]:
+    match = table.LIVES.fullmatch(clause.text)
+    who = _who(clause, match["who"]) if match else None
+    if match and who is not None and _is_place(match["new"]):
+        yield Claim(_slot("live", who), _place(match["new"]), _how(clause), clause.whole)
+
+
+def _worked(clause: _Clause) -> Iterable[Claim]:
+    match = table.WORKS.fullmatch(clause.text)
+    who = _who(clause, match["who"]) if match else None
+    if match and who is not None and match["new"][:1].isupper():
+        yield Claim(_slot("work", who), _value(match["new"]), _how(clause), clause.whole)
+
+
+def _preferred(clause: _Clause) -> Iterable[Claim]:
+    match = table.PREFERS.fullmatch(clause.text)
+    if not match or _who(clause, match["who"]) != "":
+        return
+    context = _value(match["context"] or "")
+    how = _how(clause) if match["old"] else clause.how
+    yield Claim("prefer", f"{_value(match['new'])}|{context}", how, clause.whole)
+    if match["old"]:
+        yield Claim("prefer", f"{_value(match['old'])}|{context}", ENDS, False)
+
+
+def _valued(clause: _Clause) -> Iterable[Claim]:
+    """`The rent is 1,200`, `her manager is Anna`, `the fee went up to 300`."""
+    match, how = table.WENT.fullmatch(clause.text), CHANGES
+    if not match:
+        match, how = table.IS.fullmatch(clause.text), _how(clause)
+    if not match:
+        return
+    who, new = _who(clause, match["who"], may_be_noun=True), match["new"]
+    if not who:
+        if who == "" and (age := re.fullmatch(r"(\d{1,3})(?: years old)?", new)) and clause.subjects:
+            yield Claim("age", age[1], how, clause.whole)
+        return
+    head = who.split()[-1] if not re.search(r" (?:for|of|in|at|on|to|from) ", who) else who.split()[0]
+    if {head, head.removesuffix("s")} & table.EPISODES:
+        return
+    timed = re.sub(r"^(?:(?:planned|scheduled|due) )?(?:(?:on|at|for) )?", "", new)
+    if table.TIME_VALUE.fullmatch(timed.casefold()) and (timed != new or not timed.isalpha()):
+        yield Claim(_slot("when", who), _value(timed), how, clause.whole)
+    elif number := _numeric(new):
+        yield Claim(_slot("is", who), number, how, clause.whole)
+    elif (head in table.SINGLE or who.startswith(("favourite ", "favorite "))) and len(new.split()) <= 5:
+        yield Claim(_slot("is", who), _value(new), how, clause.whole)
+
+
+def _best(clause: _Clause) -> Iterable[Claim]:
+    if (match := table.BEST.fullmatch(clause.text)) and clause.subjects:
+        yield Claim(f"best:{_value(match['what'])}", _value(match["new"]), _how(clause), clause.whole)
+
+
+def _bound(clause: _Clause) -> Iterable[Claim]:
+    if (match := table.OF_ONE.fullmatch(clause.text)) and _who(clause, match["who"]) == "":
+        yield Claim(match["what"].casefold(), _value(match["new"]), _how(clause), clause.whole)
+
+
+def _stated(clause: _Clause) -> Iterable[Claim]:
+    """Likes, habits and being something: each holds beside others."""
+    hated = table.DISLIKES.fullmatch(clause.text)
+    if hated:
+        if _who(clause, hated["who"]) == "" and len(_value(hated["rest"]).split()) <= MAX_WORDS:
+            yield Claim("like", _value(hated["rest"]), ENDS, clause.whole)
+        return
+    match = _doing(clause)
+    if not match:
+        return
+    verb, rest = match
+    value = _value(rest)
+    if len(value.split()) > MAX_WORDS:
+        return
+    if verb in ("is", "are", "am"):
+        yield Claim("be", value, _how(clause), clause.whole)
+    elif _lemma(verb) in {_lemma(v) for v in table.HATES} and value:
+        yield Claim("like", value, ENDS, clause.whole)
+    elif (slot := _VERB_SLOTS.get(_lemma(verb))) and slot != "live":
+        value = f"{value}|" if slot == "prefer" else value
+        yield Claim(slot, value, _how(clause), clause.whole)
+
+
+def _doing(clause: _Clause) -> tuple[str, str] | None:
+    """The verb of a clause about the fact's own subject and what follows it: with no subject, or one of few words."""
+    words = clause.text.split()
+    for count in range(min(len(words) - 1, 3) + 1):
+        if _who(clause, " ".join(words[:count])) == "":
+            rest = [
+                w for i, w in enumerate(words[count:]) if i > 2 or w.casefold() not in ("now", "currently", "still")
+            ]
+            if rest and (
+                _lemma(rest[0]) in _VERB_SLOTS
+                or _lemma(rest[0]) in {_lemma(v) for v in table.HATES}
+                or rest[0].casefold() in ("is", "are", "am")
+            ):
+                return rest[0].casefold(), " ".join(rest[1:])
+    return None
+
+
+_RULES = (_changed, _ended, _lived, _worked, _preferred, _valued, _best, _bound, _stated)
+
+
+def _numeric(text: str) -> str:
+    """A number with its unit as `number|unit`, or "" when the text is more than that."""
+    match = table.NUMBER.fullmatch(text.strip().casefold())
+    if not match:
+        return ""
+    number = re.sub(r"[,'’  ](?=\d{3})", "", match["number"])
+    unit = " ".join(filter(None, ((match["pre"] or "").strip(), (match["unit"] or "").strip())))
+    return f"{number}|{unit}"
+
+
+def _is_place(text: str) -> bool:
+    """Whether a text names a place: a capitalised name, perhaps with its country or a preposition before it."""
+    return re.match(r"(?:the )?[^\W\d_a-z]", text) is not None and _place(text) not in table.NO_PLACES
+
+
+def _place(text: str) -> str:
+    """The name of a place alone: "Lund, into the flat above the shop" is Lund."""
+    return _value(re.split(r",| (?:with|near|at|on|above|into|since|together|close)\b", text, maxsplit=1)[0])

@@ -1,0 +1,209 @@
+"""Owns how memories age: recency, frequency, worth, tiers, and what all that takes off a score. Pure.
+
+DESIGN.md §8. Days are ordinals (`date.toordinal()`), so that a replay of a journal costs no date objects. Old and
+quiet is not obsolete: nothing here deletes, and `sway` moves near ties only.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+HALF_LIFE_DAYS, STRETCH, DYNAMIC_SHARE = 30.0, 1.5, 1 / 3
+"""Half-life of what has no importance, how importance stretches it, and the share of it that a passing state gets."""
+
+BETA: Mapping[str, float] = {"core": 0.8, "working": 1.0, "peripheral": 1.3}
+FLOORS: Mapping[str, float] = {"core": 0.9, "working": 0.7, "peripheral": 0.5}
+"""The least that is left of a fact's worth in each tier; a dated line that is no fact has LEAST."""
+
+LEAST = 0.3
+CLASSIC_LEAST = 0.1
+
+UP_RECALLS, UP_WORTH = 3, 0.4
+CORE_RECALLS, CORE_WORTH, CORE_IMPORTANCE = 10, 0.7, 0.8
+DOWN_WORTH, OLD_DAYS = 0.15, 60
+CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
+
+SWAY = 0.1
+"""What a multiplier of 0 would take off a score of rank.py; since none is below LEAST, 0.07 is the most it takes.
+
+An exact hit is worth 2.0 there and a full phrase 4.0: decay orders what is about equally fit and buries nothing.
+"""
+
+IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0.5, "observation": 0.4}
+"""Where no `i=` is given: what happened once, or was merely seen, matters less than how things are."""
+
+DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
+
+_DECISION = re.compile(
+    r"\b(?:decid(?:e|es|ed)|decision|chose|chosen|agreed|must(?:n't)?|never|always|allergic|deadline|signed|promised?"
+    r"|important|critical|forbidden|required|password|emergency|root cause|the cause of)\b",
+    re.I,
+)
+_PASSING = re.compile(
+    r"\b(?:currently|at the moment|right now|for now|for the time being|temporar(?:y|ily)|this (?:week|month|morning)"
+    r"|today|tonight|tomorrow|on call|is away|in progress|under review|so far|not yet)\b",
+    re.I,
+)
+
+
+class Trace(NamedTuple):
+    """What ageing needs of one memory; `uses` are the days it was of use, ascending; `day` None never ages."""
+
+    day: int | None
+    uses: Sequence[int] = ()
+    importance: float = 0.5
+    confidence: float = 1.0
+    dynamic: bool = False
+
+
+class Life(NamedTuple):
+    """How a memory stands today: `tier` is None for what is no fact, `age_days` for what has no day."""
+
+    tier: str | None
+    age_days: int | None
+    importance: float
+    worth: float
+    multiplier: float
+    half_life_days: float = HALF_LIFE_DAYS
+
+
+# --- the formulas ----------------------------------------------------------------------------------------------------
+
+
+def half_life(importance: float, dynamic: bool = False) -> float:
+    """Days until half is left: 30·e^(1.5·importance), a third of it for a passing state; importance in 0..1."""
+    return HALF_LIFE_DAYS * math.exp(STRETCH * importance) * (DYNAMIC_SHARE if dynamic else 1.0)
+
+
+def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
+    """exp(-ln2·(d/HL)^β), half at the half-life for every β; a future day counts as age 0, no day as 1."""
+    if age_days is None or age_days <= 0:
+        return 1.0
+    return math.exp(-math.log(2) * (age_days / half_life_days) ** beta)
+
+
+def classic_recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
+    """The original form exp(-λ·d^β), λ = ln2/HL, held in 0.1..1; only β = 1 has its half at the half-life."""
+    if age_days is None or age_days <= 0:
+        return 1.0
+    return max(CLASSIC_LEAST, math.exp(-math.log(2) / half_life_days * age_days**beta))
+
+
+def frequency(recalls: int, average_gap_days: float) -> float:
+    """(1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; 0..1."""
+    return (1 - math.exp(-recalls / 5)) * (0.5 + 0.5 * math.exp(-max(average_gap_days, 0.0) / 30))
+
+
+def intrinsic(importance: float, confidence: float) -> float:
+    """What a memory is worth by itself, 0..1."""
+    return importance * confidence
+
+
+def composite(recent: float, frequent: float, worth: float) -> float:
+    """0.4 recency + 0.3 frequency + 0.3 intrinsic, 0..1."""
+    return 0.4 * recent + 0.3 * frequent + 0.3 * worth
+
+
+def multiplier(worth: float, tier: str | None) -> float:
+    """What is left of a score: 0.3..1 by the composite, never under the tier's floor."""
+    return max(FLOORS[tier] if tier else LEAST, LEAST + (1 - LEAST) * worth)
+
+
+def average_gap(uses: Sequence[int]) -> float:
+    """Mean days between the days of use; 0 for one or none."""
+    return (uses[-1] - uses[0]) / (len(uses) - 1) if len(uses) > 1 else 0.0
+
+
+# --- what is inferred ------------------------------------------------------------------------------------------------
+
+
+def importance_of(kind: str, text: str, told_days: int = 1) -> float:
+    """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
+    value = IMPORTANCE.get(kind, 0.5)
+    value += DECIDED if _DECISION.search(text) else 0.0
+    value += REPEATED if told_days >= REPEATED_DAYS else 0.0
+    return min(value, 1.0)
+
+
+def is_dynamic(text: str) -> bool:
+    """Whether a fact tells of a passing state ("currently", "on call", "this week")."""
+    return _PASSING.search(text) is not None
+
+
+def counted_days(first_days: Iterable[int], today: int) -> tuple[int, ...]:
+    """The days of use, ascending, from the first day of each question a memory answered; later days are not yet.
+
+    A day counts once, and only with a question not asked on an earlier day: neither a job that asks the same every
+    morning nor an afternoon of many questions makes a memory important.
+    """
+    return tuple(sorted({day for day in first_days if day <= today}))
+
+
+# --- tiers -----------------------------------------------------------------------------------------------------------
+
+
+def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
+    """How a memory stands on day `today`; uses after that day do not count."""
+    trace = trace._replace(uses=tuple(day for day in trace.uses if day <= today))
+    tier = tier_of(trace, today) if is_fact else None
+    worth = _worth(trace, today, tier or "working")
+    left = 1.0 if trace.day is None else multiplier(worth, tier)
+    halved = half_life(trace.importance, trace.dynamic)
+    return Life(tier, _age(trace, today), trace.importance, worth, left, halved)
+
+
+def tier_of(trace: Trace, today: int) -> str:
+    """The tier on day `today`: a fact starts working and moves with each use, and with the quiet between them.
+
+    In quiet the composite only falls, so looking just before each use and at the end sees every fall there was.
+    """
+    tier = "working"
+    for position, day in enumerate(trace.uses):
+        tier = _fallen(trace._replace(uses=trace.uses[:position]), day, tier)
+        tier = _risen(trace._replace(uses=trace.uses[: position + 1]), day, tier)
+    return _fallen(trace, today, tier)
+
+
+def _risen(trace: Trace, today: int, tier: str) -> str:
+    if tier == "peripheral" and len(trace.uses) >= UP_RECALLS and _worth(trace, today, tier) >= UP_WORTH:
+        tier = "working"
+    often = len(trace.uses) >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
+    if tier == "working" and often and _worth(trace, today, tier) >= CORE_WORTH:
+        tier = "core"
+    return tier
+
+
+def _fallen(trace: Trace, today: int, tier: str) -> str:
+    if tier == "core":
+        lately = sum(day > today - CORE_DOWN_DAYS for day in trace.uses)
+        if lately < UP_RECALLS and _worth(trace, today, tier) < CORE_DOWN_WORTH:
+            tier = "working"
+    if tier == "working" and trace.day is not None:
+        quiet = today - trace.day > OLD_DAYS and len(trace.uses) < UP_RECALLS
+        if quiet or _worth(trace, today, tier) < DOWN_WORTH:
+            tier = "peripheral"
+    return tier
+
+
+def _worth(trace: Trace, today: int, tier: str) -> float:
+    recent = recency(_age(trace, today), half_life(trace.importance, trace.dynamic), BETA[tier])
+    frequent = frequency(len(trace.uses), average_gap(trace.uses))
+    return composite(recent, frequent, intrinsic(trace.importance, trace.confidence))
+
+
+def _age(trace: Trace, today: int) -> int | None:
+    if trace.day is None:
+        return None
+    return max(today - max((trace.day, *trace.uses)), 0)
+
+
+# --- what it does to a ranking ---------------------------------------------------------------------------------------
+
+
+def sway(left: float) -> float:
+    """What is added to a score of rank.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
+
+    Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
+    """
+    return SWAY * (left - 1.0)

@@ -1,0 +1,90 @@
+"""Owns which of the facts found were superseded, and where the fact stands that took their place.
+
+The claims lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import NamedTuple
+
+from vault_memory.answer import Filters
+from vault_memory.knowledge import Names
+from vault_memory.store import Store
+from vault_memory.supersede import ANY, Claim, Told, successors
+
+
+class Successor(NamedTuple):
+    """The fact that took another's place."""
+
+    id: int
+    path: str
+    start_line: int
+    end_line: int
+    header_tokens: int
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
+        return self.path + lines
+
+
+def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filters: Filters) -> dict[int, Successor]:
+    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes)."""
+    mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
+    wanted = json.dumps(list(ids))
+    asked = list(store.rows(mine, wanted))
+    if not asked:
+        return {}
+    subjects = {subject: _meaning(names, subject) for subject, _ in asked}
+    pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
+    pairs |= {(ANY, subject) for _, subject in pairs}
+    last = min(day for day in (today, filters.as_of, filters.until) if day)
+    told = [_told(names, row) for row in _claims(store, pairs, last, filters.scopes)]
+    given = set(json.loads(wanted))
+    found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
+    places = _places(store, found.values())
+    return {old: places[new] for old, new in found.items()}
+
+
+def _claims(
+    store: Store, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
+) -> list[tuple[object, ...]]:
+    sql = (
+        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, f.occurred_from, n.id, p.start_line"
+        " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
+        " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
+        " WHERE n.day <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
+    )
+    allowed = json.dumps(list(scopes))
+    return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
+
+
+def _told(names: Names, row: tuple[object, ...]) -> Told:
+    key, subject, slot, value, how, whole, day, since, note, line = row
+    mentioned = date.fromisoformat(str(day)).toordinal()
+    return Told(
+        key=int(str(key)),
+        subject=_meaning(names, str(subject))[0],
+        claim=Claim(str(slot), str(value), str(how), bool(whole)),
+        day=mentioned,
+        since=date.fromisoformat(str(since)).toordinal() if since else mentioned,
+        note=int(str(note)),
+        line=int(str(line)),
+    )
+
+
+def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
+    """Who is meant by a subject, and every way that is written; of several heads only the very same ones."""
+    if not subject or "&" in subject:
+        return subject, [subject]
+    return names.canonical(subject), names.slugs(subject)
+
+
+def _places(store: Store, ids: Iterable[int]) -> Mapping[int, Successor]:
+    sql = (
+        "SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j"
+        " JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id"
+    )
+    return {row[0]: Successor(*row) for row in store.rows(sql, json.dumps(list(ids)))}

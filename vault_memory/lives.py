@@ -1,0 +1,90 @@
+"""Owns how old what was found is: each candidate's day, importance, use and tier, read from the index.
+
+Only facts and dated logs age; a passage that is neither has no life here, and nothing is taken off its score.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import date
+
+from vault_memory import decay, journal, uses
+from vault_memory.decay import Life, Trace
+from vault_memory.evidence import Candidate
+from vault_memory.rank import FACTS
+from vault_memory.search import NoteInfo
+from vault_memory.store import Store
+
+_DATED = frozenset(("note", "session"))
+
+
+def lives(
+    store: Store, passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], today: date
+) -> dict[int, Life]:
+    """How the facts and the lines of dated notes among these passages stand on a day."""
+    facts = {i: p for i, p in passages.items() if p.kind in FACTS}
+    logs = {i: p for i, p in passages.items() if p.kind in _DATED and notes[p.note_id].day}
+    used: dict[int, tuple[int, ...]] = {}
+    if uses.is_any(store):
+        keys = {i: _keys(p, notes[p.note_id].path) for i, p in (facts | logs).items()}
+        used = uses.days(store, keys, today.toordinal())
+    known = _fact_rows(store, facts, today)
+    found = {i: _fact(p, _day(notes[p.note_id]), known.get(i), used.get(i, ()), today) for i, p in facts.items()}
+    return found | _logs(logs, notes, used, today)
+
+
+def _logs(
+    logs: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], used: Mapping[int, tuple[int, ...]], today: date
+) -> dict[int, Life]:
+    """Unused lines of one day stand alike, and are most of what is found: worked out once a day."""
+    by_day: dict[int | None, Life] = {}
+    found: dict[int, Life] = {}
+    for passage_id, passage in logs.items():
+        day = _day(notes[passage.note_id])
+        if passage_id in used:
+            found[passage_id] = decay.life(Trace(day, used[passage_id]), today.toordinal(), False)
+            continue
+        if day not in by_day:
+            by_day[day] = decay.life(Trace(day), today.toordinal(), False)
+        found[passage_id] = by_day[day]
+    return found
+
+
+def _fact(
+    passage: Candidate, day: int | None, row: tuple[float | None, float | None, int] | None, used: tuple[int, ...],
+    today: date,
+) -> Life:  # fmt: skip
+    confidence, importance, told_days = row or (None, None, 1)
+    trace = Trace(
+        day=day,
+        uses=used,
+        importance=importance if importance is not None else decay.importance_of(passage.kind, passage.text, told_days),
+        confidence=confidence if confidence is not None else 1.0,
+        dynamic=decay.is_dynamic(passage.text),
+    )
+    return decay.life(trace, today.toordinal())
+
+
+def _fact_rows(
+    store: Store, facts: Mapping[int, Candidate], today: date
+) -> dict[int, tuple[float | None, float | None, int]]:
+    """Confidence, importance, and on how many days up to today the same words were told, of each fact."""
+    sql = (
+        "SELECT f.passage_id, f.confidence, f.importance, count(DISTINCT n.day) FROM json_each(?) j"
+        " JOIN fact f ON f.passage_id = j.value JOIN fact g ON g.wording = f.wording"
+        " JOIN passage p ON p.id = g.passage_id JOIN note n ON n.id = p.note_id AND n.day <= ?"
+        " GROUP BY f.passage_id"
+    )
+    told = {row[0]: (row[1], row[2], row[3]) for row in store.rows(sql, json.dumps(list(facts)), today.isoformat())}
+    missing = [i for i in facts if i not in told]
+    sql = "SELECT passage_id, confidence, importance FROM json_each(?) j JOIN fact ON passage_id = j.value"
+    return told | {row[0]: (row[1], row[2], 1) for row in store.rows(sql, json.dumps(missing))}
+
+
+def _keys(passage: Candidate, path: str) -> tuple[int, int]:
+    """The hashes the journal may know a passage by: of its text, and of where it stands."""
+    lines = f"#L{passage.start_line}" + (f"-L{passage.end_line}" if passage.end_line > passage.start_line else "")
+    return journal.passage_key(passage.text), journal.place_key(path + lines)
+
+
+def _day(note: NoteInfo) -> int | None:
+    return date.fromisoformat(note.day).toordinal() if note.day else None

@@ -1,0 +1,107 @@
+"""Owns the order of what was found: the preset's scores, then age, then what was superseded behind its successor."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from vault_memory import decay, supersede
+from vault_memory.answer import Request
+from vault_memory.decay import Life
+from vault_memory.evidence import Candidate, Evidence, Feedback
+from vault_memory.history import Successor, superseded
+from vault_memory.knowledge import Names
+from vault_memory.lives import lives
+from vault_memory.rank import Ranker
+from vault_memory.search import Search
+from vault_memory.store import Store
+
+Explain = Callable[[int], Mapping[str, Any]]
+
+
+class Ordered(NamedTuple):
+    """The candidates in rank order, with what is to be said of each; `below_threshold` were dropped by a preset."""
+
+    passages: Mapping[int, Candidate]
+    scores: Mapping[int, float]
+    explain: Explain
+    lives: Mapping[int, Life]
+    successors: Mapping[int, Successor]
+    below_threshold: int = 0
+
+
+class Ordering:
+    """Puts the candidates of a question in order, over one open store."""
+
+    def __init__(self, store: Store, search: Search, names: Names) -> None:
+        self._store, self._search, self._names = store, search, names
+
+    def order(self, request: Request, found: Evidence, feedback: Callable[[Ranker], Feedback]) -> Ordered:
+        """Score by the request's preset; `feedback` is what rank.py's second round learns from its first."""
+        today = min(request.today, request.filters.as_of or request.today)
+        followed = superseded(self._store, self._names, found.passages, today, request.filters)
+        notes = self._search.notes({p.note_id for p in found.passages.values()})
+        alive = lives(self._store, found.passages, notes, today)
+        ordered = Ordered(found.passages, {}, _nothing, alive, followed)
+        to = {old: new.id for old, new in followed.items() if _answers_alike(found, old, new.id)}
+        if request.preset != "tuned":
+            return _preset(request, found, ordered, to)
+        ranker = Ranker(found)
+        scores = ranker.rank(feedback(ranker))
+        # Who asks for a time asks for what is old, or says himself that the newest is wanted.
+        ages = {} if found.days or found.order else alive
+        aged = {i: score + _sway(ages.get(i)) for i, score in scores.items()}
+        return ordered._replace(
+            scores=supersede.reordered(aged, to),
+            explain=lambda i: _explained(i, ordered, ranker.explain, ages),
+        )
+
+
+def _answers_alike(found: Evidence, old: int, new: int) -> bool:
+    """Whether a successor was found and has every word of the question that the older has.
+
+    Who asks for "Malmö" wants the line that says it, superseded or not. In a time that is asked for, the older holds.
+    """
+    asked = (hits for hits in found.hits.values() if old in hits)
+    return new in found.passages and not found.days and all(new in hits for hits in asked)
+
+
+def _nothing(_: int) -> Mapping[str, Any]:
+    return {}
+
+
+def _sway(life: Life | None) -> float:
+    return decay.sway(life.multiplier) if life else 0.0
+
+
+def _preset(request: Request, found: Evidence, ordered: Ordered, to: Mapping[int, int]) -> Ordered:
+    """The order of another preset; `classic` spreads its results, so its places are kept rather than its scores."""
+    from vault_memory import presets
+
+    ranked = presets.rank(request.preset, found, ordered.lives, presets.wanted(request.k, request.budget_tokens))
+    places = {i: -float(place) for place, i in enumerate(ranked.scores)}
+    to = {old: new for old, new in to.items() if old in places and new in places}
+    scores = {i: ranked.scores[i] for i in supersede.reordered(places, to)}
+
+    def explain(passage_id: int) -> Mapping[str, Any]:
+        return presets.explain(request.preset, ranked, passage_id) | _history(passage_id, ordered)
+
+    return ordered._replace(scores=scores, explain=explain, below_threshold=ranked.below_threshold)
+
+
+def _explained(passage_id: int, ordered: Ordered, explain: Explain, ages: Mapping[int, Life]) -> Mapping[str, Any]:
+    """Why a passage has its score."""
+    why = explain(passage_id)
+    aged = {"age": round(_sway(ages[passage_id]), 4)} if passage_id in ages else {}
+    return {**why, "boosts": {**why["boosts"], **aged}} | _history(passage_id, ordered)
+
+
+def _history(passage_id: int, ordered: Ordered) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if life := ordered.lives.get(passage_id):
+        said["life"] = {
+            "tier": life.tier, "age_days": life.age_days, "importance": round(life.importance, 3),
+            "worth": round(life.worth, 3), "multiplier": round(life.multiplier, 3),
+        }  # fmt: skip
+    olds = [old for old, new in ordered.successors.items() if new.id == passage_id]
+    if olds:
+        said["successor_of"] = len(olds)
+    return said

@@ -1,0 +1,173 @@
+"""Owns when a newer claim takes the place of an older one. Pure; what a fact claims is claims.py's.
+
+Retired facts are worse than repeated ones, so a claim is ended only by one about the same subject and the same
+attribute that can hold only one way at a time; what is merely similar ("likes tea", "likes trains") never meets.
+"""
+
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
+"""How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
+
+ANY = "any"
+"""The slot of "switched from X": ends X whatever was said to be done with it."""
+
+
+class Claim(NamedTuple):
+    """What a fact says of its subject: `slot` is the attribute, `value` its words; `whole` when it says nothing else.
+
+    Only a fact that says nothing else can be superseded: the rest of it may still hold.
+    """
+
+    slot: str
+    value: str
+    how: str = STATES
+    whole: bool = True
+
+
+class Told(NamedTuple):
+    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals."""
+
+    key: int
+    subject: str
+    claim: Claim
+    day: int
+    since: int
+    note: int = 0
+    line: int = 0
+
+
+_COUNTRIES = (
+    "europe asia africa america england scotland wales ireland britain uk usa us germany france spain portugal italy"
+    " switzerland austria belgium netherlands holland luxembourg denmark sweden norway finland iceland poland czechia"
+    " slovakia hungary romania bulgaria greece turkey ukraine russia china japan korea india pakistan thailand vietnam"
+    " indonesia australia canada mexico brazil argentina chile peru egypt morocco kenya nigeria israel skåne bavaria"
+    " texas california"
+)
+COUNTRIES = frozenset(_COUNTRIES.split())
+"""A country and a town in it are no contradiction."""
+
+
+def supersedes(newer: Claim, older: Claim) -> bool:
+    """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
+    if not older.whole:
+        return False
+    if newer.slot == ANY:
+        return older.how != ENDS and older.slot != "like" and _bare(older.value) == newer.value
+    if newer.slot != older.slot:
+        return False
+    if ENDS in (newer.how, older.how):
+        return newer.how != older.how and _same(newer.value, older.value)
+    if not _is_exclusive(newer.slot):
+        return newer.slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
+    return _comparable(newer.value, older.value) and not _same(newer.value, older.value)
+
+
+def _is_exclusive(slot: str) -> bool:
+    return slot not in ("like", "prefer", "be") and not slot.startswith("do ")
+
+
+def _bare(value: str) -> str:
+    """A preference without its empty context, a number without its unit."""
+    return value.removesuffix("|")
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two values are one: equal, or the one says the other more fully ("Bern", "Bern Switzerland")."""
+    first, second = (set(value.split("|")[0].split()) for value in (one, other))
+    alike = first <= second or second <= first if "|" not in one and one and other else first == second
+    return alike and (one.partition("|")[2] == other.partition("|")[2] or not all("|" in v for v in (one, other)))
+
+
+def _comparable(one: str, other: str) -> bool:
+    """Whether two values can be rivals: numbers of one unit, no country against a town in it."""
+    if ("|" in one) != ("|" in other):
+        return False
+    if "|" in one:
+        units = {value.partition("|")[2] for value in (one, other)}
+        return len(units) == 1 or "" in units
+    return (one.split()[-1] in COUNTRIES) == (other.split()[-1] in COUNTRIES) if one and other else False
+
+
+def _prefers_otherwise(newer: str, older: str) -> bool:
+    """Whether two preferences are about the same thing: the same context, or the same kind of thing at the end."""
+    new, new_context = newer.split("|")
+    old, old_context = older.split("|")
+    if new == old or new_context != old_context:
+        return False
+    return bool(new_context) or (len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:])
+
+
+def successors(told: Iterable[Told], today: int, asked: Container[int] | None = None) -> dict[int, int]:
+    """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
+
+    `asked` limits the answer to these keys.
+
+    Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
+    yet. Two claims of one day are told apart by their lines in one note, and not at all in two.
+    """
+    groups: dict[tuple[str, str], list[Told]] = {}
+    for one in told:
+        groups.setdefault((one.subject, one.claim.slot), []).append(one)
+    found: dict[int, int] = {}
+    for (subject, slot), group in groups.items():
+        rivals = [*group, *(groups.get((subject, ANY), ()) if slot != ANY else ())]
+        found |= _in_group([one for one in group if asked is None or one.key in asked], rivals, today)
+    return found
+
+
+def _in_group(olders: Sequence[Told], group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
+    for older in olders:
+        later = [t for t in group if t.key != older.key and _is_newer(t, older) and t.since <= today]
+        rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
+        if not rivals:
+            continue
+        newest = max(rivals, key=lambda t: (t.day, t.note, t.line))
+        again = (
+            t for t in later if t.claim[:2] == older.claim[:2] and (t.claim.how == ENDS) == (older.claim.how == ENDS)
+        )
+        if not any(_is_newer(t, newest) for t in again):
+            yield older.key, newest.key
+
+
+def _repeats(one: Claim, other: Claim) -> bool:
+    return one[:2] == other[:2] and (one.how == ENDS) == (other.how == ENDS)
+
+
+def _is_newer(one: Told, other: Told) -> bool:
+    if one.day == other.day:
+        return one.note == other.note and one.line > other.line and one.since >= other.since
+    return one.day > other.day and one.since >= other.since
+
+
+def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
+    """`now prefers Y instead`: ends the only preference there was; of several nobody knows which."""
+    if newer.claim.how != REPLACES or older.claim.slot != "prefer" or not older.claim.whole:
+        return False
+    before = {t.claim.value for t in group if t.claim.slot == "prefer" and t.claim.how != ENDS and _is_newer(newer, t)}
+    return before == {older.claim.value} != {newer.claim.value}
+
+
+def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[int, float]:
+    """Scores in which each superseded memory comes right after its successor, which rises to where it stood.
+
+    `followed` maps keys to their successors; both have scores. Best first.
+    """
+    raised = dict(scores)
+    for _ in followed:
+        for old, new in followed.items():
+            raised[new] = max(raised[new], raised[old])
+    lowered = dict(raised)
+    for old in sorted(followed, key=lambda key: (_depth(key, followed), key)):
+        lowered[old] = min(lowered[old], math.nextafter(lowered[followed[old]], -math.inf))
+    return dict(sorted(lowered.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _depth(key: int, followed: Mapping[int, int]) -> int:
+    """How many successors a memory has one behind the other; none follows itself, for each is newer."""
+    depth = 0
+    while key in followed and depth <= len(followed):
+        key, depth = followed[key], depth + 1
+    return depth

@@ -1,0 +1,80 @@
+"""Owns the counts of use: the journals of all devices replayed into the index, and what they say of a passage.
+
+The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. A
+question counts on the first day it was asked, so the order of lines and files does not matter, and neither does
+reading a line twice.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+
+from vault_memory import decay, journal
+from vault_memory.journal import Mark
+from vault_memory.store import Store
+
+_SLICE = 2000
+"""Lines read at a time: bounds memory for a journal of any length."""
+
+
+def is_behind(store: Store, root: Path) -> bool:
+    """Whether a journal has lines that were not read yet, or is no longer what it was; costs a stat a file."""
+    files, marks = journal.files(root), _marks(store)
+    return bool(marks.keys() - files.keys()) or any(
+        journal.size(file) != marks.get(name, Mark()).size for name, file in files.items()
+    )
+
+
+def catch_up(store: Store, root: Path, deadline: float = float("inf")) -> None:
+    """Read what is new in the journals; all of them anew when one vanished or was replaced. In a transaction.
+
+    What is left at the `deadline` (time.monotonic) waits for the next time.
+    """
+    files, marks = journal.files(root), _marks(store)
+    if any(name not in files or not journal.is_continued(files[name], mark) for name, mark in marks.items()):
+        store.connection.execute("DELETE FROM used; DELETE FROM journal")
+        marks = {}
+    for name, file in sorted(files.items()):
+        _read(store, name, file, marks.get(name, Mark()), deadline)
+
+
+def _read(store: Store, name: str, file: Path, mark: Mark, deadline: float) -> None:
+    """Read one file from its mark on; one that cannot be read is left for the next time."""
+    sql = (
+        "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
+        " WHERE excluded.day < day"
+    )
+    try:
+        lines = journal.read(file, mark)
+        while batch := list(islice(lines, _SLICE)):
+            store.connection.executemany(sql, [use for uses, _ in batch for use in uses])
+            mark = batch[-1][1]
+            if time.monotonic() > deadline:
+                break
+    except OSError:
+        pass
+    store.connection.execute("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", (name, *mark))
+
+
+def _marks(store: Store) -> dict[str, Mark]:
+    return {row[0]: Mark(*row[1:]) for row in store.rows("SELECT file, size, tail, damaged FROM journal")}
+
+
+def is_any(store: Store) -> bool:
+    """Whether anything was ever of use; if not, nobody needs to hash what was found."""
+    return store.one("SELECT 1 FROM used LIMIT 1") is not None
+
+
+def days(store: Store, keys: Mapping[int, Iterable[int]], today: int) -> dict[int, tuple[int, ...]]:
+    """The days of use of each passage, from all the hashes it is known by; by passage id, as decay.py counts them."""
+    pairs = [(key, passage) for passage, known in keys.items() for key in known]
+    sql = (
+        "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
+        " GROUP BY j.value ->> 1, u.question"
+    )
+    first: dict[int, list[int]] = {}
+    for passage, day in store.rows(sql, json.dumps(pairs)):
+        first.setdefault(passage, []).append(day)
+    return {passage: decay.counted_days(found, today) for passage, found in first.items()}
