@@ -5,11 +5,11 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from vault_memory import places, schema
+from vault_memory import places, schema, spaces
 from vault_memory.errors import IndexUnusableError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
@@ -19,6 +19,15 @@ from vault_memory.vault import Walk
 if TYPE_CHECKING:
     from vault_memory.indexer import Report
     from vault_memory.memory import Memory
+
+
+class Vectors(NamedTuple):
+    """One embedder's vectors in the index: how many, and how many passages have one."""
+
+    id: str
+    vectors: int
+    passages: int
+    configured: bool
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Status:
     notes: int = 0
     passages: int = 0
     facts: int = 0
-    embedders: tuple[tuple[str, int], ...] = ()
+    embedders: tuple["Vectors", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,23 @@ def status(memory: "Memory") -> Status:
 
 def _counted(memory: "Memory", base: Status) -> Status:
     with memory.reading(write=False) as (store, freshness):
-        embedders = (
-            "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
-        )
         return Status(
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple((n, c) for n, c in store.rows(embedders)),
+            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple(_vectors(memory, store)),
         )  # fmt: skip
+
+
+def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
+    """Every embedder of the index, and the configured one even before it has a vector."""
+    named = memory.remote.id if memory.remote else memory.embedder.id
+    known = spaces.spaces(store)
+    for space in known:
+        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
+        yield Vectors(space.name, count, spaces.placed(store, space), space.is_builtin or space.name == named)
+    if named not in [space.name for space in known]:
+        yield Vectors(named, 0, 0, True)
 
 
 def _bytes(memory: "Memory") -> int:

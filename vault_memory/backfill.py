@@ -1,0 +1,137 @@
+"""Owns the making of a configured embedder's missing vectors: newest notes first, batch by batch, whenever it is asked.
+
+Each batch is kept as it comes, in one short transaction under the writer lock; the server is asked without any lock.
+So readers and writers go on, and whatever ends the run (Ctrl-C, a server that dies, a deadline) loses at most a batch.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import islice
+
+from vault_memory import spaces
+from vault_memory.errors import BusyError, RemoteError
+from vault_memory.remote import Batch, Remote
+from vault_memory.schema import checkpoint, writing
+from vault_memory.spaces import Space, Text
+from vault_memory.store import Store
+
+Progress = Callable[[int, int, int], None]
+"""Called with passages done, passages in all, and those embedded by this run."""
+
+Lock = Callable[[], AbstractContextManager[None]]
+
+ALL_BAD = 8
+"""A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
+
+
+@dataclass
+class Filled:
+    """What one run did, in passages, and how the space stands after it."""
+
+    embedder: str
+    passages: int = 0
+    done: int = 0
+    embedded: int = 0
+    from_cache: int = 0
+    cut: int = 0
+    """Texts longer than the model reads, embedded without their end."""
+    unusable: int = 0
+    """Texts the model has no usable vector for (not a number, or all zero)."""
+    removed: int = 0
+    """Vectors deleted because no passage has their text any more."""
+    stopped: str | None = None
+    """Why it ended before all was done."""
+    next_step: str = ""
+
+    @property
+    def waiting(self) -> int:
+        return self.passages - self.done
+
+
+class Backfill:
+    """Fills one store's space of one configured embedder."""
+
+    def __init__(self, store: Store, remote: Remote, lock: Lock) -> None:
+        self._store, self._remote, self._lock = store, remote, lock
+        self._filled = Filled(remote.id)
+
+    def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> Filled:
+        """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server."""
+        filled = self._filled
+        try:
+            self._count()
+            before = filled.done
+            if self._space:
+                with self._lock():
+                    spaces.settle(self._store, self._space)
+            self._count()
+            filled.from_cache = filled.done - before
+            if filled.waiting:
+                self._remote.look()
+                self._fill(progress, deadline)
+            with self._lock():
+                filled.removed = spaces.sweep(self._store)
+                checkpoint(self._store.connection)
+        except (RemoteError, BusyError) as error:
+            filled.stopped, filled.next_step = str(error), error.next_step
+        finally:
+            self._remote.close()
+        self._count()
+        return filled
+
+    @property
+    def _space(self) -> Space | None:
+        return spaces.space_of(self._store, self._remote.id)
+
+    def _count(self) -> None:
+        space = self._space
+        self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
+        self._filled.done = spaces.placed(self._store, space) if space else 0
+
+    def _fill(self, progress: Progress | None, deadline: float) -> None:
+        waiting = spaces.waiting(self._store, self._space)
+        while batch := list(islice(waiting, self._remote.endpoint.batch)):
+            if time.monotonic() >= deadline:
+                return
+            self._keep(batch, self._remote.embed([text.text for text in _distinct(batch)]))
+            if progress:
+                progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
+
+    def _keep(self, batch: list[Text], made: Batch) -> None:
+        """Store what was made, and place it on the passages as they stand now."""
+        filled, texts = self._filled, list(_distinct(batch))
+        good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
+        if not good and len(texts) >= ALL_BAD:
+            raise RemoteError(
+                f"{self._remote.where} gives no usable vectors with {self._remote.endpoint.model}",
+                "Pull the model again, or use another.",
+            )
+        with self._lock(), writing(self._store.connection):
+            if good:
+                spaces.keep(self._store, self._own(made.dimensions), good.items())
+                spaces.place_ids(self._store, [text.passage_id for text in batch])
+                self._store.set_meta("generation", self._store.generation + 1)
+        filled.embedded += len(good)
+        filled.unusable += len(texts) - len(good)
+        filled.cut += sum(e.cut for e in made.vectors)
+        filled.done += sum(text.key in good for text in batch)
+
+    def _own(self, dimensions: int) -> Space:
+        """The space to write to, made with the first vectors; raises RemoteError when it has another dimension."""
+        space = self._space
+        if space is None:
+            return Space(self._store.embedder_id(self._remote.id, dimensions), self._remote.id, dimensions)
+        if space.dimensions != dimensions:
+            raise RemoteError(
+                f"{self._remote.where} gives {dimensions} dimensions, and the index has {space.dimensions}"
+                f" for {space.name}: it is not the model it was",
+                "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones.",
+            )
+        return space
+
+
+def _distinct(batch: list[Text]) -> Iterator[Text]:
+    """The texts of a batch, each once."""
+    return iter({text.key: text for text in batch}.values())
