@@ -250,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": text}
             self._send(200, {**base, "message": message, "done": True, "done_reason": "stop"})
 
-    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:  # noqa: ANN401
+    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         data = (body if isinstance(body, str) else json.dumps(body)).encode()
         try:
             self.send_response(status)

@@ -5,7 +5,7 @@ So readers and writers go on, and whatever ends the run (Ctrl-C, a server that d
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
@@ -95,13 +95,21 @@ class Backfill:
         while batch := list(islice(waiting, self._remote.endpoint.batch)):
             if time.monotonic() >= deadline:
                 return
-            self._keep(batch, self._remote.embed([text.text for text in _distinct(batch)]))
+            texts = self._unknown(batch)
+            made = self._remote.embed([text.text for text in texts]) if texts else Batch((), 0)
+            self._keep(batch, texts, made)
             if progress:
                 progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
 
-    def _keep(self, batch: list[Text], made: Batch) -> None:
-        """Store what was made, and place it on the passages as they stand now."""
-        filled, texts = self._filled, list(_distinct(batch))
+    def _unknown(self, batch: list[Text]) -> list[Text]:
+        """The texts of a batch that have no vector yet, each once: an earlier batch may have had the same."""
+        space = self._space
+        there = spaces.known(self._store, space, [text.key for text in batch]) if space else set()
+        return list({text.key: text for text in batch if text.key not in there}.values())
+
+    def _keep(self, batch: list[Text], texts: list[Text], made: Batch) -> None:
+        """Store what was made for `texts`, and place the whole batch as its passages stand now."""
+        filled = self._filled
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
         if not good and len(texts) >= ALL_BAD:
             raise RemoteError(
@@ -111,12 +119,13 @@ class Backfill:
         with self._lock(), writing(self._store.connection):
             if good:
                 spaces.keep(self._store, self._own(made.dimensions), good.items())
-                spaces.place_ids(self._store, [text.passage_id for text in batch])
-                self._store.set_meta("generation", self._store.generation + 1)
+            spaces.place_ids(self._store, [text.passage_id for text in batch])
+            self._store.set_meta("generation", self._store.generation + 1)
         filled.embedded += len(good)
         filled.unusable += len(texts) - len(good)
         filled.cut += sum(e.cut for e in made.vectors)
-        filled.done += sum(text.key in good for text in batch)
+        bad = {text.key for text in texts} - good.keys()
+        filled.done += sum(text.key not in bad for text in batch)
 
     def _own(self, dimensions: int) -> Space:
         """The space to write to, made with the first vectors; raises RemoteError when it has another dimension."""
@@ -130,8 +139,3 @@ class Backfill:
                 "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones.",
             )
         return space
-
-
-def _distinct(batch: list[Text]) -> Iterator[Text]:
-    """The texts of a batch, each once."""
-    return iter({text.key: text for text in batch}.values())

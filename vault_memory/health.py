@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory import places, schema, spaces
-from vault_memory.errors import IndexUnusableError, VaultMemoryError
+from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -19,6 +19,7 @@ from vault_memory.vault import Walk
 if TYPE_CHECKING:
     from vault_memory.indexer import Report
     from vault_memory.memory import Memory
+    from vault_memory.remote import Remote
 
 
 class Vectors(NamedTuple):
@@ -104,6 +105,11 @@ def doctor(memory: "Memory", fix: bool) -> list[Check]:
     if fix and any(check.name == "index" and check.level == "error" for check in found):
         memory.index(rebuild=True)
         found = [Check("index", "ok", "was unusable; rebuilt") if check.name == "index" else check for check in found]
+    if fix and not memory.unusable():
+        forgotten = _forget(memory)
+        if forgotten:
+            stay = [check for check in found if check.name not in ("model", "vectors")]
+            found = [*stay, *_models(memory), *_vectors_kept(memory), *forgotten]
     return found
 
 
@@ -118,6 +124,8 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     yield _place(memory)
     yield _index(memory)
     yield from _parts(memory)
+    yield from _models(memory)
+    yield from _vectors_kept(memory)
 
 
 def _place(memory: "Memory") -> Check:
@@ -178,6 +186,106 @@ def _parts(memory: "Memory") -> Iterator[Check]:
     yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
     with suppress(OSError):
         yield Check("device", "ok", places.device_id())
+
+
+def _models(memory: "Memory") -> Iterator[Check]:
+    """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
+    remote = memory.remote
+    if remote:
+        try:
+            reads = remote.look().context_tokens
+            made = remote.embed(["memory"]).dimensions
+            yield _dimensions_agree(memory, made, reads)
+        except RemoteError as error:
+            yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
+        finally:
+            remote.close()
+    if memory.reranker:
+        try:
+            memory.reranker.look()
+            yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
+        except RemoteError as error:
+            yield Check("rerank", "warning", str(error), error.next_step)
+        finally:
+            memory.reranker.close()
+
+
+def _dimensions_agree(memory: "Memory", made: int, context_tokens: int | None) -> Check:
+    remote = memory.remote
+    assert remote
+    known = _space(memory, remote.id)
+    if known and known.dimensions != made:
+        return Check(
+            "model",
+            "error",
+            f"{remote.where} gives {made} dimensions, and the index has {known.dimensions} for {remote.id}",
+            "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones.",
+        )
+    key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
+    reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
+    return Check("model", "ok", f"{remote.id}, {made} dimensions{reads}, {remote.where}{key}")
+
+
+def _space(memory: "Memory", name: str) -> spaces.Space | None:
+    """An embedder's space in the index as it lies there."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        if memory.index_path.exists():
+            with closing(Store.open(memory.index_path)) as store:
+                return spaces.space_of(store, name)
+    return None
+
+
+def _vectors_kept(memory: "Memory") -> Iterator[Check]:
+    """Vectors that wait to be made, and those of embedders that are not configured now."""
+    state = status(memory)
+    for each in state.embedders:
+        if not each.configured:
+            size = each.vectors * _bytes_each(memory, each.id) / 1e6
+            yield Check(
+                "vectors",
+                "notice",
+                f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
+                "Going back to it costs nothing." + (" `memory doctor --fix` deletes them." if memory.remote else ""),
+            )
+        elif each.passages < state.passages:
+            missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
+            yield Check("vectors", "notice", missing, "Run `memory index`.")
+
+
+def _bytes_each(memory: "Memory", name: str) -> float:
+    """What a vector of a space takes in the index: its components, its bit code, and their rows."""
+    space = _space(memory, name)
+    return space.dimensions * 9 / 8 + 40 if space else 0.0
+
+
+def _forget(memory: "Memory") -> list[Check]:
+    """Delete vectors without a text, of another dimension than the model's, or of a model left for another.
+
+    With only the builtin embedder configured nothing of a model is deleted: its settings may merely be missing here.
+    """
+    done: list[Check] = []
+    remote = memory.remote
+    with (
+        suppress(BusyError),
+        places.writer_lock(memory.index_path, 5.0),
+        closing(Store.open(memory.index_path)) as store,
+    ):
+        for space in spaces.configured_spaces(store):
+            if remote and (space.name != remote.id or _other_dimension(remote, space)):
+                spaces.drop(store, space)
+                done.append(Check("vectors", "ok", f"those of {space.name} were deleted"))
+        if gone := spaces.sweep(store):
+            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
+    return done
+
+
+def _other_dimension(remote: "Remote", space: spaces.Space) -> bool:
+    try:
+        return remote.embed(["memory"]).dimensions not in (0, space.dimensions)
+    except RemoteError:
+        return False
+    finally:
+        remote.close()
 
 
 def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:

@@ -61,6 +61,10 @@ class Reranker:
         judged = dict(zip(best, self._judge(question, [texts[i] for i in best]), strict=True))
         return Second(blended(scores, judged), judged)
 
+    def look(self) -> None:
+        """Whether server and model are there; raises RemoteError."""
+        self._server.look()
+
     def close(self) -> None:
         """Let the connection go."""
         self._server.close()

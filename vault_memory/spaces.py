@@ -52,7 +52,12 @@ def space_of(store: Store, name: str) -> Space | None:
 
 def spaces(store: Store) -> list[Space]:
     """Every space of this index, the builtin one among them."""
-    return [Space(*row) for row in store.rows("SELECT id, name, dimensions FROM embedder ORDER BY id")]
+    # A damaged index, which `carry_over` may read, holds anything.
+    sql = (
+        "SELECT id, name, dimensions FROM embedder"
+        " WHERE typeof(name) = 'text' AND typeof(dimensions) = 'integer' AND dimensions > 0 ORDER BY id"
+    )
+    return [Space(*row) for row in store.rows(sql)]
 
 
 def configured_spaces(store: Store) -> list[Space]:
@@ -119,12 +124,17 @@ def waiting(store: Store, space: Space | None) -> Iterator[Text]:
 # --- vectors in ------------------------------------------------------------------------------------------------------
 
 
+def known(store: Store, space: Space, keys: Iterable[int]) -> set[int]:
+    """Which of these texts have a vector in a space."""
+    sql = "SELECT e.text_hash FROM json_each(?) j JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
+    return {row[0] for row in store.rows(sql, json.dumps(list(keys)), space.id)}
+
+
 def keep(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> int:
     """Store (text hash, vector) pairs that are not there yet; returns how many. To be called inside a transaction."""
     fresh = dict(vectors)
-    sql = "SELECT e.text_hash FROM json_each(?) j JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
-    for (known,) in store.rows(sql, json.dumps(list(fresh)), space.id):
-        del fresh[known]
+    for key in known(store, space, fresh):
+        del fresh[key]
     following = int(store.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
     rows = [(following + i, space.id, *pair) for i, pair in enumerate(fresh.items())]
     run = store.connection.executemany
@@ -211,8 +221,12 @@ def carry_over(store: Store, old: Store) -> int:
 
 
 def _vectors(store: Store, space: Space, found: Sequence[Text]) -> list[tuple[int, bytes]]:
-    sql = "SELECT text_hash, vector FROM json_each(?) j JOIN embedding ON embedder = ? AND text_hash = j.value"
-    return list(store.rows(sql, json.dumps([t.key for t in found]), space.id))
+    sql = (
+        "SELECT text_hash, vector FROM json_each(?) j JOIN embedding ON embedder = ? AND text_hash = j.value"
+        " WHERE typeof(vector) = 'blob' AND length(vector) = ?"
+    )
+    width = space.dimensions + -space.dimensions % 8
+    return list(store.rows(sql, json.dumps([t.key for t in found]), space.id, width))
 
 
 def _all_texts(store: Store) -> Iterator[list[Text]]:
