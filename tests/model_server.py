@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from vault_memory.spaces import PROBE
+
 VERSION = "0.12.3"
 
 
@@ -32,6 +34,8 @@ class Trouble:
     """What goes wrong; each entry is off until a test sets it."""
 
     delay_seconds: float = 0.0
+    delay_each_seconds: float = 0.0
+    """For each text of a request."""
     status: int = 0
     """Every request for a model is answered so."""
     busy_times: int = 0
@@ -66,10 +70,9 @@ class ModelServer:
 
     @property
     def texts(self) -> list[str]:
-        """Every text it was asked to embed, in order."""
-        return [
-            text for path, body, _ in self.requests if path.endswith(("embed", "embeddings")) for text in _inputs(body)
-        ]
+        """Every text it was asked to embed, in order, without the one that tells whether it is the same model."""
+        asked = [body for path, body, _ in self.requests if path.endswith(("embed", "embeddings"))]
+        return [text for body in asked for text in _inputs(body) if not text.endswith(PROBE)]
 
     def asked(self, path: str) -> int:
         """How many requests it had for a path."""
@@ -218,6 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(400, {"error": "the input length exceeds the context length"})
                 return None
             texts = [" ".join(text.split()[: model.context_tokens]) for text in texts]
+        time.sleep(self.state.trouble.delay_each_seconds * len(texts))
         found = [vector(text, model.dimensions) for text in texts]
         return self.state.trouble.vectors(texts, found) if self.state.trouble.vectors else found
 

@@ -303,7 +303,7 @@ def test_newest_notes_come_first_and_a_deadline_ends_the_run(vault: Path, server
     mine.index()
     filled = mine.backfill(deadline=0.0)
     assert filled and filled.done == 0 and filled.waiting == passages(mine) and filled.stopped is None
-    server.trouble.dies_after = 1
+    server.trouble.dies_after = 2  # the model is recognised by the first answer
     filled = mine.backfill()
     assert filled and filled.done == 2
     first = server.texts[0].removeprefix("search_document: ")
@@ -313,7 +313,7 @@ def test_newest_notes_come_first_and_a_deadline_ends_the_run(vault: Path, server
 def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
-    server.trouble.dies_after = 2
+    server.trouble.dies_after = 3
     filled = mine.backfill()
     assert filled and filled.done == filled.embedded == 4
     assert filled.stopped and "127.0.0.1" in filled.stopped
@@ -328,13 +328,15 @@ def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, ser
 def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
-    server.trouble.dies_after = 1
+    server.trouble.dies_after = 2  # the model is recognised by the first answer
     mine.backfill()
     server.trouble.dies_after = -1
     answer = ask(mine, "boat engine")
     assert answer.embedder == "builtin/minilm-static@1"
     assert f"has vectors for 2 of {passages(mine)} passages; used the builtin vectors" in whys(answer)
-    assert server.asked("/api/embed") == 1 + 4  # the question was not even sent: one batch, then four tries of the next
+    assert (
+        server.asked("/api/embed") == 2 + 4
+    )  # the question was not even sent: two answers, four tries of the next batch
 
 
 def test_new_passages_wait_without_stopping_the_others(tmp_path: Path, server: ModelServer) -> None:
@@ -457,7 +459,7 @@ def test_the_command_line_from_index_to_answer(vault: Path, server: ModelServer)
     state = json.loads(shell(vault, server.port, "status", "--json").stdout)["index"]
     assert state["embedders"][1]["id"] == "ollama/nomic-embed-text@1"
     assert state["embedders"][1]["passages"] == state["passages"] == 11
-    assert "ollama/nomic-embed-text@1, 96 dimensions, reads 2,048 tokens" in shell(vault, server.port, "doctor").stdout
+    assert "ollama/nomic-embed-text@1, reads 2,048 tokens" in shell(vault, server.port, "doctor").stdout
 
 
 def test_index_with_a_dead_server_ends_well_and_says_what_waits(vault: Path) -> None:
@@ -571,3 +573,36 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
         for text in spaces.texts(store, 1, store.one("SELECT max(id) FROM passage")):
             sql = "SELECT e.text_hash FROM placed d JOIN embedding e ON e.id = d.embedding_id WHERE d.passage_id = ?"
             assert store.one(sql, text.passage_id) == text.key
+
+
+def test_another_model_of_the_same_name_and_dimensions_is_recognised(vault: Path, server: ModelServer) -> None:
+    """`ollama pull` may bring a new version: its vectors must not stand among the old ones."""
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    assert mine.index(rebuild=True).rebuilt
+    put(vault, "new.md", "Something new.\n")
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped and "it is not the model it was" in filled.stopped
+    assert filled.waiting == 1
+    assert {c.name: c.level for c in mine.doctor()}["model"] == "error"
+    mine.doctor(fix=True)
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0 and filled.embedded == 12
+
+
+def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelServer) -> None:
+    server.trouble.delay_each_seconds = 0.1
+    mine = with_ollama(vault, server, embedding_batch=8, embedding_timeout_seconds=0.6)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None and filled.waiting == 0
+    assert max(len(body["input"]) for path, body, _ in server.requests[-2:] if path == "/api/embed") <= 4
+
+
+def test_a_quiet_run_still_says_what_waits(vault: Path) -> None:
+    done = shell(vault, free_port(), "index", "--quiet")
+    assert done.returncode == 0 and done.stdout == ""
+    assert "11 passages still to embed" in done.stderr

@@ -16,6 +16,7 @@ from vault_memory.remote import Batch, Remote
 from vault_memory.schema import checkpoint, writing
 from vault_memory.spaces import Space, Text
 from vault_memory.store import Store
+from vault_memory.vectors import cosine
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -24,6 +25,10 @@ Lock = Callable[[], AbstractContextManager[None]]
 
 ALL_BAD = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
+
+
+ALIKE = 0.98
+"""The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
 
 
 @dataclass
@@ -70,6 +75,7 @@ class Backfill:
             filled.from_cache = filled.done - before
             if filled.waiting:
                 self._remote.look()
+                self._recognise()
                 self._fill(progress, deadline)
             with self._lock():
                 filled.removed = spaces.sweep(self._store)
@@ -90,9 +96,15 @@ class Backfill:
         self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
         self._filled.done = spaces.placed(self._store, space) if space else 0
 
+    def _recognise(self) -> None:
+        """Make sure that the model is the one its vectors are of; raises RemoteError when it is another."""
+        if why := other_model(self._store, self._remote):
+            step = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
+            raise RemoteError(why, step)
+
     def _fill(self, progress: Progress | None, deadline: float) -> None:
         waiting = spaces.waiting(self._store, self._space)
-        while batch := list(islice(waiting, self._remote.endpoint.batch)):
+        while batch := list(islice(waiting, self._remote.batch)):
             if time.monotonic() >= deadline:
                 return
             texts = self._unknown(batch)
@@ -118,7 +130,7 @@ class Backfill:
             )
         with self._lock(), writing(self._store.connection):
             if good:
-                spaces.keep(self._store, self._own(made.dimensions), good.items())
+                spaces.keep(self._store, self._space_for(made.dimensions), good.items())
             spaces.place_ids(self._store, [text.passage_id for text in batch])
             self._store.set_meta("generation", self._store.generation + 1)
         filled.embedded += len(good)
@@ -127,15 +139,30 @@ class Backfill:
         bad = {text.key for text in texts} - good.keys()
         filled.done += sum(text.key not in bad for text in batch)
 
-    def _own(self, dimensions: int) -> Space:
-        """The space to write to, made with the first vectors; raises RemoteError when it has another dimension."""
-        space = self._space
-        if space is None:
-            return Space(self._store.embedder_id(self._remote.id, dimensions), self._remote.id, dimensions)
-        if space.dimensions != dimensions:
-            raise RemoteError(
-                f"{self._remote.where} gives {dimensions} dimensions, and the index has {space.dimensions}"
-                f" for {space.name}: it is not the model it was",
-                "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones.",
-            )
-        return space
+    def _space_for(self, dimensions: int) -> Space:
+        """The space to write to, made with the first vectors."""
+        number = self._store.embedder_id(self._remote.id, dimensions)
+        return Space(number, self._remote.id, dimensions)
+
+
+def other_model(store: Store, remote: Remote) -> str:
+    """Why the server's model is not the one whose vectors the index has, or ""; raises RemoteError.
+
+    The name does not tell (a pull may bring another version under it), and neither do equal dimensions.
+    """
+    made = remote.embed([spaces.PROBE])
+    vector, space = made.vectors[0].vector, spaces.space_of(store, remote.id)
+    known = spaces.probe(store, remote.id)
+    if vector is None:
+        return ""  # what comes after will tell
+    if space is None or known is None:
+        with writing(store.connection):
+            spaces.set_probe(store, remote.id, vector)
+    if space and space.dimensions != made.dimensions:
+        return (
+            f"{remote.where} gives {made.dimensions} dimensions, and the index has {space.dimensions}"
+            f" for {space.name}: it is not the model it was"
+        )
+    if space and known and cosine(vector, known) < ALIKE:
+        return f"{remote.where} gives other vectors for {space.name} than before: it is not the model it was"
+    return ""

@@ -194,8 +194,7 @@ def _models(memory: "Memory") -> Iterator[Check]:
     if remote:
         try:
             reads = remote.look().context_tokens
-            made = remote.embed(["memory"]).dimensions
-            yield _dimensions_agree(memory, made, reads)
+            yield _recognised(memory, remote, reads)
         except RemoteError as error:
             yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
         finally:
@@ -210,20 +209,24 @@ def _models(memory: "Memory") -> Iterator[Check]:
             memory.reranker.close()
 
 
-def _dimensions_agree(memory: "Memory", made: int, context_tokens: int | None) -> Check:
-    remote = memory.remote
-    assert remote
-    known = _space(memory, remote.id)
-    if known and known.dimensions != made:
-        return Check(
-            "model",
-            "error",
-            f"{remote.where} gives {made} dimensions, and the index has {known.dimensions} for {remote.id}",
-            "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones.",
-        )
+def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) -> Check:
+    """Whether the model is the one that the index has vectors of."""
+    why = _other_model(memory, remote)
+    if why:
+        mend = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
+        return Check("model", "error", why, mend)
     key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
     reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
-    return Check("model", "ok", f"{remote.id}, {made} dimensions{reads}, {remote.where}{key}")
+    return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
+
+
+def _other_model(memory: "Memory", remote: "Remote") -> str:
+    from vault_memory.backfill import other_model
+
+    if not memory.index_path.exists() or memory.unusable():
+        return ""
+    with closing(Store.open(memory.index_path)) as store:
+        return other_model(store, remote)
 
 
 def _space(memory: "Memory", name: str) -> spaces.Space | None:
@@ -265,13 +268,14 @@ def _forget(memory: "Memory") -> list[Check]:
     """
     done: list[Check] = []
     remote = memory.remote
+    unlike = _unlike(memory)
     with (
         suppress(BusyError),
         places.writer_lock(memory.index_path, 5.0),
         closing(Store.open(memory.index_path)) as store,
     ):
         for space in spaces.configured_spaces(store):
-            if remote and (space.name != remote.id or _other_dimension(remote, space)):
+            if remote and (space.name != remote.id or unlike):
                 spaces.drop(store, space)
                 done.append(Check("vectors", "ok", f"those of {space.name} were deleted"))
         if gone := spaces.sweep(store):
@@ -279,13 +283,15 @@ def _forget(memory: "Memory") -> list[Check]:
     return done
 
 
-def _other_dimension(remote: "Remote", space: spaces.Space) -> bool:
+def _unlike(memory: "Memory") -> bool:
+    """Whether the configured model answers, and is not the one it was."""
     try:
-        return remote.embed(["memory"]).dimensions not in (0, space.dimensions)
+        return bool(memory.remote and _other_model(memory, memory.remote))
     except RemoteError:
         return False
     finally:
-        remote.close()
+        if memory.remote:
+            memory.remote.close()
 
 
 def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:

@@ -62,6 +62,7 @@ class Remote:
         self._environ = os.environ if environ is None else environ
         self._sleep, self._clock = sleep, clock
         self._context_tokens = to.context_tokens
+        self.batch = to.batch
         self._quiet: tuple[float, RemoteError] | None = None
 
     @property
@@ -115,10 +116,21 @@ class Remote:
         """Embed passages, trying again while that may help; raises RemoteError when it does not."""
         prefix = self.endpoint.document_prefix
         fitted = [fitting(prefix + text, self._context_tokens) for text in texts]
-        asked = _each(self._again, [text for text, _ in fitted])
+        asked = self._asked([text for text, _ in fitted])
         raw = [Embedded(quantised(floats), cut or shorter)
                for (floats, shorter), (_, cut) in zip(asked, fitted, strict=True)]  # fmt: skip
         return Batch(raw, _dimension([floats for floats, _ in asked], self.where))
+
+    def _asked(self, texts: Sequence[str]) -> "list[tuple[list[float] | None, bool]]":
+        """Ask for a batch; one that takes too long is asked for in halves, and so are the batches after it."""
+        try:
+            return _each(self._again, texts)
+        except RemoteError as error:
+            if error.kind != "slow" or len(texts) < 2:
+                raise
+        middle = len(texts) // 2
+        self.batch = max(min(self.batch, middle), 1)
+        return self._asked(texts[:middle]) + self._asked(texts[middle:])
 
     def _again(self, texts: Sequence[str]) -> list[list[float]]:
         for wait in WAITS_SECONDS:

@@ -16,11 +16,14 @@ import apsw
 from vault_memory import terms
 from vault_memory.schema import writing
 from vault_memory.store import KINDS, NOTE_VECTOR_PASSAGES, Store
-from vault_memory.vectors import bit_code, total
+from vault_memory.vectors import bit_code, has_numpy, total
 
 BUILTIN = "builtin/"
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
+
+PROBE = "The quick brown fox jumps over the lazy dog."
+"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
 
 SLICE = 512
 """Passages read or placed at a time."""
@@ -71,6 +74,17 @@ def placed(store: Store, space: Space) -> int:
     if space.is_builtin:
         return int(store.one("SELECT count(*) FROM passage WHERE embedding_id IS NOT NULL"))
     return int(store.one("SELECT count(*) FROM placed WHERE embedder = ?", space.id))
+
+
+def probe(store: Store, name: str) -> bytes | None:
+    """The vector that an embedder gave for `PROBE` when its space was begun."""
+    value = store.meta(f"probe:{name}")
+    return bytes.fromhex(value) if isinstance(value, str) else None
+
+
+def set_probe(store: Store, name: str, vector: bytes) -> None:
+    """Note how an embedder answers, to know it again."""
+    store.set_meta(f"probe:{name}", vector.hex())
 
 
 # --- texts ---------------------------------------------------------------------------------------------------------
@@ -213,9 +227,12 @@ def carry_over(store: Store, old: Store) -> int:
         for space in configured_spaces(old):
             number = store.embedder_id(space.name, space.dimensions)
             mine = Space(number, space.name, space.dimensions)
+            if vector := probe(old, space.name):
+                set_probe(store, space.name, vector)
             for found in _all_texts(store):
                 taken += keep(store, mine, _vectors(old, space, found))
     if taken:
+        has_numpy()  # summing the notes' vectors is many times as fast once it is imported
         for (note_id,) in list(store.rows("SELECT id FROM note")):
             place_note(store, note_id)
     return taken
@@ -281,3 +298,4 @@ def drop(store: Store, space: Space) -> None:
         for table in ("placed", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
+        store.connection.execute("DELETE FROM meta WHERE key = ?", (f"probe:{space.name}",))

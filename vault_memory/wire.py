@@ -186,9 +186,9 @@ def mapped(spoken: Spoken) -> Iterator[None]:
         yield
     except RemoteError:
         raise
-    except httpx.TimeoutException:
-        seconds = f"{spoken.seconds:g} s"
-        raise error(f"did not answer in {seconds}", "Give it more time in your settings.", "away") from None
+    except httpx.TimeoutException as failed:
+        kind = "slow" if isinstance(failed, httpx.ReadTimeout) else "away"
+        raise error(f"did not answer in {spoken.seconds:g} s", "Give it more time in your settings.", kind) from None
     except (httpx.ConnectError, ConnectionError):
         raise error("is not there", spoken.start, "away") from None
     except httpx.HTTPStatusError as failed:

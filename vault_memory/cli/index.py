@@ -32,6 +32,8 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         if filled:
             shared.say(render.backfill_text(filled))
     else:
+        if filled and filled.stopped:
+            click.echo(render.backfill_text(filled), err=True)
         for problem in report.failed:
             click.echo(render.problem_line(problem), err=True)
     gone = [path for path in paths if not (Path(path).exists() or (memory.vault.root / path).exists())]
