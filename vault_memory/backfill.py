@@ -63,14 +63,17 @@ class Backfill:
         self._filled = Filled(remote.id)
 
     def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> Filled:
-        """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server."""
+        """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server.
+
+        At least one batch is made, whatever the deadline: many small steps come to an end, too.
+        """
         filled = self._filled
         try:
             self._count()
             before = filled.done
-            if self._space:
+            if space := self._space:
                 with self._lock():
-                    spaces.settle(self._store, self._space)
+                    spaces.settle(self._store, space)
             self._count()
             filled.from_cache = filled.done - before
             if filled.waiting:
@@ -105,13 +108,13 @@ class Backfill:
     def _fill(self, progress: Progress | None, deadline: float) -> None:
         waiting = spaces.waiting(self._store, self._space)
         while batch := list(islice(waiting, self._remote.batch)):
-            if time.monotonic() >= deadline:
-                return
             texts = self._unknown(batch)
             made = self._remote.embed([text.text for text in texts]) if texts else Batch((), 0)
             self._keep(batch, texts, made)
             if progress:
                 progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
+            if time.monotonic() >= deadline:
+                return
 
     def _unknown(self, batch: list[Text]) -> list[Text]:
         """The texts of a batch that have no vector yet, each once: an earlier batch may have had the same."""

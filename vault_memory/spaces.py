@@ -259,15 +259,9 @@ def sweep(store: Store) -> int:
     Those of an embedder that is no longer configured stay while their text does.
     """
     gone = 0
-    unused = (
-        "SELECT id FROM embedding WHERE embedder = ?1"
-        " AND id NOT IN (SELECT embedding_id FROM placed WHERE embedder = ?1) LIMIT ?2"
-    )
     for space in configured_spaces(store):
-        if store.one(unused, space.id, 1) is None:
-            continue
         settle(store, space)
-        while ids := list(store.rows(unused, space.id, SLICE)):
+        while ids := list(store.rows(_UNUSED, space.id, SLICE)):
             with writing(store.connection):
                 store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
                 store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
@@ -275,8 +269,19 @@ def sweep(store: Store) -> int:
     return gone
 
 
-def settle(store: Store, space: Space | None) -> None:
-    """Place every vector that is there for a passage still without one in this space."""
+_UNUSED = (
+    "SELECT id FROM embedding WHERE embedder = ?1"
+    " AND id NOT IN (SELECT embedding_id FROM placed WHERE embedder = ?1) LIMIT ?2"
+)
+
+
+def settle(store: Store, space: Space) -> None:
+    """Place every vector that is there for a passage still without one in this space.
+
+    Where every vector has its passage there is nothing to do, and nothing is read: steps of a backfill stay small.
+    """
+    if store.one(_UNUSED, space.id, 1) is None:
+        return
     pending: list[int] = []
     for text in waiting(store, space):
         pending.append(text.passage_id)

@@ -89,8 +89,12 @@ class OllamaServer:
     @property
     def _client(self) -> "ollama.Client":
         if self._made is None:
-            import ollama
-
+            try:
+                import ollama
+            except ImportError as error:
+                raise RemoteError(
+                    f"the package ollama is missing ({error})", "Install it: pip install ollama"
+                ) from None
             self._made = ollama.Client(
                 host=self._address.url, timeout=self._seconds, headers=_bearer(self._key),
                 **_connection(self._address),
