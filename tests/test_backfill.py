@@ -37,9 +37,9 @@ def vault(tmp_path: Path) -> Path:
 
 
 def with_ollama(root: Path, server: ModelServer, **settings: object) -> Memory:
-    """A Memory whose embedder is the server's."""
-    url = f"http://{server.host}"
-    return memory(root, embedding_provider="ollama", embedding_url=url, **{"embedding_batch": 4, **settings})
+    """A Memory whose embedder is the server's; a busy machine gets time to answer."""
+    usual = {"embedding_batch": 4, "embedding_query_deadline_seconds": 30.0}
+    return memory(root, embedding_provider="ollama", embedding_url=f"http://{server.host}", **{**usual, **settings})
 
 
 def ask(of: Memory, query: str, **more: Any) -> Answer:

@@ -28,7 +28,8 @@ def server() -> Iterator[ModelServer]:
 
 def pointing(server: ModelServer, **settings: object) -> Endpoint:
     """The endpoint of settings that name this server."""
-    given: dict[str, object] = {"embedding_provider": "ollama", "embedding_url": f"http://{server.host}", **settings}
+    given: dict[str, object] = {"embedding_provider": "ollama", "embedding_url": f"http://{server.host}",
+                                "embedding_query_deadline_seconds": 30.0, **settings}  # fmt: skip
     if given["embedding_provider"] == "openai":
         given["embedding_url"] = f"http://{server.host}/v1"
     found = endpoint(Config(vault=None, **given), {})  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def server() -> Iterator[ModelServer]:
 def ask(root: Path, server: ModelServer | None, query: str = "heron at the weir", **settings: Any) -> Answer:
     named = {"rerank_provider": "ollama", "rerank_model": "qwen3"} if server else {}
     url = f"http://{server.host}" if server else ""
-    mine = memory(root, rerank_url=url, **named, **settings)
+    mine = memory(root, rerank_url=url, **named, **{"rerank_deadline_seconds": 30.0, **settings})
     request = Request(query, datetime(2025, 12, 1, tzinfo=UTC), k=3, explain=True)
     (answer,) = mine.recall([request], keep=False)
     return answer
