@@ -138,7 +138,7 @@ class Search:
         """The cosine of each of these passages to a query vector of the same space."""
         sql = (
             "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
-            f" JOIN {_places(space)} p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
+            f" CROSS JOIN {_places(space)} p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
         )
         return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
 
@@ -149,7 +149,7 @@ class Search:
             notes = f"(SELECT note_id AS id, vector FROM note_vector WHERE embedder = {space.id:d})"
         sql = (
             "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
-            f" JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
+            f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
         )
         return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
 
@@ -161,7 +161,7 @@ class Search:
     def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
         """The vectors of these passages in one space."""
         sql = (
-            f"SELECT e.vector FROM json_each(?) j JOIN {_places(space)} p ON p.id = j.value"
+            f"SELECT e.vector FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
             " JOIN embedding e ON e.id = p.embedding_id"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
@@ -236,7 +236,10 @@ class Search:
 
 
 def _places(space: Space) -> str:
-    """Where passages have their vectors in a space, as a table of (id, embedding_id)."""
+    """Where passages have their vectors in a space, as a table of (id, embedding_id).
+
+    Behind a list of ids it needs a CROSS JOIN: without figures SQLite walks the whole space first (1.6 s at 10,000).
+    """
     if space.is_builtin:
         return "passage"
     return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"

@@ -141,7 +141,7 @@ def waiting(store: Store, space: Space | None) -> Iterator[Text]:
 
 def known(store: Store, space: Space, keys: Iterable[int]) -> set[int]:
     """Which of these texts have a vector in a space."""
-    sql = "SELECT e.text_hash FROM json_each(?) j JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
+    sql = "SELECT e.text_hash FROM json_each(?) j CROSS JOIN embedding e ON e.embedder = ? AND e.text_hash = j.value"
     return {row[0] for row in store.rows(sql, json.dumps(list(keys)), space.id)}
 
 
@@ -193,8 +193,8 @@ def place_note(store: Store, note_id: int) -> None:
 def point(store: Store, note_id: int) -> None:
     """Where a note points in each space: the sum of its first passages' vectors there."""
     sql = (
-        "SELECT d.embedder, e.vector FROM note n JOIN embedder r ON r.name NOT LIKE 'builtin/%'"
-        " JOIN placed d ON d.embedder = r.id AND d.passage_id BETWEEN n.first AND n.first + min(n.count, ?) - 1"
+        "SELECT d.embedder, e.vector FROM note n CROSS JOIN embedder r ON r.name NOT LIKE 'builtin/%'"
+        " CROSS JOIN placed d ON d.embedder = r.id AND d.passage_id BETWEEN n.first AND n.first + min(n.count, ?) - 1"
         " JOIN embedding e ON e.id = d.embedding_id WHERE n.id = ? ORDER BY d.passage_id"
     )
     vectors: dict[int, list[bytes]] = {}
@@ -240,7 +240,7 @@ def carry_over(store: Store, old: Store) -> int:
 
 def _vectors(store: Store, space: Space, found: Sequence[Text]) -> list[tuple[int, bytes]]:
     sql = (
-        "SELECT text_hash, vector FROM json_each(?) j JOIN embedding ON embedder = ? AND text_hash = j.value"
+        "SELECT text_hash, vector FROM json_each(?) j CROSS JOIN embedding ON embedder = ? AND text_hash = j.value"
         " WHERE typeof(vector) = 'blob' AND length(vector) = ?"
     )
     width = space.dimensions + -space.dimensions % 8
