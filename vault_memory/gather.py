@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-import apsw
-
 from vault_memory.answer import Request
 from vault_memory.embed import bit_code
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
