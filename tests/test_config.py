@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory.config import Config, load, user_folder
+from vault_memory.config import SETTINGS, Config, load, user_folder
 from vault_memory.errors import UsageError, VaultError
 
 
@@ -186,3 +186,59 @@ def test_a_home_sign_in_a_path_is_the_home_folder(tmp_path: Path, monkeypatch: p
 def test_a_relative_xdg_folder_is_not_used(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path)}
     assert user_folder("config", home | {"XDG_CONFIG_HOME": "relative"}) == user_folder("config", home)
+
+
+# --- configured models ---------------------------------------------------------------------------------------------
+
+
+def user_of(tmp_path: Path, text: str, **environ: str) -> Config:
+    """The settings of a user with this file of their own and these variables."""
+    file = tmp_path / "config/vault-memory/config.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    variables = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), **environ}
+    return load(str(tmp_path), variables)
+
+
+def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path: Path) -> None:
+    found = user_of(
+        tmp_path,
+        '[embedding]\nprovider = "ollama"\nmodel = "bge-m3"\nquery_deadline_seconds = 1\nquery_prefix = ""\n',
+        MEMORY_EMBEDDING_MODEL="all-minilm", MEMORY_EMBEDDING_BATCH="8", MEMORY_EMBEDDING_TIMEOUT_SECONDS="2.5",
+    )  # fmt: skip
+    assert (found.embedding_provider, found.embedding_model) == ("ollama", "all-minilm")
+    assert (found.embedding_query_deadline_seconds, found.embedding_query_prefix) == (1.0, "")
+    assert (found.embedding_batch, found.embedding_timeout_seconds) == (8, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[embedding]\nprovider = "chatgpt"', "must be one of builtin, ollama, openai"),
+        ('[embedding]\nprovider = "openai"', "`embedding.url` must be set"),
+        ('[embedding]\nprovider = "openai"\nurl = "http://x/v1"', "`embedding.model` must be set"),
+        ('[embedding]\nkey_env = "sk-123 456"', "not the key itself"),
+        ('[embedding]\nurl = "file:///etc/passwd"', "must be an address"),
+        ("[embedding]\nbatch = 0", "whole number from 1"),
+        ("[embedding]\nquery_deadline_seconds = true", "must be a number"),
+        ('[rerank]\nprovider = "ollama"', "`rerank.model` must be set"),
+    ],
+)
+def test_a_model_that_is_set_badly_is_reported(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as raised:
+        user_of(tmp_path, text)
+    assert "sk-123" not in str(raised.value)
+
+
+def test_a_variable_that_is_set_badly_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"\$MEMORY_EMBEDDING_BATCH must be a whole number"):
+        user_of(tmp_path, "", MEMORY_EMBEDDING_BATCH="many")
+
+
+def test_a_vault_sets_no_model(tmp_path: Path) -> None:
+    (tmp_path / ".memory").mkdir()
+    lines = "".join(f"{key.partition('.')[2]} = 1\n" for key in SETTINGS if key.startswith("embedding."))
+    (tmp_path / ".memory/config.toml").write_text(f'[embedding]\n{lines}[rerank]\nprovider = "ollama"\n', "utf-8")
+    found = user_of(tmp_path, "")
+    assert found.embedding_provider == "builtin" and found.rerank_provider == "off"
+    assert sum("a vault may not set it" in sentence for sentence in found.ignored) == 12

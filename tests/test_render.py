@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vault_memory import render
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
-from vault_memory.health import Check, Status
+from vault_memory.health import Check, Status, Vectors
 from vault_memory.indexer import Report
 from vault_memory.knowledge import EntityProfile, EntityRow
 from vault_memory.note import Problem
@@ -60,6 +60,8 @@ def answer(*results: Result, request: Request | None = None, **more: object) -> 
 
 
 # --- text ---------------------------------------------------------------------------------------------------
+
+STATUS = Status("/v", "/v/i", "vault", True, 10, True, embedders=(Vectors("builtin/x@1", 3, 3, True),))
 
 
 @pytest.mark.parametrize(
@@ -242,7 +244,7 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
         ("entities", render.entities_document([MARA])),
         ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]))),
         ("index", render.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
-        ("status", render.status_document(Status("/v", "/v/i", "vault", True, 10, True, embedders=(("builtin", 3),)))),
+        ("status", render.status_document(STATUS)),
     ],
 )
 def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
@@ -281,7 +283,9 @@ def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
 
 def test_a_status_without_an_index_says_what_to_do() -> None:
     assert "memory index" in render.status_text(Status("/v", "/v/i", "vault", False))
-    text = render.status_text(Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, (("builtin", 39),)))
+    text = render.status_text(
+        Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, (Vectors("builtin", 39, 40, True),))
+    )
     assert "3 notes behind" in text and "9 notes" in text and "39 of builtin" in text
 
 

@@ -5,7 +5,9 @@ Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or p
 file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
 """
 
+import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -36,6 +38,21 @@ class Config:
     recall_budget: int = 2000
     recall_preset: str = "tuned"
     journal: bool = True
+    embedding_provider: str = "builtin"
+    embedding_model: str = ""
+    embedding_url: str = ""
+    embedding_key_env: str = ""
+    embedding_batch: int = 32
+    embedding_timeout_seconds: float = 60.0
+    embedding_query_deadline_seconds: float = 0.5
+    embedding_keep_alive: str = "30m"
+    embedding_query_prefix: str | None = None
+    embedding_document_prefix: str | None = None
+    embedding_context_tokens: int = 0
+    rerank_provider: str = "off"
+    rerank_model: str = ""
+    rerank_url: str = ""
+    rerank_deadline_seconds: float = 5.0
     ignored: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
 
@@ -79,13 +96,43 @@ def _between(low: int, high: int) -> Callable[[Any], int]:
     return check
 
 
-def _one_of(*choices: str) -> Callable[[Any], str]:
+def _seconds(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:  # noqa: ANN401
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"must be a number from {low:g} to {high:g}")
+        return float(value)
+
+    return check
+
+
+def _one_of(*allowed: str) -> Callable[[Any], str]:
     def check(value: Any) -> str:  # noqa: ANN401
-        if value not in choices:
-            raise ValueError(f"must be one of {', '.join(choices)}")
+        if value not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
         return str(value)
 
     return check
+
+
+def _prefix(value: Any) -> str:  # noqa: ANN401
+    if not isinstance(value, str):
+        raise ValueError("must be text in quotes")
+    return value
+
+
+def _url(value: Any) -> str:  # noqa: ANN401
+    text = _text(value)
+    scheme = text.partition("://")[0] if "://" in text else "http"
+    if scheme not in ("http", "https") or any(c.isspace() for c in text):
+        raise ValueError("must be an address such as http://127.0.0.1:11434")
+    return text
+
+
+def _variable(value: Any) -> str:  # noqa: ANN401
+    # A key pasted here by mistake would be shown wherever the variable is named.
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value):
+        raise ValueError("must be the name of an environment variable, not the key itself")
+    return value
 
 
 SETTINGS: Mapping[str, Setting] = {
@@ -100,10 +147,29 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
     "recall.preset": Setting("recall_preset", _one_of("tuned", "weighted", "classic", "rrf")),
     "recall.journal": Setting("journal", _flag),
+    "embedding.provider": Setting("embedding_provider", _one_of("builtin", "ollama", "openai"), vault_may_set=False),
+    "embedding.model": Setting("embedding_model", _text, vault_may_set=False),
+    "embedding.url": Setting("embedding_url", _url, vault_may_set=False),
+    "embedding.key_env": Setting("embedding_key_env", _variable, vault_may_set=False),
+    "embedding.batch": Setting("embedding_batch", _between(1, 2048), vault_may_set=False),
+    "embedding.timeout_seconds": Setting("embedding_timeout_seconds", _seconds(0.1, 3600), vault_may_set=False),
+    "embedding.query_deadline_seconds": Setting(
+        "embedding_query_deadline_seconds", _seconds(0.01, 60), vault_may_set=False
+    ),
+    "embedding.keep_alive": Setting("embedding_keep_alive", _text, vault_may_set=False),
+    "embedding.query_prefix": Setting("embedding_query_prefix", _prefix, vault_may_set=False),
+    "embedding.document_prefix": Setting("embedding_document_prefix", _prefix, vault_may_set=False),
+    "embedding.context_tokens": Setting("embedding_context_tokens", _between(16, 1_000_000), vault_may_set=False),
+    "rerank.provider": Setting("rerank_provider", _one_of("off", "ollama"), vault_may_set=False),
+    "rerank.model": Setting("rerank_model", _text, vault_may_set=False),
+    "rerank.url": Setting("rerank_url", _url, vault_may_set=False),
+    "rerank.deadline_seconds": Setting("rerank_deadline_seconds", _seconds(0.1, 600), vault_may_set=False),
 }
 
 VARIABLES: Mapping[str, str] = {"MEMORY_PRESET": "recall.preset"}
 """Environment variables that set a key; they beat both files."""
+OF_MODELS = ("embedding.", "rerank.")
+"""The groups that may also be set as `MEMORY_EMBEDDING_MODEL=…`, which beats the files."""
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -134,10 +200,48 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     values |= _checked(_flat(user), user_file, problems)
     given = {key: environ[name] for name, key in VARIABLES.items() if environ.get(name)}
     values |= _checked(given, Path("environment"), problems)
+    values |= _of_environment(environ, problems)
+    problems += _incomplete(values)
     if problems:
         raise UsageError("; ".join(problems), "Mend this in the file named, and run again.")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
     return Config(**(values | {"vault": vault}), ignored=tuple(ignored), sources=sources)
+
+
+def _of_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    """The settings of models that environment variables hold; an empty variable counts as unset."""
+    values: dict[str, Any] = {}
+    for key, setting in SETTINGS.items():
+        name = f"MEMORY_{key.replace('.', '_').upper()}"
+        text = environ.get(name, "")
+        if not text or not key.startswith(OF_MODELS):
+            continue
+        try:
+            values[setting.name] = setting.check(_number(text) if key.endswith(_NUMBERS) else text)
+        except ValueError as error:
+            problems.append(f"${name} {error}")
+    return values
+
+
+_NUMBERS = ("batch", "seconds", "tokens")
+
+
+def _number(text: str) -> Any:  # noqa: ANN401
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _incomplete(values: Mapping[str, Any]) -> list[str]:
+    """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
+    missing = []
+    if values.get("embedding_provider") == "openai":
+        missing += [f"`embedding.{n}` must be set for the provider openai" for n in ("url", "model")
+                    if not values.get(f"embedding_{n}")]  # fmt: skip
+    if values.get("rerank_provider") == "ollama" and not values.get("rerank_model"):
+        missing.append("`rerank.model` must be set for the provider ollama")
+    return missing
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:

@@ -1,6 +1,7 @@
 """Owns the error tree: each error is a sentence for a person, an exit code and the next step.
 
 VaultMemoryError      1
+├── RemoteError       1   a configured model's server did not answer as it must
 ├── UsageError        2   an option, a setting or an argument that cannot be understood
 ├── VaultError        3   no vault found, or not readable
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
@@ -20,6 +21,20 @@ class VaultMemoryError(Exception):
     def __init__(self, sentence: str, next_step: str = "") -> None:
         super().__init__(sentence)
         self.next_step = next_step
+
+
+class RemoteError(VaultMemoryError):
+    """A configured model's server did not answer as it must; nothing that was there is lost.
+
+    `kind` is "away" (not there, too busy: worth another try), "slow" (fewer texts at once might do), "long" (a text is
+    longer than the model reads), "unusable" (the model has no vector for a text) or "wrong" (asking again would not
+    help). `wait_seconds` is how long the server asked to be left alone.
+    """
+
+    def __init__(self, sentence: str, next_step: str = "", kind: str = "wrong", wait_seconds: float = 0.0) -> None:
+        super().__init__(sentence, next_step)
+        self.kind = kind
+        self.wait_seconds = wait_seconds
 
 
 class UsageError(VaultMemoryError):

@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-import apsw
-
-from vault_memory import schema
 from vault_memory.answer import Request
-from vault_memory.embed import StaticEmbedder, bit_code
-from vault_memory.errors import IndexUnusableError
+from vault_memory.embed import bit_code
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Holding, Lexicon
+from vault_memory.meaning import Direction, Meaning
 from vault_memory.noterank import note_frequency
 from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
@@ -65,13 +62,11 @@ class Lanes:
 class Gatherer:
     """Runs the lanes over one open store."""
 
-    def __init__(self, store: Store, search: Search, names: Names, embedder: StaticEmbedder) -> None:
-        self._store, self._search, self._names, self._embedder = store, search, names, embedder
+    def __init__(self, store: Store, search: Search, names: Names, meaning: Meaning) -> None:
+        self._store, self._search, self._names, self._meaning = store, search, names, meaning
         self._ordering = Ordering(store, search, names)
         self._total, self._words, self._notes = store.totals()
-        self._space = store.one("SELECT id FROM embedder WHERE name = ?", embedder.id)
         self._lexicon = Lexicon(store)
-        self._vectors_loaded = False
 
     def gather(self, question: Question, request: Request) -> Lanes:
         """Find candidates for a question by every lane its mode allows, and rank them."""
@@ -82,10 +77,12 @@ class Gatherer:
         lexical = self._lexical(list(held), question) if mode != "semantic" else {}
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and not question.phrases
-        vector = self._query_vector(question, degraded) if mode != "lexical" and not only_time else None
+        toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
         semantic = (
-            self._search.semantic(self._space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
-            if vector
+            self._search.semantic(
+                toward.space, bit_code(toward.vector), toward.vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL
+            )
+            if toward
             else []
         )
         entity = self._entity(about)
@@ -102,26 +99,26 @@ class Gatherer:
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
         evidence = self._evidence(
-            question, passages, held if mode != "semantic" else {}, lexical, vector, entity, titles
+            question, passages, held if mode != "semantic" else {}, lexical, toward, entity, titles
         )
-        ordered = self._ordering.order(request, evidence, lambda ranker: self._feedback(ranker, evidence, vector))
+        ordered = self._ordering.order(request, evidence, lambda ranker: self._feedback(ranker, evidence, toward))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
         return Lanes(
             ordered=ordered,
             sizes=sizes,
-            mode=mode if vector or only_time or mode == "lexical" else "lexical",
-            embedder=self._embedder.id if vector else None,
+            mode=mode if toward or only_time or mode == "lexical" else "lexical",
+            embedder=toward.space.name if toward else None,
             about=about,
             degraded=degraded,
         )
 
     def _evidence(
         self, question: Question, passages: Mapping[int, Candidate], held: Mapping[str, Holding],
-        lexical: Mapping[int, float], vector: bytes | None, about: Mapping[int, float], titles: Mapping[int, float],
+        lexical: Mapping[int, float], toward: Direction | None, about: Mapping[int, float], titles: Mapping[int, float],
     ) -> Evidence:  # fmt: skip
         stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         notes = {p.note_id for p in passages.values()}
-        near = self._search.note_cosines(notes, vector) if vector else {}
+        near = self._search.note_cosines(toward.space, notes, toward.vector) if toward else {}
         return Evidence(
             passages=passages,
             notes={n: NoteFacts(tokens, words, near.get(n, 0.0)) for n, tokens, words in self._search.lengths(notes)},
@@ -130,7 +127,7 @@ class Gatherer:
             hits=self._hits(list(held), stems),
             stems=stems,
             lexical=lexical,
-            cosine=self._search.cosines(list(passages), vector) if vector else {},
+            cosine=self._search.cosines(toward.space, list(passages), toward.vector) if toward else {},
             days=self._days(question, passages),
             title=titles,
             order=self._order(question, {i: passages[i].note_id for i in lexical if i in passages}),
@@ -145,14 +142,14 @@ class Gatherer:
             average_passage_words=max(self._words / max(self._total, 1), 1.0),
         )
 
-    def _feedback(self, ranker: Ranker, evidence: Evidence, vector: bytes | None) -> Feedback:
+    def _feedback(self, ranker: Ranker, evidence: Evidence, toward: Direction | None) -> Feedback:
         """What the best passages of the first round teach: other words, and a better direction."""
-        if not evidence.rarity and not vector:
+        if not evidence.rarity and not toward:
             return Feedback()  # nothing was asked that any passage could be best at
         best = ranker.first_round()
         cosine: Mapping[int, float] = {}
-        if vector and best:
-            cosine = self._search.cosines(list(evidence.passages), self._moved(vector, best))
+        if toward and best:
+            cosine = self._search.cosines(toward.space, list(evidence.passages), self._moved(toward, best))
         return Feedback(self._learnable(ranker.near()), cosine)
 
     # --- words ---------------------------------------------------------------------------------------------------
@@ -204,22 +201,10 @@ class Gatherer:
 
     # --- vectors -------------------------------------------------------------------------------------------------
 
-    def _query_vector(self, question: Question, degraded: list[tuple[str, str]]) -> bytes | None:
-        if not self._space or not question.text.strip():
-            return None
-        try:
-            if not self._vectors_loaded:
-                schema.load_vector_functions(self._store.connection)
-                self._vectors_loaded = True
-        except (apsw.Error, IndexUnusableError) as error:
-            degraded.append(("semantic", f"sqlite-vec cannot be loaded ({error}); words only"))
-            return None
-        (vector,) = self._embedder.embed([question.text])
-        return vector if any(vector) else None
-
-    def _moved(self, vector: bytes, best: Sequence[int]) -> bytes:
-        """The question's direction, halfway to the mean direction of the best passages."""
-        found = [v for v in self._search.vectors(best) if any(v)]
+    def _moved(self, toward: Direction, best: Sequence[int]) -> bytes:
+        """The question's direction, halfway to the mean direction of the best passages in the same space."""
+        vector = toward.vector
+        found = [v for v in self._search.vectors(toward.space, best) if any(v)]
         parts = [(v, 1 / _length(v)) for v in found]
         middle = combine(parts) if parts else vector
         return combine([(vector, 1 / _length(vector)), (middle, 1 / _length(middle))])

@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from vault_memory import journal, places, schema
-from vault_memory.errors import IndexUnusableError, VaultMemoryError
+from vault_memory import journal, places, schema, spaces
+from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -19,6 +19,16 @@ from vault_memory.vault import Walk
 if TYPE_CHECKING:
     from vault_memory.indexer import Report
     from vault_memory.memory import Memory
+    from vault_memory.remote import Remote
+
+
+class Vectors(NamedTuple):
+    """One embedder's vectors in the index: how many, and how many passages have one."""
+
+    id: str
+    vectors: int
+    passages: int
+    configured: bool
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Status:
     notes: int = 0
     passages: int = 0
     facts: int = 0
-    embedders: tuple[tuple[str, int], ...] = ()
+    embedders: tuple["Vectors", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,15 +71,23 @@ def status(memory: "Memory") -> Status:
 
 def _counted(memory: "Memory", base: Status) -> Status:
     with memory.reading(write=False) as (store, freshness):
-        embedders = (
-            "SELECT e.name, (SELECT count(*) FROM embedding x WHERE x.embedder = e.id) FROM embedder e ORDER BY e.id"
-        )
         return Status(
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple((n, c) for n, c in store.rows(embedders)),
+            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple(_vectors(memory, store)),
         )  # fmt: skip
+
+
+def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
+    """Every embedder of the index, and the configured one even before it has a vector."""
+    named = memory.remote.id if memory.remote else memory.embedder.id
+    known = spaces.spaces(store)
+    for space in known:
+        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
+        yield Vectors(space.name, count, spaces.placed(store, space), space.is_builtin or space.name == named)
+    if named not in [space.name for space in known]:
+        yield Vectors(named, 0, 0, True)
 
 
 def _bytes(memory: "Memory") -> int:
@@ -87,6 +105,11 @@ def doctor(memory: "Memory", fix: bool) -> list[Check]:
     if fix and any(check.name == "index" and check.level == "error" for check in found):
         memory.index(rebuild=True)
         found = [Check("index", "ok", "was unusable; rebuilt") if check.name == "index" else check for check in found]
+    if fix and not memory.unusable():
+        forgotten = _forget(memory)
+        if forgotten:
+            stay = [check for check in found if check.name not in ("model", "vectors")]
+            found = [*stay, *_models(memory), *_vectors_kept(memory), *forgotten]
     return found
 
 
@@ -102,6 +125,8 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     yield _index(memory)
     yield from _journal(memory)
     yield from _parts(memory)
+    yield from _models(memory)
+    yield from _vectors_kept(memory)
 
 
 def _place(memory: "Memory") -> Check:
@@ -172,6 +197,112 @@ def _parts(memory: "Memory") -> Iterator[Check]:
     yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
     with suppress(OSError):
         yield Check("device", "ok", places.device_id())
+
+
+def _models(memory: "Memory") -> Iterator[Check]:
+    """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
+    remote = memory.remote
+    if remote:
+        try:
+            reads = remote.look().context_tokens
+            yield _recognised(memory, remote, reads)
+        except RemoteError as error:
+            yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
+        finally:
+            remote.close()
+    if memory.reranker:
+        try:
+            memory.reranker.look()
+            yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
+        except RemoteError as error:
+            yield Check("rerank", "warning", str(error), error.next_step)
+        finally:
+            memory.reranker.close()
+
+
+def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) -> Check:
+    """Whether the model is the one that the index has vectors of."""
+    why = _other_model(memory, remote)
+    if why:
+        mend = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
+        return Check("model", "error", why, mend)
+    key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
+    reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
+    return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
+
+
+def _other_model(memory: "Memory", remote: "Remote") -> str:
+    from vault_memory.backfill import other_model
+
+    if not memory.index_path.exists() or memory.unusable():
+        return ""
+    with closing(Store.open(memory.index_path)) as store:
+        return other_model(store, remote)
+
+
+def _space(memory: "Memory", name: str) -> spaces.Space | None:
+    """An embedder's space in the index as it lies there."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        if memory.index_path.exists():
+            with closing(Store.open(memory.index_path)) as store:
+                return spaces.space_of(store, name)
+    return None
+
+
+def _vectors_kept(memory: "Memory") -> Iterator[Check]:
+    """Vectors that wait to be made, and those of embedders that are not configured now."""
+    state = status(memory)
+    for each in state.embedders:
+        if not each.configured:
+            size = each.vectors * _bytes_each(memory, each.id) / 1e6
+            yield Check(
+                "vectors",
+                "notice",
+                f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
+                "Going back to it costs nothing." + (" `memory doctor --fix` deletes them." if memory.remote else ""),
+            )
+        elif each.passages < state.passages:
+            missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
+            yield Check("vectors", "notice", missing, "Run `memory index`.")
+
+
+def _bytes_each(memory: "Memory", name: str) -> float:
+    """What a vector of a space takes in the index: its components, its bit code, and their rows."""
+    space = _space(memory, name)
+    return space.dimensions * 9 / 8 + 40 if space else 0.0
+
+
+def _forget(memory: "Memory") -> list[Check]:
+    """Delete vectors without a text, of another dimension than the model's, or of a model left for another.
+
+    With only the builtin embedder configured nothing of a model is deleted: its settings may merely be missing here.
+    """
+    done: list[Check] = []
+    remote = memory.remote
+    unlike = _unlike(memory)
+    with (
+        suppress(BusyError),
+        places.writer_lock(memory.index_path, 5.0),
+        closing(Store.open(memory.index_path)) as store,
+    ):
+        for space in spaces.configured_spaces(store):
+            if remote and (space.name != remote.id or unlike):
+                spaces.drop(store, space)
+                done.append(Check("vectors", "ok", f"those of {space.name} were deleted"))
+        if gone := spaces.sweep(store):
+            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
+    return done
+
+
+def _unlike(memory: "Memory") -> bool:
+    """Whether the configured model answers, and is not the one it was."""
+    try:
+        return bool(memory.remote and _other_model(memory, memory.remote))
+    except RemoteError:
+        return False
+    finally:
+        if memory.remote:
+            memory.remote.close()
 
 
 def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:

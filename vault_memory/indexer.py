@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from vault_memory import chunk, worker
+from vault_memory import chunk, spaces, worker
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
 from vault_memory.lexicon import Lexicon
@@ -164,6 +165,8 @@ class Indexer:
     def _put(self, prepared: Prepared, report: Report) -> None:
         """Store one note and all that comes of it."""
         note_id, written = self._store.put_note(prepared.head, iter(prepared.rows), self._embed, self._space_id())
+        if self._others:
+            spaces.place_note(self._store, note_id)
         target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
         self._store.put_chunks(note_id, chunk.chunks(prepared.sizes, prepared.headings, target, overlap))
         self._store.put_problems(note_id, prepared.problems)
@@ -172,6 +175,11 @@ class Indexer:
 
     def _embed(self, batch: Sequence[Context]) -> list[tuple[bytes, bytes]]:
         return [(vector, bit_code(vector)) for vector in self._embedder.embed_contexts(batch)]
+
+    @cached_property
+    def _others(self) -> bool:
+        """Whether configured embedders have vectors in this index, which the same text keeps."""
+        return bool(spaces.configured_spaces(self._store))
 
     def _space_id(self) -> int:
         if not self._space:

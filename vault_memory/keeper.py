@@ -149,12 +149,22 @@ class Keeper:
                 store.set_meta("vault", places.vault_id(self.vault.root))
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)
+                self._carry_over(store)
             schema.swap_in(built, self.index_path)
         finally:
             built.unlink(missing_ok=True)
         self._ignore_derived()
         report.rebuilt = why
         return report
+
+    def _carry_over(self, store: Store) -> None:
+        """Take over what configured embedders made, as far as the old index can be read: it may have cost hours."""
+        from vault_memory import spaces
+
+        with suppress(apsw.Error, UnicodeDecodeError):
+            if self.index_path.exists():
+                with closing(Store.open(self.index_path)) as old, schema.writing(store.connection):
+                    spaces.carry_over(store, old)
 
     def _refuse_empty(self, walk: Walk) -> None:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""

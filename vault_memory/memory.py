@@ -6,6 +6,7 @@ Everything below knows only what it is given; everything above (command line, la
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from datetime import date
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import apsw
@@ -17,12 +18,15 @@ from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
+    from vault_memory.backfill import Filled
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Progress
     from vault_memory.knowledge import EntityProfile, EntityRow
     from vault_memory.note import Problem
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
+    from vault_memory.remote import Remote
+    from vault_memory.rerank import Reranker
     from vault_memory.writer import Bullet, Retained
 
 
@@ -33,6 +37,15 @@ class Memory(Keeper):
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
+        try:
+            yield from self._answers(requests, progress, keep)
+        finally:
+            for model in (self.remote, self.reranker):
+                if model:
+                    model.close()
+
+    def _answers(self, requests: Iterable[Request], progress: "Progress | None", keep: bool) -> Iterator[Answer]:
+        from vault_memory.meaning import Meaning
         from vault_memory.recall import Recall
 
         waiting = iter(requests)
@@ -41,7 +54,7 @@ class Memory(Keeper):
         while request:
             try:
                 with self.reading(progress) as (store, freshness):
-                    engine = Recall(store, self.vault, self.embedder)
+                    engine = Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
                     while request:
                         answer = engine.answer(request)
                         degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
@@ -56,6 +69,48 @@ class Memory(Keeper):
                     raise
                 self._mend(error, progress)
                 mended = (("index", f"it was damaged ({error}) and has been built anew"),)
+
+    # --- configured models ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def remote(self) -> "Remote | None":
+        """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
+        if self.config.embedding_provider == "builtin":
+            return None
+        from vault_memory.remote import configured
+
+        return configured(self.config)
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The model that the settings name for a second look at the best passages."""
+        if self.config.rerank_provider == "off":
+            return None
+        from vault_memory.rerank import configured
+
+        return configured(self.config)
+
+    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "Filled | None":
+        """Make the configured embedder's missing vectors, until all are there or `deadline` (time.monotonic) is over.
+
+        None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;
+        what was made is kept, and the next call goes on from there.
+        """
+        if not self.remote or not self.index_path.exists() or self.unusable():
+            return None
+        from vault_memory.backfill import Backfill, Filled
+
+        try:
+            # One at a time: two would ask for the same vectors.
+            with (
+                places.writer_lock(self.index_path.with_name("backfill"), 0),
+                schema.spoken(self.index_path),
+                closing(Store.open(self.index_path)) as store,
+            ):
+                lock = partial(places.writer_lock, self.index_path, LOCK_SECONDS)
+                return Backfill(store, self.remote, lock).run(progress, deadline)
+        except BusyError as error:
+            return Filled(self.remote.id, stopped=str(error), next_step=error.next_step)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""

@@ -2,30 +2,35 @@
 
 import json
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from vault_memory import entities, journal, pack, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
-from vault_memory.embed import StaticEmbedder
+from vault_memory.errors import RemoteError
 from vault_memory.evidence import Candidate
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
+from vault_memory.meaning import Meaning
 from vault_memory.note import Heading, decode, heading_path, split_lines
 from vault_memory.ordering import Ordered
 from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vault import Vault
 
+if TYPE_CHECKING:
+    from vault_memory.rerank import Reranker
+
 
 class Recall:
     """Answers questions from one open store."""
 
-    def __init__(self, store: Store, vault: Vault, embedder: StaticEmbedder) -> None:
-        self._store, self._vault = store, vault
+    def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
+        self._store, self._vault, self._reranker = store, vault, reranker
         self._search = Search(store)
         self._names = Names(store)
-        self._gatherer = Gatherer(store, self._search, self._names, embedder)
+        self._gatherer = Gatherer(store, self._search, self._names, meaning)
         self._notes = int(store.one("SELECT count(*) FROM note"))
 
     def answer(self, request: Request) -> Answer:
@@ -36,12 +41,30 @@ class Recall:
         if filters:
             self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
         try:
-            lanes = self._gatherer.gather(question, request)
+            lanes = self._reranked(self._gatherer.gather(question, request), request)
             answer = self._compose(request, question, lanes)
         finally:
             self._search.release()
         answer = answer._replace(degraded=(*notes, *answer.degraded))
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _reranked(self, lanes: Lanes, request: Request) -> Lanes:
+        """The candidates after the configured model's second look; as they were, and said so, when it fails."""
+        if not self._reranker:
+            return lanes
+        ordered = lanes.ordered
+        texts = {i: ordered.passages[i].text for i in ordered.scores}
+        try:
+            second = self._reranker.reorder(request.query, texts, ordered.scores, request.k)
+        except RemoteError as error:
+            return replace(lanes, degraded=(*lanes.degraded, ("rerank", f"{error}; kept the order of the ranking")))
+
+        def explain(passage_id: int) -> Mapping[str, Any]:
+            judged = second.judged.get(passage_id)
+            told = None if judged is None else {"judged": judged, "before": round(ordered.scores[passage_id], 4)}
+            return {**ordered.explain(passage_id), "rerank": told}
+
+        return replace(lanes, ordered=ordered._replace(scores=second.scores, explain=explain))
 
     def _filters(self, request: Request) -> tuple[Filters, list[tuple[str, str]]]:
         """The filters that hold, and what is to be said of them."""

@@ -15,6 +15,7 @@ from vault_memory.answer import Answer, Result, note_header
 from vault_memory.note import Problem
 
 if TYPE_CHECKING:
+    from vault_memory.backfill import Filled
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow
@@ -172,12 +173,13 @@ def _problems(problems: Iterable[Problem]) -> list[Document]:
     return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
 
 
-def index_document(report: "Report") -> Document:
+def index_document(report: "Report", filled: "Filled | None" = None) -> Document:
     """The `index@1` document."""
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     counts = {name: getattr(report, name) for name in names}
     return schema("index") | counts | {
         "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": _problems(report.problems),
+        "backfill": backfill_document(filled),
     }  # fmt: skip
 
 
@@ -205,6 +207,27 @@ def index_text(report: "Report", shown: int = 12) -> str:
     return "\n".join(lines)
 
 
+def backfill_document(filled: "Filled | None") -> Document | None:
+    """What `index@1` says of a configured embedder's vectors."""
+    return asdict(filled) | {"waiting": filled.waiting} if filled else None
+
+
+def backfill_text(filled: "Filled") -> str:
+    """What was embedded, what was cut or given up, and what still waits and why."""
+    parts = [f"{filled.embedded:,} embedded"]
+    parts += [f"{filled.from_cache:,} known already"] if filled.from_cache else []
+    parts += [f"{filled.removed:,} no longer needed"] if filled.removed else []
+    lines = [f"{filled.embedder}: {filled.done:,} of {plural(filled.passages, 'passage')} ({', '.join(parts)})"]
+    if filled.cut:
+        lines.append(f"{plural(filled.cut, 'text')} longer than the model reads: embedded without the end")
+    if filled.unusable:
+        lines.append(f"{plural(filled.unusable, 'text')} without a usable vector: found by words only")
+    if filled.stopped:
+        lines.append(clean(f"{filled.stopped}: {plural(filled.waiting, 'passage')} still to embed."))
+        lines.append(clean(filled.next_step) + " Then run `memory index` again; what is done is kept.")
+    return "\n".join(lines)
+
+
 def problem_line(problem: Problem) -> str:
     """`path:line: what is wrong`."""
     place = f"{problem.path}:{problem.line}" if problem.line else problem.path
@@ -223,7 +246,7 @@ def status_document(status: "Status") -> Document:
     """The `status@1` document."""
     names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
     index: Document = {name: getattr(status, name) for name in names}
-    index["embedders"] = [{"id": name, "vectors": count} for name, count in status.embedders]
+    index["embedders"] = [each._asdict() for each in status.embedders]
     index["why_there"] = status.why_there
     return schema("status") | {"vault": status.vault, "index": index, "daemon": None}
 
@@ -239,7 +262,11 @@ def status_text(status: "Status") -> str:
     lines.append(
         f"holds    {plural(status.notes, 'note')}, {plural(status.passages, 'passage')}, {plural(status.facts, 'fact')}"
     )
-    lines += [f"vectors  {count:,} of {name}" for name, count in status.embedders]
+    for each in status.embedders:
+        line = f"vectors  {each.vectors:,} of {each.id}"
+        if each.passages < status.passages:
+            line += f", for {each.passages:,} of {plural(status.passages, 'passage')}"
+        lines.append(line + ("" if each.configured else " (not configured now)"))
     return "\n".join(lines)
 
 

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 3, "notes": 3, "chunks": 3, "terms": 1}
+VERSIONS = {"schema": 4, "notes": 3, "chunks": 3, "terms": 1}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -68,13 +68,24 @@ CREATE TABLE embedding(
 CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
 CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
 CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
+  PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
+CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
+CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
+  PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
 CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE passage_fts USING fts5(
   body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
 CREATE VIRTUAL TABLE note_fts USING fts5(
   title, names, path, tags, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
-CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN DELETE FROM passage_fts WHERE rowid = old.id; END;
-CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN DELETE FROM note_fts WHERE rowid = old.id; END;
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
+  DELETE FROM passage_fts WHERE rowid = old.id;
+  DELETE FROM placed WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
+END;
+CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN
+  DELETE FROM note_fts WHERE rowid = old.id;
+  DELETE FROM note_vector WHERE embedder IN (SELECT id FROM embedder) AND note_id = old.id;
+END;
 """
 
 

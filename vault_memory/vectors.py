@@ -5,6 +5,7 @@ stands for "nothing known". Only directions mean anything: compare by cosine. Al
 so the plain functions and those with numpy (the same on many vectors at once) give the same bytes everywhere.
 """
 
+import math
 import struct
 import sys
 from collections.abc import Sequence
@@ -61,6 +62,14 @@ def total(vectors: Sequence[bytes]) -> bytes:
 
     components = np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
     return scaled_rows(components.sum(axis=0, dtype=np.int64, keepdims=True))[0]
+
+
+def cosine(first: bytes, second: bytes) -> float:
+    """The cosine of two int8 vectors, 0 where one is zero. Raises ValueError for unequal lengths."""
+    one, two = memoryview(first).cast("b"), memoryview(second).cast("b")
+    product = sum(a * b for a, b in zip(one, two, strict=True))
+    lengths = math.hypot(*one) * math.hypot(*two)
+    return product / lengths if lengths else 0.0
 
 
 def _fixed_point(weight: float) -> int:

@@ -113,7 +113,8 @@ def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], cli
 class Bar:
     """Progress on a terminal, on standard error: notes, passages, seconds left. Elsewhere nothing."""
 
-    def __init__(self, shared: Shared, what: str = "Indexing") -> None:
+    def __init__(self, shared: Shared, what: str = "Indexing", unit: str = "notes") -> None:
+        self._unit = unit
         self._shown = sys.stderr.isatty() and not shared.quiet and not shared.json
         self._what = what
         self._started = time.monotonic()
@@ -127,12 +128,16 @@ class Bar:
             click.echo("\r\x1b[K", nl=False, err=True)
 
     def __call__(self, done: int, total: int, passages: int) -> None:
+        """Show `done` of `total` units, and how many passages this run has written."""
         now = time.monotonic()
         if not self._shown or now - self._last < 0.1 or now - self._started < 0.4:
             return
         self._last = now
-        left = (now - self._started) / done * (total - done)
+        # What was done before this run says nothing of its speed.
+        here = done if self._unit == "notes" else passages
+        left = (now - self._started) / max(here, 1) * (total - done)
         filled = 24 * done // max(total, 1)
         bar = "█" * filled + "░" * (24 - filled)
-        text = f"\r{self._what} {bar} {done:,}/{total:,} notes, {passages:,} passages, {left:.0f} s left"
+        read = f" notes, {passages:,} passages" if self._unit == "notes" else f" {self._unit}"
+        text = f"\r{self._what} {bar} {done:,}/{total:,}{read}, {left:.0f} s left"
         click.echo(text + "\x1b[K", nl=False, err=True)

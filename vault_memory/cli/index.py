@@ -22,11 +22,18 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
             _check(shared, *memory.check(bar))
             return
         report = memory.index(rebuild, paths, bar)
+    if not (shared.json or shared.quiet):
+        shared.say(render.index_text(report))  # before the vectors: they may take long
+    with Bar(shared, "Embedding", "passages") as bar:
+        filled = memory.backfill(bar)
     if shared.json:
-        shared.say(render.dump(render.index_document(report)))
+        shared.say(render.dump(render.index_document(report, filled)))
     elif not shared.quiet:
-        shared.say(render.index_text(report))
+        if filled:
+            shared.say(render.backfill_text(filled))
     else:
+        if filled and filled.stopped:
+            click.echo(render.backfill_text(filled), err=True)
         for problem in report.failed:
             click.echo(render.problem_line(problem), err=True)
     gone = [path for path in paths if not (Path(path).exists() or (memory.vault.root / path).exists())]

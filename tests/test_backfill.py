@@ -1,0 +1,625 @@
+"""Configured embedders in an index: backfill, one space a question, switching, what a server can do wrong."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import Model, ModelServer, free_port, model_server
+from model_server import vector as bag
+from vaults import command, fill, index_digest, memory, opened, put, run
+
+from vault_memory import spaces
+from vault_memory.answer import Answer, Filters, Request
+from vault_memory.memory import Memory
+
+NOTES = {
+    "memory/2025-11-10.md": "# Monday\n\nThe boat engine was serviced by the harbour.\n\nBread with rye and walnuts.\n",
+    "memory/2025-11-12.md": "# Wednesday\n\nThe dentist found nothing.\n\n- a ladder for attics\n- paint for doors\n",
+    "Projects/Tern.md": "# Tern\n\nThe tile index is kept on two nodes.\n\n## Costs\n\nRent is due on the first.\n",
+}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as running:
+        yield running
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return fill(tmp_path / "Notes", NOTES)
+
+
+def with_ollama(root: Path, server: ModelServer, **settings: object) -> Memory:
+    """A Memory whose embedder is the server's; a busy machine gets time to answer."""
+    usual = {"embedding_batch": 4, "embedding_query_deadline_seconds": 30.0}
+    return memory(root, embedding_provider="ollama", embedding_url=f"http://{server.host}", **{**usual, **settings})
+
+
+def ask(of: Memory, query: str, **more: Any) -> Answer:
+    request = Request(query, datetime(2025, 12, 1, 9, tzinfo=UTC), **more)
+    (answer,) = of.recall([request], keep=False)
+    return answer
+
+
+def whys(answer: Answer) -> str:
+    return " | ".join(f"{what}: {why}" for what, why in answer.degraded)
+
+
+def passages(of: Memory) -> int:
+    with opened(of) as store:
+        return int(store.one("SELECT count(*) FROM passage"))
+
+
+# --- the path from notes to answers ----------------------------------------------------------------------------------
+
+
+def test_backfill_gives_every_passage_a_vector_and_recall_uses_them(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.done, filled.waiting, filled.passages) == (passages(mine), 0, passages(mine))
+    answer = ask(mine, "engine of the boat")
+    assert answer.embedder == "ollama/nomic-embed-text@1"
+    assert not answer.degraded
+    assert answer.results[0].content == "The boat engine was serviced by the harbour."
+
+
+def test_passages_and_questions_get_the_models_prefixes(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    assert all(text.startswith("search_document: ") for text in server.texts)
+    server.requests.clear()
+    ask(mine, "engine of the boat")
+    assert server.texts == ["search_query: engine of the boat"]
+
+
+def test_a_passage_is_embedded_with_those_beside_it_in_its_section(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_document_prefix="")
+    mine.index()
+    mine.backfill()
+    assert "a ladder for attics\nThe dentist found nothing.\npaint for doors" in server.texts
+    assert "The tile index is kept on two nodes." in server.texts  # what stands under the next heading is not beside it
+    assert "Tern" in server.texts  # a heading stands alone
+
+
+# --- spaces are never mixed ------------------------------------------------------------------------------------------
+
+
+def test_no_vector_is_compared_across_spaces_of_equal_dimensions(vault: Path) -> None:
+    """The model has the builtin's dimensions, and its vectors say the opposite: a mixture would show."""
+    with model_server(Model(dimensions=128)) as server:
+        mine = with_ollama(vault, server)
+        mine.index()
+        # Each text points to where its own words are, so the wrong space gives numbers that nobody would notice.
+        mine.backfill()
+        remote, builtin = (
+            ask(mine, "engine of the boat", explain=True),
+            ask(memory(vault), "engine of the boat", explain=True),
+        )
+        expected = by_hand(mine, "ollama/nomic-embed-text@1", server, "engine of the boat")
+        assert remote.embedder != builtin.embedder
+        assert semantic(remote) == pytest.approx({k: v for k, v in expected.items() if k in semantic(remote)}, abs=2e-3)
+        assert len(semantic(remote)) > 2
+        assert semantic(remote) != pytest.approx(semantic(builtin), abs=0.05)
+
+
+def semantic(answer: Answer) -> dict[str, float]:
+    """The cosine that the ranking saw for each result."""
+    lanes = {r.source: (r.why or {})["lanes"] for r in answer.results}
+    return {source: lane["semantic"]["score"] for source, lane in lanes.items() if "semantic" in lane}
+
+
+def by_hand(of: Memory, name: str, server: ModelServer, query: str) -> dict[str, float]:
+    """The cosines that plain arithmetic gives, by citation, from the texts the model was to embed."""
+    asked = bag(f"search_query: {query}", 128)
+    found = {}
+    with opened(of) as store:
+        last = store.one("SELECT max(id) FROM passage")
+        for text in spaces.texts(store, 1, last):
+            path, start, end = next(store.rows(
+                "SELECT n.path, p.start_line, p.end_line FROM passage p JOIN note n ON n.id = p.note_id WHERE p.id = ?",
+                text.passage_id,
+            ))  # fmt: skip
+            there = bag(f"search_document: {text.text}", 128)
+            found[f"{path}#L{start}" + (f"-L{end}" if end > start else "")] = sum(
+                a * b for a, b in zip(asked, there, strict=True)
+            )
+    return found
+
+
+def test_the_feedback_and_the_notes_stay_in_the_space_of_the_question(vault: Path) -> None:
+    """With the builtin vectors wiped out, what the configured space finds stays as it was: nothing else is read."""
+    with model_server(Model(dimensions=128)) as server:
+        mine = with_ollama(vault, server)
+        mine.index()
+        mine.backfill()
+        before = ask(mine, "engine of the boat", mode="semantic", explain=True)
+        with opened(mine) as store:
+            store.connection.execute("UPDATE embedding SET vector = zeroblob(128) WHERE embedder = 1")
+            store.connection.execute("UPDATE note SET vector = zeroblob(128)")
+        after = ask(mine, "engine of the boat", mode="semantic", explain=True)
+        boosts = {
+            (r.why or {})["boosts"].keys() >= {"semantic", "note_semantic", "feedback"} for r in before.results[:1]
+        }
+        assert boosts == {True}
+        assert [(r.source, r.score) for r in after.results] == [(r.source, r.score) for r in before.results]
+
+
+def test_the_builtin_space_is_not_touched_by_a_configured_one(vault: Path) -> None:
+    with model_server(Model(dimensions=128)) as server:
+        plain = memory(vault)
+        plain.index()
+        before = ask(plain, "engine of the boat", explain=True)
+        with_ollama(vault, server).backfill()
+        after = ask(memory(vault), "engine of the boat", explain=True)
+        assert [(r.source, r.why) for r in after.results] == [(r.source, r.why) for r in before.results]
+
+
+def test_filters_hold_in_a_configured_space(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    found = ask(mine, "engine of the boat", filters=Filters(since=date(2025, 11, 12)), mode="semantic")
+    assert found.embedder == "ollama/nomic-embed-text@1"
+    assert {r.path for r in found.results} == {"memory/2025-11-12.md"}
+
+
+# --- nothing is embedded twice ---------------------------------------------------------------------------------------
+
+
+def test_a_second_run_asks_for_nothing(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    again = mine.backfill()
+    assert again and again.embedded == 0 and again.waiting == 0
+    assert server.texts == []
+
+
+def test_repeated_text_is_embedded_once(tmp_path: Path, server: ModelServer) -> None:
+    same = "# Same\n\nThe very same words.\n"
+    mine = with_ollama(fill(tmp_path, {"a.md": same, "b.md": same, "c.md": same}), server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and (filled.done, filled.embedded) == (6, 2)
+    assert len(server.texts) == len(set(server.texts)) == 2
+
+
+def test_moved_and_edited_notes_keep_what_is_still_there(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    (vault / "Projects/Tern.md").rename(vault / "Tern.md")
+    put(vault, "memory/2025-11-10.md", NOTES["memory/2025-11-10.md"] + "\n## Evening\n\nA heron by the weir.\n")
+    answer = ask(mine, "tile index nodes")
+    assert answer.results[0].path == "Tern.md"
+    assert semantic(ask(mine, "tile index nodes", explain=True))["Tern.md#L3"] > 0.3
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0
+    assert sorted(server.texts)[:2] == ["search_document: A heron by the weir.", "search_document: Evening"]
+    assert all(text.startswith("search_query") for text in sorted(server.texts)[2:])
+
+
+def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
+    with model_server(Model(), Model("all-minilm", 48)) as server:
+        first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
+        first.index()
+        first.backfill()
+        generation = first.status().generation
+        second.index()
+        assert second.index().rebuilt == ""
+        second.backfill()
+        assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
+        put(vault, "new.md", "Words nobody has seen.\n")
+        second.index()
+        second.backfill()
+        server.requests.clear()
+        filled = first.backfill()
+        assert filled and filled.embedded == 1 and filled.waiting == 0
+        assert server.texts == ["search_document: Words nobody has seen."]
+        assert generation < first.status().generation
+
+
+def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    assert mine.index(rebuild=True).rebuilt
+    filled = mine.backfill()
+    assert filled and filled.waiting == filled.embedded == 0
+    assert server.texts == []
+    assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
+
+
+def test_another_version_of_the_index_hands_its_vectors_on(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    with opened(mine) as store:
+        store.set_meta("fingerprint", "schema=0")
+        store.connection.execute("DROP TABLE placed")
+        store.connection.execute("DROP TABLE note_vector")
+    assert "version" in mine.index().rebuilt
+    filled = mine.backfill()
+    assert filled and filled.waiting == filled.embedded == 0
+
+
+def test_changing_the_embedder_rebuilds_nothing_and_keeps_the_digest(vault: Path, server: ModelServer) -> None:
+    plain = memory(vault)
+    plain.index()
+    digest = index_digest(plain)
+    mine = with_ollama(vault, server)
+    assert mine.index().rebuilt == ""
+    mine.backfill()
+    assert index_digest(mine) == digest
+    assert len(set(mine.check())) == 1
+
+
+def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    put(vault, "memory/2025-11-12.md", "# Wednesday\n")
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.removed == 3
+    with opened(mine) as store:
+        left = store.one("SELECT count(*) FROM embedding WHERE embedder = 2")
+        codes = store.one("SELECT count(*) FROM embedding_code WHERE embedder = 2")
+        notes = store.one("SELECT count(*) FROM note_vector")
+        assert left == codes == store.one("SELECT count(DISTINCT embedding_id) FROM placed")
+        assert notes == 3
+
+
+def test_vectors_of_a_deleted_note_do_not_stay_placed(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    (vault / "Projects/Tern.md").unlink()
+    mine.index()
+    with opened(mine) as store:
+        assert store.one("SELECT count(*) FROM placed WHERE passage_id NOT IN (SELECT id FROM passage)") == 0
+        assert store.one("SELECT count(*) FROM note_vector WHERE note_id NOT IN (SELECT id FROM note)") == 0
+
+
+# --- partly done, slow, gone -----------------------------------------------------------------------------------------
+
+
+def test_steps_of_one_batch_come_to_an_end(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_batch=2)
+    mine.index()
+    done = []
+    while not done or done[-1].waiting:
+        filled = mine.backfill(deadline=0.0)
+        assert filled and filled.stopped is None
+        done.append(filled)
+    assert [step.embedded for step in done] == [2, 2, 2, 2, 2, 1]
+
+
+def test_progress_counts_passages(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    seen: list[tuple[int, int, int]] = []
+    mine.backfill(lambda *counts: seen.append(counts))
+    assert seen == [(4, 11, 4), (8, 11, 8), (11, 11, 11)]
+
+
+def test_newest_notes_come_first(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_batch=2)
+    mine.index()
+    server.trouble.dies_after = 2  # the model is recognised by the first answer
+    filled = mine.backfill()
+    assert filled and filled.done == 2
+    first = server.texts[0].removeprefix("search_document: ")
+    assert first == "Tern"  # undated: its file's time, a minute ago, is its day
+
+
+def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_batch=2)
+    mine.index()
+    server.trouble.dies_after = 3
+    filled = mine.backfill()
+    assert filled and filled.done == filled.embedded == 4
+    assert filled.stopped and "127.0.0.1" in filled.stopped
+    kept = list(dict.fromkeys(server.texts))[:4]
+    server.trouble.dies_after = -1
+    server.requests.clear()
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0
+    assert not set(kept) & set(server.texts)
+
+
+def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_batch=2)
+    mine.index()
+    server.trouble.dies_after = 2  # the model is recognised by the first answer
+    mine.backfill()
+    server.trouble.dies_after = -1
+    answer = ask(mine, "boat engine")
+    assert answer.embedder == "builtin/minilm-static@1"
+    assert f"has vectors for 2 of {passages(mine)} passages; used the builtin vectors" in whys(answer)
+    assert (
+        server.asked("/api/embed") == 2 + 4
+    )  # the question was not even sent: two answers, four tries of the next batch
+
+
+def test_new_passages_wait_without_stopping_the_others(tmp_path: Path, server: ModelServer) -> None:
+    root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
+    mine = with_ollama(root, server)
+    mine.index()
+    mine.backfill()
+    put(root, "one.md", "Only one more line.\n")
+    answer = ask(mine, "item 7")
+    assert answer.embedder == "ollama/nomic-embed-text@1"
+    assert "1 of 61 passages still wait for ollama/nomic-embed-text@1" in whys(answer)
+
+
+def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server, embedding_query_deadline_seconds=0.05)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    server.trouble.delay_seconds = 0.4
+    requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(5)]
+    answers = list(mine.recall(requests, keep=False))
+    assert {a.embedder for a in answers} == {"builtin/minilm-static@1"}
+    where = f"semantic: ollama at {server.host} did not answer in 0.05 s; used the builtin vectors"
+    assert [whys(a) for a in answers] == [where] * 5
+    assert server.asked("/api/embed") <= 1
+    time.sleep(0.5)  # let the server finish with who has gone
+
+
+def test_a_server_that_is_gone_leaves_the_builtin_vectors(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    gone = with_ollama(vault, ModelServer(port=free_port()))
+    answer = ask(gone, "boat engine")
+    assert answer.embedder == "builtin/minilm-static@1"
+    assert answer.results[0].content == "The boat engine was serviced by the harbour."
+    assert "is not there; used the builtin vectors" in whys(answer)
+
+
+def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.models = [Model(dimensions=64)]
+    put(vault, "new.md", "Something new.\n")
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped and "gives 64 dimensions, and the index has 96" in filled.stopped
+    answer = ask(mine, "boat engine")
+    assert answer.embedder == "builtin/minilm-static@1"
+    checks = {c.name: c for c in mine.doctor()}
+    assert checks["model"].level == "error"
+    mine.doctor(fix=True)
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0
+    assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
+
+
+def test_texts_without_a_usable_vector_are_counted_and_the_rest_is_done(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = lambda texts, found: [
+        [0.0] * len(v) if "dentist" in t else v for t, v in zip(texts, found, strict=True)
+    ]
+    mine = with_ollama(vault, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert filled.waiting == filled.unusable == 2  # the passage, and the one beside it
+
+
+def test_a_model_of_nothing_but_zeros_stops_the_run(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = lambda _, found: [[0.0] * len(v) for v in found]
+    mine = with_ollama(vault, server, embedding_batch=32)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped and "no usable vectors" in filled.stopped
+
+
+def test_dimensions_that_are_no_multiple_of_8(vault: Path) -> None:
+    with model_server(Model(dimensions=50)) as server:
+        mine = with_ollama(vault, server)
+        mine.index()
+        mine.backfill()
+        answer = ask(mine, "engine of the boat", mode="semantic")
+        assert answer.embedder == "ollama/nomic-embed-text@1"
+        assert answer.results[0].content == "The boat engine was serviced by the harbour."
+        with opened(mine) as store:
+            assert store.one("SELECT dimensions FROM embedder WHERE id = 2") == 50
+
+
+def test_long_texts_are_cut_and_counted_never_by_the_server(tmp_path: Path) -> None:
+    with model_server(Model(context_tokens=20)) as server:
+        root = fill(tmp_path, {"long.md": "word " * 60 + "\n", "short.md": "a few words\n"})
+        mine = with_ollama(root, server)
+        mine.index()
+        filled = mine.backfill()
+        assert filled and filled.stopped is None and filled.waiting == 0 and filled.cut == 1
+        bodies = [body for path, body, _ in server.requests if path == "/api/embed"]
+        assert all(body["truncate"] is False for body in bodies)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+def shell(root: Path, server_port: int, *arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run `memory` as a process whose user has set Ollama up."""
+    environ = {**os.environ, "MEMORY_EMBEDDING_PROVIDER": "ollama", "OLLAMA_HOST": f"127.0.0.1:{server_port}", **more}
+    return subprocess.run(
+        command(root, *arguments), capture_output=True, text=True, timeout=120, check=False, env=environ
+    )
+
+
+def test_the_command_line_from_index_to_answer(vault: Path, server: ModelServer) -> None:
+    done = shell(vault, server.port, "index")
+    assert done.returncode == 0, done.stderr
+    assert "ollama/nomic-embed-text@1: 11 of 11 passages (11 embedded)" in done.stdout
+    assert done.stderr == ""
+    patient = {"MEMORY_EMBEDDING_QUERY_DEADLINE_SECONDS": "30"}
+    document = json.loads(shell(vault, server.port, "recall", "--json", "engine of the boat", **patient).stdout)
+    assert (document["embedder"], document["degraded"]) == ("ollama/nomic-embed-text@1", [])
+    state = json.loads(shell(vault, server.port, "status", "--json").stdout)["index"]
+    assert state["embedders"][1]["id"] == "ollama/nomic-embed-text@1"
+    assert state["embedders"][1]["passages"] == state["passages"] == 11
+    assert "ollama/nomic-embed-text@1, reads 2,048 tokens" in shell(vault, server.port, "doctor").stdout
+
+
+def test_index_with_a_dead_server_ends_well_and_says_what_waits(vault: Path) -> None:
+    port = free_port()
+    done = shell(vault, port, "index")
+    assert done.returncode == 0
+    assert f"ollama at 127.0.0.1:{port} is not there: 11 passages still to embed." in done.stdout
+    assert "ollama serve" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    document = json.loads(shell(vault, port, "index", "--json").stdout)
+    assert document["backfill"]["waiting"] == 11
+    doctor = shell(vault, port, "doctor")
+    assert doctor.returncode == 0
+    assert "is not there" in doctor.stdout
+
+
+def test_index_with_a_missing_model_names_the_command(vault: Path, server: ModelServer) -> None:
+    done = shell(vault, server.port, "index", MEMORY_EMBEDDING_MODEL="bge-m3")
+    assert done.returncode == 0
+    assert "has no model bge-m3" in done.stdout
+    assert "ollama pull bge-m3" in done.stdout
+
+
+def test_an_openai_server_with_a_key_that_is_never_shown(vault: Path) -> None:
+    with model_server(Model("bge-m3")) as server:
+        server.key = "sk-very-secret-1234"
+        settings = {
+            "MEMORY_EMBEDDING_PROVIDER": "openai", "MEMORY_EMBEDDING_MODEL": "bge-m3",
+            "MEMORY_EMBEDDING_URL": f"http://{server.host}/v1", "MEMORY_EMBEDDING_KEY_ENV": "MY_KEY",
+        }  # fmt: skip
+        unset = shell(vault, server.port, "index", **settings)
+        assert unset.returncode == 0
+        assert "$MY_KEY" in unset.stdout and "is not set" in unset.stdout
+        wrong = shell(vault, server.port, "index", **settings, MY_KEY="sk-not-this-5678")
+        assert "refuses the key" in wrong.stdout
+        done = shell(vault, server.port, "index", **settings, MY_KEY=server.key)
+        assert "openai/bge-m3@1: 11 of 11 passages" in done.stdout
+        doctor = shell(vault, server.port, "doctor", "-v", **settings, MY_KEY=server.key)
+        assert "key in $MY_KEY" in doctor.stdout
+        said = "".join(r.stdout + r.stderr for r in (unset, wrong, done, doctor))
+        assert "sk-" not in said
+        files = b"".join(f.read_bytes() for f in (vault / ".memory").rglob("*") if f.is_file())
+        assert server.key.encode() not in files
+
+
+def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> None:
+    import signal
+
+    root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
+    server.trouble.delay_seconds = 0.05
+    environ = {
+        **os.environ,
+        "MEMORY_EMBEDDING_PROVIDER": "ollama",
+        "OLLAMA_HOST": server.host,
+        "MEMORY_EMBEDDING_BATCH": "2",
+    }
+    process = subprocess.Popen(command(root, "index"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+    with process:
+        while server.asked("/api/embed") < 4 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+    server.trouble.delay_seconds = 0.0
+    mine = with_ollama(root, server)
+    with opened(mine) as store:
+        assert 0 < store.one("SELECT count(*) FROM placed") < 60
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0 and filled.embedded < 60
+
+
+def test_a_vault_cannot_name_a_server(vault: Path, server: ModelServer) -> None:
+    put(vault, ".memory/config.toml", f'[embedding]\nprovider = "ollama"\nurl = "http://{server.host}"\n')
+    assert run(vault, "index").returncode == 0
+    assert server.requests == []
+    assert "`embedding.url` is ignored" in run(vault, "doctor").stdout
+
+
+def test_doctor_keeps_the_vectors_of_an_embedder_that_is_not_configured(vault: Path) -> None:
+    with model_server(Model(), Model("all-minilm", 48)) as server:
+        first = with_ollama(vault, server)
+        first.index()
+        first.backfill()
+        plain = memory(vault)
+        kept = next(c for c in plain.doctor(fix=True) if c.name == "vectors")
+        assert "11 of ollama/nomic-embed-text@1 are kept" in kept.message
+        second = with_ollama(vault, server, embedding_model="all-minilm")
+        second.backfill()
+        assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
+        second.doctor(fix=True)
+        assert [e.id for e in second.status().embedders] == ["builtin/minilm-static@1", "ollama/all-minilm@1"]
+        assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
+
+
+def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vault: Path, server: ModelServer) -> None:
+    """The notes change while the server works on them: its vectors must not land on whatever has those rows now."""
+    mine = with_ollama(vault, server, embedding_batch=32)
+    mine.index()
+
+    def meanwhile(_: object, found: list[list[float]]) -> list[list[float]]:
+        server.trouble.vectors = None
+        put(vault, "AAA.md", "Something else first.\n")
+        memory(vault).index(rebuild=True)
+        return found
+
+    server.trouble.vectors = meanwhile
+    mine.backfill()
+    mine.backfill()
+    with opened(mine) as store:
+        for text in spaces.texts(store, 1, store.one("SELECT max(id) FROM passage")):
+            sql = "SELECT e.text_hash FROM placed d JOIN embedding e ON e.id = d.embedding_id WHERE d.passage_id = ?"
+            assert store.one(sql, text.passage_id) == text.key
+
+
+def test_another_model_of_the_same_name_and_dimensions_is_recognised(vault: Path, server: ModelServer) -> None:
+    """`ollama pull` may bring a new version: its vectors must not stand among the old ones."""
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    assert mine.index(rebuild=True).rebuilt
+    put(vault, "new.md", "Something new.\n")
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped and "it is not the model it was" in filled.stopped
+    assert filled.waiting == 1
+    assert {c.name: c.level for c in mine.doctor()}["model"] == "error"
+    mine.doctor(fix=True)
+    filled = mine.backfill()
+    assert filled and filled.waiting == 0 and filled.embedded == 12
+
+
+def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelServer) -> None:
+    server.trouble.delay_each_seconds = 0.1
+    mine = with_ollama(vault, server, embedding_batch=8, embedding_timeout_seconds=0.6)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None and filled.waiting == 0
+    assert max(len(body["input"]) for path, body, _ in server.requests[-2:] if path == "/api/embed") <= 4
+
+
+def test_a_quiet_run_still_says_what_waits(vault: Path) -> None:
+    done = shell(vault, free_port(), "index", "--quiet")
+    assert done.returncode == 0 and done.stdout == ""
+    assert "11 passages still to embed" in done.stderr

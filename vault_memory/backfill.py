@@ -1,0 +1,171 @@
+"""Owns the making of a configured embedder's missing vectors: newest notes first, batch by batch, whenever it is asked.
+
+Each batch is kept as it comes, in one short transaction under the writer lock; the server is asked without any lock.
+So readers and writers go on, and whatever ends the run (Ctrl-C, a server that dies, a deadline) loses at most a batch.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import islice
+
+from vault_memory import spaces
+from vault_memory.errors import BusyError, RemoteError
+from vault_memory.remote import Batch, Remote
+from vault_memory.schema import checkpoint, writing
+from vault_memory.spaces import Space, Text
+from vault_memory.store import Store
+from vault_memory.vectors import cosine
+
+Progress = Callable[[int, int, int], None]
+"""Called with passages done, passages in all, and those embedded by this run."""
+
+Lock = Callable[[], AbstractContextManager[None]]
+
+ALL_BAD = 8
+"""A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
+
+
+ALIKE = 0.98
+"""The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
+
+
+@dataclass
+class Filled:
+    """What one run did, in passages, and how the space stands after it."""
+
+    embedder: str
+    passages: int = 0
+    done: int = 0
+    embedded: int = 0
+    from_cache: int = 0
+    cut: int = 0
+    """Texts longer than the model reads, embedded without their end."""
+    unusable: int = 0
+    """Texts the model has no usable vector for (not a number, or all zero)."""
+    removed: int = 0
+    """Vectors deleted because no passage has their text any more."""
+    stopped: str | None = None
+    """Why it ended before all was done."""
+    next_step: str = ""
+
+    @property
+    def waiting(self) -> int:
+        return self.passages - self.done
+
+
+class Backfill:
+    """Fills one store's space of one configured embedder."""
+
+    def __init__(self, store: Store, remote: Remote, lock: Lock) -> None:
+        self._store, self._remote, self._lock = store, remote, lock
+        self._filled = Filled(remote.id)
+
+    def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> Filled:
+        """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server.
+
+        At least one batch is made, whatever the deadline: many small steps come to an end, too.
+        """
+        filled = self._filled
+        try:
+            self._count()
+            before = filled.done
+            if space := self._space:
+                with self._lock():
+                    spaces.settle(self._store, space)
+            self._count()
+            filled.from_cache = filled.done - before
+            if filled.waiting:
+                self._remote.look()
+                self._recognise()
+                self._fill(progress, deadline)
+            with self._lock():
+                filled.removed = spaces.sweep(self._store)
+                checkpoint(self._store.connection)
+        except (RemoteError, BusyError) as error:
+            filled.stopped, filled.next_step = str(error), error.next_step
+        finally:
+            self._remote.close()
+        self._count()
+        return filled
+
+    @property
+    def _space(self) -> Space | None:
+        return spaces.space_of(self._store, self._remote.id)
+
+    def _count(self) -> None:
+        space = self._space
+        self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
+        self._filled.done = spaces.placed(self._store, space) if space else 0
+
+    def _recognise(self) -> None:
+        """Make sure that the model is the one its vectors are of; raises RemoteError when it is another."""
+        if why := other_model(self._store, self._remote):
+            step = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
+            raise RemoteError(why, step)
+
+    def _fill(self, progress: Progress | None, deadline: float) -> None:
+        waiting = spaces.waiting(self._store, self._space)
+        while batch := list(islice(waiting, self._remote.batch)):
+            texts = self._unknown(batch)
+            made = self._remote.embed([text.text for text in texts]) if texts else Batch((), 0)
+            self._keep(batch, texts, made)
+            if progress:
+                progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
+            if time.monotonic() >= deadline:
+                return
+
+    def _unknown(self, batch: list[Text]) -> list[Text]:
+        """The texts of a batch that have no vector yet, each once: an earlier batch may have had the same."""
+        space = self._space
+        there = spaces.known(self._store, space, [text.key for text in batch]) if space else set()
+        return list({text.key: text for text in batch if text.key not in there}.values())
+
+    def _keep(self, batch: list[Text], texts: list[Text], made: Batch) -> None:
+        """Store what was made for `texts`, and place the whole batch as its passages stand now."""
+        filled = self._filled
+        good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
+        if not good and len(texts) >= ALL_BAD:
+            raise RemoteError(
+                f"{self._remote.where} gives no usable vectors with {self._remote.endpoint.model}",
+                "Pull the model again, or use another.",
+            )
+        with self._lock(), writing(self._store.connection):
+            if good:
+                spaces.keep(self._store, self._space_for(made.dimensions), good.items())
+            spaces.place_ids(self._store, [text.passage_id for text in batch])
+            self._store.set_meta("generation", self._store.generation + 1)
+        filled.embedded += len(good)
+        filled.unusable += len(texts) - len(good)
+        filled.cut += sum(e.cut for e in made.vectors)
+        bad = {text.key for text in texts} - good.keys()
+        filled.done += sum(text.key not in bad for text in batch)
+
+    def _space_for(self, dimensions: int) -> Space:
+        """The space to write to, made with the first vectors."""
+        number = self._store.embedder_id(self._remote.id, dimensions)
+        return Space(number, self._remote.id, dimensions)
+
+
+def other_model(store: Store, remote: Remote) -> str:
+    """Why the server's model is not the one whose vectors the index has, or ""; raises RemoteError.
+
+    The name does not tell (a pull may bring another version under it), and neither do equal dimensions.
+    """
+    made = remote.embed([spaces.PROBE])
+    vector, space = made.vectors[0].vector, spaces.space_of(store, remote.id)
+    known = spaces.probe(store, remote.id)
+    if vector is None:
+        return ""  # what comes after will tell
+    if space is None or known is None:
+        with writing(store.connection):
+            spaces.set_probe(store, remote.id, vector)
+    if space and space.dimensions != made.dimensions:
+        return (
+            f"{remote.where} gives {made.dimensions} dimensions, and the index has {space.dimensions}"
+            f" for {space.name}: it is not the model it was"
+        )
+    if space and known and cosine(vector, known) < ALIKE:
+        return f"{remote.where} gives other vectors for {space.name} than before: it is not the model it was"
+    return ""

@@ -1,0 +1,106 @@
+"""Owns which vector space a question is compared in: the configured embedder's when it can, else the builtin one.
+
+The choice is made once a question, and everything compared for it (passages, notes, feedback) is of that one space:
+vectors of two models mean nothing to each other, even where their dimensions agree.
+"""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from vault_memory import schema
+from vault_memory.embed import StaticEmbedder
+from vault_memory.errors import IndexUnusableError, RemoteError
+from vault_memory.spaces import Space, placed, space_of
+from vault_memory.store import Store
+
+if TYPE_CHECKING:
+    from vault_memory.remote import Remote
+
+ENOUGH = 0.95
+"""Of this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""
+
+Said = list[tuple[str, str]]
+
+
+class Direction(NamedTuple):
+    """Where a question points, in one space."""
+
+    space: Space
+    vector: bytes
+
+
+class Meaning:
+    """Turns questions into directions, over one open store."""
+
+    def __init__(self, store: Store, embedder: StaticEmbedder, remote: "Remote | None" = None) -> None:
+        self._store, self._embedder, self._remote = store, embedder, remote
+
+    def of(self, text: str, degraded: Said) -> Direction | None:
+        """The direction of a question, or None when it has none; `degraded` gets what could not be used, and why."""
+        if not self._builtin or not text.strip() or not self._can_compare(degraded):
+            return None
+        direction = self._configured(self._remote, text, degraded) if self._remote else None
+        if direction:
+            return direction
+        (vector,) = self._embedder.embed([text])
+        return Direction(self._builtin, vector) if any(vector) else None
+
+    @cached_property
+    def _builtin(self) -> Space | None:
+        return space_of(self._store, self._embedder.id)
+
+    @cached_property
+    def _vector_functions(self) -> str:
+        """Load sqlite-vec; what went wrong, or ""."""
+        try:
+            schema.load_vector_functions(self._store.connection)
+        except (apsw.Error, IndexUnusableError) as error:
+            return str(error)
+        return ""
+
+    def _can_compare(self, degraded: Said) -> bool:
+        if self._vector_functions:
+            degraded.append(("semantic", f"sqlite-vec cannot be loaded ({self._vector_functions}); words only"))
+        return not self._vector_functions
+
+    # --- the configured embedder -----------------------------------------------------------------------------------
+
+    def _configured(self, remote: "Remote", text: str, degraded: Said) -> Direction | None:
+        space, done, total = self._backfilled
+        if space is None or done < ENOUGH * total:
+            has = f"{remote.id} has vectors for {done:,} of {total:,} passages"
+            degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
+            return None
+        try:
+            found = remote.query(text)
+        except RemoteError as error:
+            degraded.append(("semantic", f"{error}; used the builtin vectors"))
+            return None
+        if why := _unlike(found.vector, space, remote):
+            degraded.append(("semantic", f"{why}; used the builtin vectors"))
+            return None
+        if done < total:
+            degraded.append(("semantic", f"{total - done:,} of {total:,} passages still wait for {remote.id}"))
+        if found.cut:
+            degraded.append(("semantic", f"the question is longer than {remote.id} reads: its end was cut"))
+        return Direction(space, found.vector or b"")
+
+    @cached_property
+    def _backfilled(self) -> tuple[Space | None, int, int]:
+        """The configured embedder's space, how many passages have a vector there, and how many there are."""
+        space = space_of(self._store, self._remote.id) if self._remote else None
+        return space, placed(self._store, space) if space else 0, self._store.totals()[0]
+
+
+def _unlike(vector: bytes | None, space: Space, remote: "Remote") -> str:
+    """Why a question's vector cannot be compared in its space, or ""."""
+    if vector is None:
+        return f"{remote.id} has no usable vector for this question"
+    if len(vector) != space.dimensions + -space.dimensions % 8:
+        return (
+            f"{remote.where} gives {len(vector)} dimensions and the index has {space.dimensions} for {remote.id}"
+            " (`memory doctor` says what to do)"
+        )
+    return ""
