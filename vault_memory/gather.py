@@ -21,11 +21,14 @@ from vault_memory.vectors import combine
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes; more of them changed nothing when measured."""
 
+SEEDS = 30
+"""So many of the best of each lane bring the passages around them along."""
+
 OTHER_POOL = 200
 """Candidates of the entity and the temporal lane."""
 
-RESCORE = 10
-"""Bit codes kept for each semantic result wanted before int8 decides (DESIGN.md §6: × 10 gives recall@10 .98)."""
+RESCORE = 20
+"""Bit codes kept for each semantic result wanted before int8 decides (× 10 gives recall@10 .93 on prose, × 20 .97)."""
 
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
@@ -95,7 +98,8 @@ class Gatherer:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
         titles = self._titles(list(held))
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
-        passages = self._with_neighbours({*lexical, *(i for i, _ in semantic), *entity, *temporal, *titled}, lexical)
+        lanes = (list(lexical), [i for i, _ in semantic], list(entity), temporal, titled)
+        passages = self._with_neighbours(lanes, lexical)
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
         evidence = self._evidence(
@@ -265,19 +269,23 @@ class Gatherer:
 
     # --- around --------------------------------------------------------------------------------------------------
 
-    def _with_neighbours(self, found: set[int], lexical: Mapping[int, float]) -> dict[int, Candidate]:
-        """The passages found and those around them in their sections: an answer often stands beside what matched.
+    def _with_neighbours(
+        self, lanes: Sequence[Sequence[int]], lexical: Mapping[int, float]
+    ) -> dict[int, Candidate]:
+        """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
         A heading alone answers nothing, unless its words were asked for.
         """
         reach = range(1 - len(REACH), len(REACH))
-        loaded = self._search.passages({i + distance for i in found for distance in reach})
+        found = set().union(*lanes)
+        best = {i for lane in lanes for i in lane[:SEEDS]}
+        loaded = self._search.passages({i + distance for i in best for distance in reach} | found)
         keep: dict[int, Candidate] = {}
         for i in sorted(found & loaded.keys()):
             here = loaded[i]
             if here.is_heading and i not in lexical:
                 continue
-            for distance in reach:
+            for distance in reach if i in best else (0,):
                 near = loaded.get(i + distance)
                 if near and near.note_id == here.note_id and near.section == here.section:
                     keep[near.id] = near
