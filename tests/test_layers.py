@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
-     "tokens", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank", "pack",
+     "tokens", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank", "pack",
      "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets"],
     ["vault", "places", "schema", "store", "lexicon", "search", "embed", "journal", "digest", "changes", "gitlines"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
