@@ -18,10 +18,11 @@ STOP_WORDS = frozenset(
     مع أن ان لا لم لن قد ثم أو او عند عنده لي لنا أنا نحن
     का की के को में से पर है हैं था थी थे हो हुआ हुई क्या कौन कब कहाँ कहां क्यों कैसे कैसा कैसी किस किसे किसको किसने
     कितना कितने कितनी कौनसा सा सी और या यह वह ये वे मैं हम हमने मैंने मेरा मेरे मेरी ने तो भी ही गया गई गए रहा रही रहे
-    뭐 뭐지 뭐야 무엇 무슨 누구 누가 언제 어디 어디서 어디에서 어떤 어떻게 어느 왜 몇 얼마 얼마나 그 이 저 것 거 수 나 내 우리
-    있나 있어 있나요 했지 했어 했더라 하나요 되나요 이었지 였지
+    뭐 뭐지 뭐야 무엇 무슨 누구 누가 언제 어디 어디서 어디에서 어떤 어떻게 어느 왜 몇 얼마 얼마나 그
+    이 저 것 거 수 나 내 우리 있나 있어 있나요 했지 했어 했더라 하나요 되나요 이었지 였지
     ο η το οι τα του της των τον την και να σε με για από που τι ποιος ποια ποιο πότε πού πώς γιατί πόσο είναι ήταν
-    מה מי מתי איפה איך למה כמה האם של את על עם הוא היא זה אני אנחנו""".split()  # noqa: SIM905 - too long
+    מה מי מתי איפה איך למה כמה האם של את על עם הוא היא זה
+    אני אנחנו""".split()  # noqa: SIM905 - as a list it is 200 lines
 )
 
 _IDLE = (
@@ -87,7 +88,7 @@ def starts_no_cluster(text: str, at: int) -> bool:
     if not 0 < at < len(text) or text[at].isascii():
         return False
     code = ord(text[at])
-    if unicodedata.category(text[at]).startswith("M") or code == 0x200D or 0x1F3FB <= code <= 0x1F3FF:
+    if unicodedata.category(text[at]).startswith("M") or code in (0x0E33, 0x0EB3, 0x200D) or 0x1F3FB <= code <= 0x1F3FF:
         return True
     return text[at - 1] == "\u200d"
 
