@@ -110,7 +110,7 @@ def _cosines(held, lengths, vector: bytes):  # type: ignore[no-untyped-def]  # n
 
 
 def churn(root: Path, size: int, questions: int) -> None:
-    """Print recall on an index whose notes were rewritten, a quarter four times over, and on a fresh one of the same."""
+    """Print recall on an index whose notes were rewritten, and on a fresh one of the same notes."""
     memory, notes = built(root, size)
     for turn in range(CHURN_ROUNDS):
         for number in range(turn, notes, CHURN_SHARE):
