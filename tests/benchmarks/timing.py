@@ -10,10 +10,10 @@ from vault_memory.recall import Recall
 from vault_memory.request import build
 
 LANES = {
-    "lexical": ("lexical", "count", "titles", "holding", "substring"),
+    "lexical": ("lexical", "count", "frequent", "titles", "holding", "substring"),
     "semantic": ("semantic", "cosines", "note_cosines", "vectors"),
 }
-"""Methods of `Search` whose time is a lane's; everything else is the rest."""
+"""Methods of `Search` and `Lexicon` whose time is a lane's; everything else is the rest."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -65,7 +65,10 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
             engine.answer(request)
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]
         watched: Any = Watched(engine._search)
-        engine._search = engine._gatherer._search = watched
+        gatherer: Any = engine._gatherer
+        engine._search = gatherer._search = watched
+        gatherer._lexicon = lexicon = Watched(gatherer._lexicon)
         total = sum(seconds(lambda request=request: engine.answer(request)) for request in requests)
-    lanes = {lane: sum(watched.spent[name] for name in names) / len(asked) for lane, names in LANES.items()}
+    spent = watched.spent | lexicon.spent
+    lanes = {lane: sum(spent.get(name, 0.0) for name in names) / len(asked) for lane, names in LANES.items()}
     return times, {**lanes, "rest": total / len(asked) - sum(lanes.values())}
