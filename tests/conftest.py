@@ -4,8 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sample import make_sample
 from vaults import end_all
+
+settings.register_profile("project", deadline=None)  # how fast a machine is belongs in no test
+settings.load_profile("project")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

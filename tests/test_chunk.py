@@ -120,6 +120,36 @@ def test_a_long_line_is_cut_between_sentences() -> None:
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "潮が満ちる前に帰った。",
+        "「もう帰る。」",
+        "他问：“几点？”",
+        "سافرنا بالحافلة إلى العقبة؟ ",
+        "वह घर गया और सो गया। ",
+        "Όλα καλά σήμερα. ",
+    ],
+)
+def test_sentences_of_other_scripts_end_where_they_end(sentence: str) -> None:
+    line = sentence * 60
+    found = list(pieces(line))
+    assert len(found) > 2
+    assert {line[begin:end][-4:] for begin, end in found} == {sentence.rstrip()[-4:]}
+
+
+@pytest.mark.parametrize("cluster", ["กำ้", "e\u0301\u0323", "👩\u200d👩\u200d👧", "👍🏽", "कि"])
+def test_no_character_is_parted_from_its_marks(cluster: str) -> None:
+    line = cluster * 700
+    assert all(not (e - b) % len(cluster) for b, e in pieces(line)), [e - b for b, e in pieces(line)][:3]
+
+
+def test_a_line_is_long_by_its_bytes() -> None:
+    assert len(list(cut("a" * LONG_LINE_CHARS))) == 1
+    assert len(list(cut("水" * (LONG_LINE_CHARS // 3)))) == 1
+    assert len(list(cut("水" * (LONG_LINE_CHARS // 3 + 2)))) == 2
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "word " * 300,

@@ -11,8 +11,8 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
-     "tokens", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank", "pack",
-     "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models"],
+     "tokens", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank",
+     "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models"],
     ["vault", "places", "schema", "store", "lexicon", "search", "embed", "journal", "digest", "changes", "gitlines",
      "wire", "remote", "spaces"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",

@@ -41,6 +41,12 @@ TEXTS = [
     "snake_case and kebab-case",
     "→ arrow ★ star",
     "F# minor, A++ rated, #hashtag",
+    "회의에서 결정",
+    "वे किताबें पढ़ते हैं",
+    "ＡＢＣ ﾊﾟﾝ",
+    "וַיֹּאמֶר Αθήνα Κύπρος",
+    "مَكْتَبَـــة إدارة",
+    "новые ёлки и счётчики",
 ]
 
 
@@ -92,6 +98,23 @@ TEXTS = [
         ("★", [13]),
         ("hashtag", [14]),
         ("#hashtag", [14]),
+        ("회의", [15]),
+        ("의에", [15]),
+        ("결정", [15]),
+        ("किताब", [16]),
+        ("पढ़ता", [16]),
+        ("पढ़ाई", []),
+        ("पढ़ते", [16]),
+        ("abc", [17]),
+        ("パン", [17]),
+        ("ויאמר", [18]),
+        ("αθηνα", [18]),
+        ("ΚΎΠΡΟΣ", [18]),
+        ("مكتبه", [19]),
+        ("الإدارة", [19]),
+        ("ادارة", [19]),
+        ("елка", [20]),
+        ("счетчик", [20]),
         ("!!", []),
         ("", []),
         ("-", []),
@@ -130,6 +153,26 @@ def test_pairs_overlap_and_end_alone() -> None:
 )
 def test_the_body_of_a_passage(text: str, is_fact: bool, body: str) -> None:
     assert terms.body(text, is_fact) == body
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    [
+        ("谁不能吃花生？", ['"不能"', '"能吃"', '"吃花"', '"花生"']),
+        ("什么时候", ['"什么"', '"么时"', '"时候"']),  # nothing is left but the question itself
+        ("猫の餌は", ['"猫"*', '"餌"*']),
+        ("회의에서", ['"회의"']),
+        ("집을", ['"집"*']),
+    ],
+)
+def test_a_sentence_without_spaces_is_asked_for_by_its_pairs(question: str, phrases: list[str]) -> None:
+    assert terms.match_terms(question) == phrases
+
+
+def test_a_name_is_one_phrase_as_it_stands_in_the_index() -> None:
+    connection = table("田中さんは来た", "中田さん", "Кости нет")
+    assert [row for (row,) in connection.execute(MATCH, (terms.quoted("田中さん"),))] == [0]
+    assert [row for (row,) in connection.execute(MATCH, (terms.quoted("Костя"),))] == [2]
 
 
 SIGNS = st.text(st.sampled_from("ab1 \"'*^:()+-#.{}[]\0猫京ก็🎉→é_NEAR OR AND NOT"), max_size=20)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from vault_memory import terms
+from vault_memory import languages, terms
 from vault_memory.evidence import ASIDE
 from vault_memory.note import BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
 from vault_memory.retain import KINDS, Fact
@@ -166,7 +166,7 @@ def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
 def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Passage]:
     """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
     kind = KINDS[fact.kind] if fact else _kind(note, start)
-    if all(len(note.lines[n - 1]) <= LONG_LINE_CHARS for n in range(start, end + 1)):
+    if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
         text = "\n".join(note.lines[start - 1 : end])
         state = note.states[start - 1]
         yield Passage(
@@ -175,7 +175,7 @@ def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Pass
         return
     for number in range(start, end + 1):
         line = note.lines[number - 1]
-        if len(line) <= LONG_LINE_CHARS:
+        if not _is_long(line):
             yield Passage(number, number, kind, line, fact=fact)
             fact = None  # the first piece carries the fact, once
             continue
@@ -188,31 +188,46 @@ def _kind(note: Note, number: int) -> str:
     return "page" if note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(number)) else "note"
 
 
-_SENTENCE_END = re.compile(r"[.!?…][\"')\]*_]*\s+|[。！？]+\s*|[;:]\s+")
+_SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？｡．]+[」』”’）]*\s*|[।॥။។༎།]+\s*|[;:؛]\s+|[；：]\s*")
 
 
 def pieces(line: str) -> Iterator[tuple[int, int]]:
     """Cut a long line into runs of sentences of about 320 characters: (from, to) offsets, white space trimmed.
 
-    A sentence of more than 480 characters is cut at a space, one without spaces anywhere.
+    A sentence of more than 480 characters is cut at a space, one without spaces anywhere but inside a character with
+    its marks. The figures are for ASCII; scripts of two or three bytes a letter cost as many more tokens.
     """
+    window, longest = _scaled(line, WINDOW_CHARS), _scaled(line, LONG_LINE_CHARS)
     begin = 0
     ends = [m.end() for m in _SENTENCE_END.finditer(line)]
     cut = 0
-    while len(line) - begin > LONG_LINE_CHARS:
+    while len(line) - begin > longest:
         stop = 0
-        while cut < len(ends) and ends[cut] - begin <= WINDOW_CHARS:
+        while cut < len(ends) and ends[cut] - begin <= window:
             stop = ends[cut]
             cut += 1
-        if stop - begin < WINDOW_CHARS // 4:
-            if cut < len(ends) and ends[cut] - begin <= LONG_LINE_CHARS:
+        if stop - begin < window // 4:
+            if cut < len(ends) and ends[cut] - begin <= longest:
                 stop = ends[cut]
             else:
-                space = line.rfind(" ", begin + WINDOW_CHARS // 4, begin + WINDOW_CHARS)
-                stop = space + 1 if space > 0 else begin + WINDOW_CHARS
+                space = line.rfind(" ", begin + window // 4, begin + window)
+                stop = space + 1 if space > 0 else begin + window
+                while stop < len(line) and languages.starts_no_cluster(line, stop):
+                    stop += 1
         yield from _trimmed(line, begin, stop)
         begin = stop
     yield from _trimmed(line, begin, len(line))
+
+
+def _is_long(line: str) -> bool:
+    return len(line) > _scaled(line, LONG_LINE_CHARS)
+
+
+def _scaled(line: str, characters: int) -> int:
+    """How many characters of this line are worth so many of ASCII, by its bytes; always more than a trace."""
+    if line.isascii():
+        return characters
+    return max(characters * len(line) // len(line.encode("utf-8", "replace")), characters // 4)
 
 
 def _trimmed(line: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:

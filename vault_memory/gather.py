@@ -269,9 +269,7 @@ class Gatherer:
 
     # --- around --------------------------------------------------------------------------------------------------
 
-    def _with_neighbours(
-        self, lanes: Sequence[Sequence[int]], lexical: Mapping[int, float]
-    ) -> dict[int, Candidate]:
+    def _with_neighbours(self, lanes: Sequence[Sequence[int]], lexical: Mapping[int, float]) -> dict[int, Candidate]:
         """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
         A heading alone answers nothing, unless its words were asked for.

@@ -47,13 +47,13 @@ class Lexicon:
     @cached_property
     def idle(self) -> frozenset[str]:
         """The stems of words that say nothing of their subject."""
-        return frozenset(self.stems(" ".join(STOP_WORDS)))
+        return frozenset(self.stems(terms.index_text(" ".join(STOP_WORDS))))
 
     def count(self, phrase: str) -> Holding:
         """In how many passages and notes an FTS5 phrase stands; a frequent word's list is not walked for it."""
         stem = " ".join(self.stems(phrase.strip('"*')))
         known = self.frequent([stem]).get(stem)
-        if known:
+        if known and not phrase.endswith("*"):
             return known
         sql = (
             "SELECT count(*), count(DISTINCT p.note_id) FROM passage_fts f CROSS JOIN passage p ON p.id = f.rowid"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from vault_memory import dates, entities, terms
+from vault_memory import dates, entities, languages, terms
 
 STOP_WORDS = frozenset(
     """a about above after again against all also am an and any are aren as at be because been before being below
@@ -18,8 +18,8 @@ STOP_WORDS = frozenset(
     themselves then there these they this those through to too under until up us ve very was wasn we were weren what
     when where which while who whom whose why will with won would wouldn you your yours yourself yourselves many much
     may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
-)
-"""Words of questions that say nothing of their subject. The last few are those people ask this tool with."""
+).union(languages.STOP_WORDS)
+"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
 
 MAX_SPOKEN = 24
 """A quotation is looked for in so many words; a pasted page is not one."""
@@ -42,7 +42,7 @@ _ORDER_WORDS = {
 
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
-_EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|"
+_EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _WHEN = re.compile(
@@ -136,6 +136,7 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
 
 
 def _has_inner_symbol(word: str) -> bool:
+    word = languages.without_marks(word)
     return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from vault_memory import entities, schema
+from vault_memory import entities, schema, terms
 from vault_memory.vectors import total
 
 if TYPE_CHECKING:
@@ -200,9 +200,10 @@ class Store:
         self.connection.execute(sql, columns)
         note_id = self.connection.last_insert_rowid()
         whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
-        terms = (" ".join(head.own_names), " ".join(head.names), head.path, whole)
+        searched = (" ".join(head.own_names), " ".join(head.names), head.path, whole)
         self.connection.execute(
-            "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)", (note_id, *terms)
+            "INSERT INTO note_fts(rowid, title, names, path, tags) VALUES(?, ?, ?, ?, ?)",
+            (note_id, *map(terms.index_text, searched)),
         )
         if head.path.startswith(entities.ENTITY_FOLDER):
             known = {entities.slug(n): (n, 0) for n in head.names} | {entities.slug(n): (n, 1) for n in head.own_names}

@@ -3,16 +3,23 @@
 FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds of text would be lost, so both sides
 rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two
 characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
+Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Other words are folded
+by languages.py, which is given text with symbols and runs already found.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-# Han, kana, bopomofo, Hangul is left out (it has spaces); Thai, Lao, Burmese, Khmer, Tibetan are in.
+from vault_memory.languages import folded, without_idle, without_particle
+
+# Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
 _SPACELESS = (
-    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
+    "\u0e00-\u0e4e\u0e80-\u0ece\u0f00-\u0fff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u3100-\u312f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f\ue500-\uefff"
 )
+_HANGUL = re.compile("[\uac00-\ud7a3]+")
+_CLUSTER = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4]?.[\ue000-\uefff\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]*", re.S)
+"""A character with its marks, which `folded` made private-use letters, and the vowels written before and after it."""
 _RUN = re.compile(f"[{_SPACELESS}]+")
 _SYMBOLS = re.compile(
     r"(?<!\w)(?P<word>\w{1,12}(?:\+\+|#))(?![\w+#])"
@@ -28,7 +35,7 @@ def index_text(text: str) -> str:
     if "+" in text or "#" in text or not text.isascii():
         extra = [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
-        text = _RUN.sub(lambda match: f" {' '.join(pairs(match[0]))} ", text)
+        text = _RUN.sub(lambda match: f" {' '.join(pairs(_clusters(match[0])))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
 
 
@@ -43,11 +50,15 @@ def body(text: str, is_fact: bool = False) -> str:
     return text[head.end() :].lstrip() if head else text
 
 
-def pairs(run: str) -> Iterator[str]:
+def pairs(run: Sequence[str]) -> Iterator[str]:
     """Overlapping pairs of a run of characters, and its last character alone, so that each character begins a term."""
     for i in range(len(run) - 1):
-        yield run[i : i + 2]
+        yield run[i] + run[i + 1]
     yield run[-1]
+
+
+def _clusters(run: str) -> list[str]:
+    return _CLUSTER.findall(run)
 
 
 def match_terms(word: str) -> list[str]:
@@ -56,17 +67,38 @@ def match_terms(word: str) -> list[str]:
     A word with punctuation inside (`tile-server`, `app.py`) is one phrase; FTS5 splits it as it did when indexing.
     """
     phrases = [f'"{_spelled(m[0])}"' for m in _SYMBOLS.finditer(word)]
-    for run in _RUN.findall(word):
-        # A run is found by its pairs in order; its last character stands alone only at the end of a run.
-        phrases.append('"' + " ".join(list(pairs(run))[:-1]) + '"' if len(run) > 1 else f'"{run}"*')
-    rest = _SYMBOLS.sub(" ", _RUN.sub(" ", word))
-    phrases += [quoted(part) for part in rest.split() if re.search(r"[^\W_]", part)]
-    return phrases
+    if word.isascii():
+        rest = _SYMBOLS.sub(" ", word)
+    else:
+        rest = folded(_SYMBOLS.sub(" ", word))
+        for run in _RUN.findall(rest):
+            phrases += _run_terms(run)
+        rest = _RUN.sub(" ", rest)
+    phrases += [f'"{_unquoted(part)}"' for part in rest.split() if re.search(r"[^\W_]", part)]
+    return list(dict.fromkeys(phrases))
+
+
+def _run_terms(run: str) -> Iterator[str]:
+    """The terms of a run in a question, which may be a whole sentence: the pairs of what does not merely ask.
+
+    Each pair is a term of its own, so that its rarity tells a word from grammar. What is one character is a prefix.
+    """
+    for part in [run] if _HANGUL.fullmatch(run) else without_idle(run):
+        clusters = _clusters(without_particle(part) if _HANGUL.fullmatch(part) else part)
+        yield from (f'"{pair}"' for pair in list(pairs(clusters))[:-1])
+        if len(clusters) == 1:
+            yield f'"{clusters[0]}"*'
 
 
 def quoted(text: str) -> str:
-    """`text` as an FTS5 string: no character in it is an operator any more."""
-    return '"' + text.replace('"', " ").replace("\0", " ").strip() + '"'
+    """`text` as an FTS5 string, one phrase as it stands in the index: no character in it is an operator any more."""
+    if not text.isascii():
+        text = _RUN.sub(lambda m: f" {' '.join(list(pairs(_clusters(m[0])))[:-1]) or m[0]} ", folded(text))
+    return f'"{_unquoted(text)}"'
+
+
+def _unquoted(text: str) -> str:
+    return text.replace('"', " ").replace("\0", " ").strip()
 
 
 def _spelled(symbol: str) -> str:

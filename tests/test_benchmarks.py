@@ -1,0 +1,38 @@
+"""The benchmarks run, on next to nothing; what they print is for people."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from vaults import fill
+
+ROOT = Path(__file__).parent.parent
+
+
+def printed(*arguments: str) -> str:
+    call = [sys.executable, "-m", "tests.benchmarks", *arguments]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_quality_judges_lines_and_notes(tmp_path: Path) -> None:
+    vault = fill(tmp_path / "small", {"a.md": "# Boats\nThe blue ferry leaves at noon.\n", "b.md": "Rye bread.\n"})
+    asked = [
+        {"question": "when does the ferry leave?", "category_name": "one", "evidence": [["a.md", 2]]},
+        {"question": "which bread?", "category_name": "one", "evidence": [["a.md", 1], ["b.md", 1]]},
+        {"question": "rye bread", "category_name": "graded", "relevant": {"b.md": 2}},
+        {"question": "what did nobody say?", "category": 5, "evidence": [["a.md", 2]]},
+    ]
+    (vault / "questions.jsonl").write_text("\n".join(map(json.dumps, asked)), "utf-8")
+    lines = printed("quality", "--no-own", str(vault)).splitlines()
+    assert [line.split()[:2] for line in lines][:3] == [["@250", "all"], ["@250", "one"], ["@250", "small"]]
+    assert lines[-1].split()[:3] == ["nDCG@10", "small", "1.0000"] and "n=2" in lines[0]
+
+
+def test_speed_and_scale_run() -> None:
+    assert "warm recall" in printed("speed", "--notes", "6", "--passages", "4", "--repeat", "1")
+    table = printed("scale", "--sizes", "120", "--questions", "5", "--churn", "160").splitlines()
+    rows = [line.split()[0] for line in table if line and not line.startswith(("#", "builtin", "a "))]
+    assert rows == ["passages", "120", "churned", "fresh"]
