@@ -198,9 +198,8 @@ class Keeper:
 
     def _ignore_derived(self) -> None:
         """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
-        folder = self.vault.root / ".memory"
-        file = folder / ".gitignore"
-        if folder.is_dir() and not file.exists():
+        file = places.derived(self.vault.root, ".gitignore")
+        if file and file.parent.is_dir() and not file.exists():
             with suppress(OSError):
                 file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
 

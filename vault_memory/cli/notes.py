@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import render
+from vault_memory import places, render
 from vault_memory.cli.common import Shared, command
-from vault_memory.errors import UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError, VaultError
 
 if TYPE_CHECKING:
     from vault_memory.reading import Excerpt
@@ -34,6 +34,9 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     if (root / "MEMORY.md").exists():
         missing.pop("memory.md", None)
     folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
+    for name in (*folders, *missing):
+        if not places.is_inside(root, root / name):
+            raise RefusedError(f"{root / name} leads out of the vault: nothing was made.", "Make the link a folder.")
     if not dry_run:
         try:
             for folder in folders:
