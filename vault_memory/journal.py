@@ -109,7 +109,7 @@ def place_key(source: str) -> int:
 
 def files(root: Path) -> dict[str, Path]:
     """Every device's file by name; none where `.memory` leads out of the vault, and no links (law 8)."""
-    if places.leads_out(root):
+    if places.derived(root, "journal") is None:
         return {}
     found: dict[str, Path] = {}
     with suppress(OSError), os.scandir(root / ".memory" / "journal") as entries:

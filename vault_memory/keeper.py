@@ -113,6 +113,7 @@ class Keeper:
 
     def _open(self) -> tuple[Store | None, str]:
         """The index, or why it cannot be used and must be built anew."""
+        self._refuse_foreign()
         if not self.index_path.exists():
             return None, "there was none"
         try:
@@ -138,7 +139,18 @@ class Keeper:
                 "Check its permissions, or delete it: it is derived.",
             ) from error
 
+    def _refuse_foreign(self) -> None:
+        """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""
+        whose = schema.belongs_to(self.index_path)
+        named = self.index_path == self.config.index_path  # elsewhere only this program puts files: damaged, then
+        if whose == "another" or (whose == "unknown" and named):
+            raise RefusedError(
+                f"{self.index_path} is not an index of this program: it was not touched.",
+                "Let index.path name a folder or another file; if this one is of no use, delete it.",
+            )
+
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
+        self._refuse_foreign()
         self._refuse_empty(walk)
         built = schema.new_name(self.index_path)
         try:

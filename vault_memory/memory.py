@@ -164,6 +164,7 @@ class Memory(Keeper):
         """Append a fact to a day's note and make it searchable."""
         from vault_memory.writer import retain_bullet
 
+        self._refuse_foreign()
         self._refuse_empty(self.vault.walk())
         # Several retains at once wait for each other instead of taking each other for an editor.
         with places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS):
