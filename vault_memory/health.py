@@ -70,7 +70,7 @@ def status(memory: "Memory") -> Status:
 
 
 def _counted(memory: "Memory", base: Status) -> Status:
-    with memory.reading(write=False) as (store, freshness):
+    with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
         return Status(
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,

@@ -247,11 +247,11 @@ class Keeper:
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
         """Read from the index; one found to be damaged only now is built anew, and asked again."""
         try:
-            with self.reading(progress) as (store, freshness):
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
                 return question(store, freshness)
         except schema.DAMAGED as error:
             self._mend(error, progress)
-            with self.reading(progress) as (store, freshness):
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
                 return question(store, freshness)
 
     def _mend(self, error: Exception, progress: "Progress | None") -> "Report":

@@ -15,6 +15,7 @@ from vault_memory.knowledge import Names
 from vault_memory.meaning import Meaning
 from vault_memory.note import Heading, decode, heading_path, split_lines
 from vault_memory.ordering import Ordered
+from vault_memory.schema import snapshot
 from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vault import Vault
@@ -27,15 +28,30 @@ class Recall:
     """Answers questions from one open store."""
 
     def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
-        self._store, self._vault, self._reranker = store, vault, reranker
+        self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
         self._search = Search(store)
-        self._names = Names(store)
-        self._gatherer = Gatherer(store, self._search, self._names, meaning)
-        self._notes = int(store.one("SELECT count(*) FROM note"))
+        self._seen = 0
 
     def answer(self, request: Request) -> Answer:
-        """Answer one question; whatever its text, this does not raise for it."""
+        """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
+
+        Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
+        """
         started = time.perf_counter()
+        with snapshot(self._store.connection):
+            self._look_again()
+            answer = self._answer(request)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+    def _look_again(self) -> None:
+        """Take anew what holds for many questions, once another connection has changed the index."""
+        seen = int(self._store.one("PRAGMA data_version"))
+        if seen != self._seen:
+            self._seen, self._names = seen, Names(self._store)
+            self._gatherer = Gatherer(self._store, self._search, self._names, self._meaning)
+            self._notes = int(self._store.one("SELECT count(*) FROM note"))
+
+    def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
         if filters:
@@ -45,8 +61,7 @@ class Recall:
             answer = self._compose(request, question, lanes)
         finally:
             self._search.release()
-        answer = answer._replace(degraded=(*notes, *answer.degraded))
-        return answer._replace(seconds=time.perf_counter() - started)
+        return answer._replace(degraded=(*notes, *answer.degraded))
 
     def _reranked(self, lanes: Lanes, request: Request) -> Lanes:
         """The candidates after the configured model's second look; as they were, and said so, when it fails."""

@@ -218,6 +218,17 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+@contextlib.contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
+            connection.execute("ROLLBACK")
+
+
 def checkpoint(connection: apsw.Connection) -> None:
     """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
     with contextlib.suppress(*_BUSY):
