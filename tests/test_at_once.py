@@ -3,7 +3,9 @@
 import random
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import count, islice, takewhile
 from pathlib import Path
 
 import pytest
@@ -19,12 +21,10 @@ def text(note: int, chance: random.Random) -> str:
     return "\n\n".join(f"zebra river {note} {n} market bridge {chance.random()}" for n in range(chance.randint(5, 30)))
 
 
-def questions(count: int) -> list[Request]:
-    scoped = Filters(scopes=("global",))
-    return [
-        Request(query=f"zebra river market {n}", now=NOW, k=5, filters=scoped if n % 2 else Filters())
-        for n in range(count)
-    ]
+def questions() -> Iterator[Request]:
+    for n in count():
+        filters = Filters(scopes=("global",)) if n % 2 else Filters()
+        yield Request(query=f"zebra river market {n}", now=NOW, k=5, filters=filters)
 
 
 def test_every_question_is_answered_while_another_edits_and_indexes(tmp_path: Path) -> None:
@@ -45,14 +45,13 @@ def test_every_question_is_answered_while_another_edits_and_indexes(tmp_path: Pa
     sys.setswitchinterval(0.0005)
     writer.start()
     try:
-        asked = questions(150)
+        asked = takewhile(lambda request: runs[0] < 4 or int(request.query.split()[-1]) < 100, questions())
         answers = list(memory(root).recall(asked, keep=False))
     finally:
         stop.set()
         writer.join()
         sys.setswitchinterval(before)
-    assert runs[0] > 3
-    assert len(answers) == len(asked)
+    assert len(answers) >= 100
     # A line that was edited since is not cited, and that is said.
     assert [a.request.query for a in answers if not a.results and not a.omitted["changed"]] == []
 
@@ -60,7 +59,7 @@ def test_every_question_is_answered_while_another_edits_and_indexes(tmp_path: Pa
 def test_an_answer_leaves_no_transaction_behind(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, {"a.md": "The ferry leaves at seven.\n"}))
     answers: list[Answer] = []
-    for answer in mine.recall(questions(3), keep=False):
+    for answer in mine.recall(islice(questions(), 3), keep=False):
         answers.append(answer)
         put(tmp_path, "b.md", f"changed {len(answers)}\n")
         memory(tmp_path).index()  # would be busy, or leave its log behind, if the answer still held its snapshot
