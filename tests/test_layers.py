@@ -12,7 +12,7 @@ LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
      "tokens", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank", "pack",
-     "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models"],
+     "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models", "scopes"],
     ["vault", "places", "schema", "store", "lexicon", "search", "embed", "journal", "digest", "changes", "gitlines",
      "wire", "remote", "spaces"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",

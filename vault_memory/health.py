@@ -75,7 +75,7 @@ def _counted(memory: "Memory", base: Status) -> Status:
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple(_vectors(memory, store)),
+            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
         )  # fmt: skip
 
 
@@ -322,6 +322,7 @@ def _lookalikes(store: Store) -> Iterator[Problem]:
     pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
     sql = (
         "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
+        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
         " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
         " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
     )

@@ -111,7 +111,7 @@ class Recall:
             lanes=lanes.sizes,
             embedder=lanes.embedder,
             understood=Understood(
-                tuple(self._names.shown(slug) or slug for slug in lanes.about),
+                tuple(self._names.shown(slug) or slug for slug in lanes.about if self._may_name(slug, request)),
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
             ),
@@ -168,7 +168,7 @@ class Recall:
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
                 rank=len(results) + 1, score=ordered.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=self._mentioned(content), confidence=confidence,
+                occurred=occurred, entities=self._mentioned(content, request), confidence=confidence,
                 tier=life.tier if (life := ordered.lives.get(first.id)) else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
@@ -197,9 +197,20 @@ class Recall:
         except OSError:
             return []
 
-    def _mentioned(self, text: str) -> tuple[str, ...]:
-        canonical = (self._names.canonical(name) for name in entities.mentions(text))
-        return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in canonical))
+    def _mentioned(self, text: str, request: Request) -> tuple[str, ...]:
+        found = {name: self._names.canonical(name) for name in entities.mentions(text)}
+        named = {
+            name: self._names.shown(slug) if self._may_name(slug, request) else name for name, slug in found.items()
+        }
+        return tuple(dict.fromkeys(shown or found[name] for name, shown in named.items()))
+
+    def _may_name(self, slug: str, request: Request) -> bool:
+        """Whether an entity's name may be told: where scopes are asked for, not that of a page or fact outside them."""
+        if not request.filters.scopes:
+            return True
+        if slug in self._names.pages:
+            return bool(self._search.on_pages([slug], 1))
+        return bool(self._search.mentioning(self._names.slugs(slug), 1))
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 5, "notes": 3, "chunks": 3, "terms": 1}
+VERSIONS = {"schema": 5, "notes": 4, "chunks": 4, "terms": 1}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -43,7 +43,7 @@ CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGE
   PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
   passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
-  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL);
+  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, part INTEGER NOT NULL);
 CREATE INDEX fact_wording ON fact(wording);
 CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
   how TEXT NOT NULL, whole INTEGER NOT NULL, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
