@@ -57,7 +57,7 @@ class Memory(Keeper):
                     engine = Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
                     while request:
                         answer = engine.answer(request)
-                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
+                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal:
                             cited = [journal.Cited(result.source, result.key) for result in answer.results]
@@ -223,3 +223,12 @@ def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
     """What an answer says when its index had to be built anew for another reason than that there was none."""
     why = freshness.report.rebuilt if freshness.report else ""
     return [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []
+
+
+def _unread(freshness: Freshness) -> list[tuple[str, str]]:
+    """What an answer says when parts of the vault could not be looked at."""
+    more = f" (and {len(freshness.unreadable) - 1} more)" if len(freshness.unreadable) > 1 else ""
+    return [
+        ("files", f"{path}{more} cannot be read: nothing there is cited, nor noticed when new")
+        for path in freshness.unreadable[:1]
+    ]

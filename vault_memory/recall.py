@@ -102,7 +102,7 @@ class Recall:
         ordered = lanes.ordered
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
         packed, later, unsure = self._pack(request, ordered, notes)
-        results, changed = self._results(request, packed, notes, lanes)
+        results, left_out = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
             request=request,
@@ -119,7 +119,7 @@ class Recall:
             rendered_tokens=packed.rendered_tokens,
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
-                "near_duplicates": packed.near_duplicates, "changed": changed,
+                "near_duplicates": packed.near_duplicates, **left_out,
                 "below_threshold": ordered.below_threshold, **later,
             },
             degraded=[*lanes.degraded, *unsure],
@@ -149,21 +149,24 @@ class Recall:
 
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
-    ) -> tuple[list[Result], int]:
-        """The packed passages as cited results, and how many were dropped because their file no longer has them."""
+    ) -> tuple[list[Result], dict[str, int]]:
+        """The packed passages as cited results, and how many were dropped because their file does not show them now."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
-        files: dict[int, list[str]] = {}
+        files: dict[int, list[str] | None] = {}
+        left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
         for place in packed.places:
             first = place[0]
             note = notes[first.note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
-            start = _found_at(place, files[first.note_id])
-            if start is None:
+            lines = files[first.note_id]
+            start = _found_at(place, lines or [])
+            if lines is None or start is None:
+                left_out["changed" if lines is not None else "unreadable"] += 1
                 continue
-            line = files[first.note_id][start - 1] if first.from_char is not None else None
+            line = lines[start - 1] if first.from_char is not None else None
             content, truncated = pack.content(place, line)
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
@@ -177,7 +180,7 @@ class Recall:
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text),
             ))  # fmt: skip
-        return results, len(packed.places) - len(results)
+        return results, left_out
 
     def _facts(self, ids: list[int]) -> dict[int, tuple[str | None, float | None]]:
         """When it occurred and how sure it is, for those passages that are facts."""
@@ -190,12 +193,14 @@ class Recall:
             for row in self._store.rows(sql, json.dumps(ids))
         }
 
-    def _lines(self, path: str) -> list[str]:
-        """The lines of a note as the file holds them now; none when it cannot be read any more."""
+    def _lines(self, path: str) -> list[str] | None:
+        """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
         try:
             return split_lines(decode(self._vault.read(path))[0])
-        except OSError:
+        except FileNotFoundError:
             return []
+        except OSError:
+            return None
 
     def _mentioned(self, text: str, request: Request) -> tuple[str, ...]:
         found = {name: self._names.canonical(name) for name in entities.mentions(text)}
