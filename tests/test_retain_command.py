@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from vaults import age, fill, memory, opened, put, run, snapshot, start
 
 from vault_memory import retain as grammar
+from vault_memory import schema
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.keeper import template
 from vault_memory.memory import Memory
@@ -263,9 +264,26 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["memory/"]}', "a.md": "x"})
     mine = memory(tmp_path)
     for _ in range(2):
-        mine.retain(FACT, DAY)
+        assert "cannot be recalled" in mine.retain(FACT, DAY).warning
         age(tmp_path / NOTE, 60)
     assert len(facts(tmp_path)) == 2
+    said = run(tmp_path, "retain", "Another fact.", "--date", "2025-11-27")
+    assert (said.returncode, "left out of the index" in said.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("index", ["a folder", "busy"])
+def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, index: str) -> None:
+    mine = memory(fill(tmp_path, {"a.md": "x"}))
+    if index == "a folder":
+        mine.index_path.mkdir(parents=True)
+        said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    else:
+        mine.index()
+        with opened(mine) as store, schema.writing(store.connection):
+            said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    assert (said.returncode, "Traceback" in said.stderr, "not searchable yet" in said.stderr) == (0, False, True)
+    assert said.stdout.startswith(NOTE)
+    assert len(facts(tmp_path)) == 1
 
 
 # --- someone else at the same note -----------------------------------------------------------------------------------

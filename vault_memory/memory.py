@@ -5,6 +5,7 @@ Everything below knows only what it is given; everything above (command line, la
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import apsw
 
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
-from vault_memory.errors import BusyError
+from vault_memory.errors import VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
 
@@ -169,21 +170,26 @@ class Memory(Keeper):
         # Several retains at once wait for each other instead of taking each other for an editor.
         with places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS):
             done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-            self._index_own(done.path)
-        return done
+            return replace(done, warning=self._index_own(done.path))
 
-    def _index_own(self, path: str) -> None:
-        """Index a note this program wrote, and remember its hash; when the index is busy, the next command does it.
+    def _index_own(self, path: str) -> str:
+        """Index a note this program wrote, and remember its hash; returns what is to be said when it is not indexed.
 
-        Failing here would make the caller write the fact a second time.
+        Failing here would make the caller write the fact a second time: the next command indexes it.
         """
         try:
             self.index(paths=[str(self.vault.root / path)])
-        except BusyError:
-            return
-        with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
-            if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", path):
-                store.set_meta(f"own:{path}", own)
+            with (
+                schema.spoken(self.index_path),
+                closing(Store.open(self.index_path)) as store,
+                schema.writing(store.connection),
+            ):
+                own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
+                if own:
+                    store.set_meta(f"own:{path}", own)
+        except (VaultMemoryError, apsw.Error) as error:
+            return f"The fact is written, but not searchable yet: {error}"
+        return "" if own else f"{path} is left out of the index by the settings: the fact cannot be recalled."
 
     def daily_path(self, day: date) -> str:
         """The path of that day's note."""

@@ -136,6 +136,8 @@ def retain(
         shared.say(render.dump(render.retain_document(done) | {"dry_run": False}))
     else:
         shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
+        if done.warning:
+            shared.note(render.clean(done.warning))
 
 
 def _letter(kind: str) -> str:
