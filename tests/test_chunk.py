@@ -181,9 +181,11 @@ def check_pieces(line: str) -> None:
     assert all(line[b:e] == line[b:e].strip() for b, e in found)
 
 
-def test_a_long_fact_is_carried_once_by_its_first_piece() -> None:
+def test_each_piece_of_a_long_fact_knows_which_part_of_it_it_is() -> None:
     found = cut("## Retain\n- W @Mara: " + "She rowed across the sound. " * 40 + "\n  and back\n- W: next")
-    assert [passage.fact is not None for passage in found] == [False, True, *[False] * (len(found) - 3), True]
+    assert [passage.fact is not None for passage in found] == [False, *[True] * (len(found) - 1)]
+    assert [passage.part for passage in found] == [0, *range(len(found) - 2), 0]
+    assert len({passage.fact for passage in found[1:-1]}) == 1
     assert {passage.kind for passage in found[1:]} == {"world"}
     assert found[-2].text == "  and back"
     assert len([p for p in found if p.start_line == 2]) > 2

@@ -65,6 +65,32 @@ def test_a_batch_goes_on_after_a_line_that_is_not_utf_8(vault: Path) -> None:
     assert answers[1]["id"] == 2 and len(answers[1]["results"]) == 1
 
 
+BAD_LINES = [
+    {"query": "roof", "entity": "\ud800"}, {"query": "roof", "tag": ["ok", "\udcff"]},
+    {"query": "roof", "scope": "\ud800"},
+    {"query": "roof", "since": "\ud800"}, {"query": "roof", "now": "9999-12-31T23:59:59Z"},
+    {"query": "roof", "now": "9999-12-31"}, {"query": "roof", "now": "0001-01-01T00:00:00Z"},
+    {"query": "roof", "now": "0001-01-01", "since": "30d"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles"])
+@pytest.mark.parametrize("bad", BAD_LINES)
+def test_a_batch_goes_on_after_values_no_calendar_or_text_holds(vault: Path, zone: str, bad: dict[str, object]) -> None:
+    lines = [{"id": 1, **bad}, {"id": 2, "query": "roof \ud800"}, {"id": 3, "query": "roof"}]
+    with at_home(vault.parent, {"TZ": zone}):
+        said = call("recall", "--batch", "-", "--k", "1", stdin="\n".join(map(json.dumps, lines)).encode())
+    answers = [json.loads(line) for line in said.out.splitlines()]
+    assert [answer["id"] for answer in answers] == [1, 2, 3], said.err
+    assert answers[0]["error"]["exit_code"] == 2
+    assert answers[2]["results"]
+
+
+def test_an_argument_that_is_not_utf_8_is_wrong_usage(vault: Path) -> None:
+    said = call("recall", "roof", "--entity", "\udcff")
+    assert (said.code, "Traceback" in said.err, "not text" in said.err) == (2, False, True)
+
+
 def test_a_line_too_long_is_said_to_be_cut(vault: Path) -> None:
     (vault / "Long.md").write_text("short\n" + "word " * 4000 + "\nlast\n")
     whole, one = call("get", "Long.md"), call("get", "Long.md", "--lines", "2:")

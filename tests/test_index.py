@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from vaults import (
     snapshot,
 )
 
-from vault_memory import places
+from vault_memory import places, schema
 from vault_memory.answer import Request
 from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
@@ -433,14 +434,80 @@ def test_damage_anywhere_never_ends_in_a_traceback(tmp_path: Path) -> None:
         answers(mine, "heron")
 
 
-def test_a_file_of_another_program_is_replaced(tmp_path: Path) -> None:
-    mine = memory(fill(tmp_path, NOTES))
-    mine.index_path.parent.mkdir()
-    other = apsw.Connection(str(mine.index_path))
-    other.execute("CREATE TABLE meta(key, something); CREATE TABLE t(x); INSERT INTO t VALUES(1)")
+def _poems(file: Path, in_log: bool = False) -> bytes:
+    """A database of another program, all of it still in its write-ahead log on wish; returns the file's bytes."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    other = apsw.Connection(str(file))
+    if in_log:
+        other.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
+        other.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    other.execute("CREATE TABLE meta(key, something); CREATE TABLE poems(text); INSERT INTO poems VALUES('mine')")
     other.close()
-    assert mine.index().rebuilt == "it was not an index of this program"
-    assert mine.check()[0] == mine.check()[1]
+    return file.read_bytes()
+
+
+def _numbered(file: Path, data: bytes) -> bytes:
+    return put(file.parent, file.name, data[:68] + b"GPKG" + data[72:]).read_bytes()
+
+
+FOREIGN: dict[str, Callable[[Path], bytes]] = {
+    "a database": _poems,
+    "a database whose tables are in its log": lambda file: _poems(file, in_log=True),
+    "a database with another program's number": lambda file: _numbered(file, _poems(file)),
+    "no database": lambda file: put(file.parent, file.name, "my text file\n").read_bytes(),
+    "nearly a database": lambda file: put(file.parent, file.name, b"SQLite format 3\0" + bytes(500)).read_bytes(),
+}
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("what", FOREIGN)
+def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, named: bool) -> None:
+    mine = memory(
+        fill(tmp_path / "vault", NOTES), **({"index_path": tmp_path / "theirs" / "mine.sqlite"} if named else {})
+    )
+    before = FOREIGN[what](mine.index_path)
+    if not named and not what.startswith("a database"):  # only this program puts files there: it is a damaged index
+        assert "damaged" in mine.index().rebuilt
+        return
+    for use in (
+        mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities, mine.check,
+        lambda: mine.retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
+    ):  # fmt: skip
+        with pytest.raises(RefusedError, match="not an index of this program"):
+            use()
+        assert mine.index_path.read_bytes() == before
+    assert [check.level for check in mine.doctor(fix=True) if check.name == "index"] == ["error"]
+    assert mine.index_path.read_bytes() == before
+    assert "painted green" not in (mine.vault.root / "memory/2025-11-27.md").read_text()
+    if what == "a database whose tables are in its log":
+        with closing(apsw.Connection(str(mine.index_path))) as theirs:
+            assert theirs.execute("SELECT text FROM poems").get == "mine"
+
+
+@pytest.mark.parametrize("left", ["", "CREATE TABLE x(y); DROP TABLE x"])
+def test_a_file_with_nothing_in_it_may_become_the_index(tmp_path: Path, left: str) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    with closing(apsw.Connection(str(mine.index_path))) as other:
+        other.execute(left)
+    assert mine.index().added == 3
+
+
+def test_an_index_from_before_indexes_had_a_number_is_ours(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    mine.index()
+    with opened(mine) as store:
+        store.connection.execute("PRAGMA application_id=0")
+        store.set_meta("fingerprint", "schema=0")
+    assert mine.index().rebuilt == "it was made by another version or with other settings"
+    assert int.from_bytes(mine.index_path.read_bytes()[68:72], "big") == schema.APPLICATION_ID
+
+
+def test_only_its_own_unfinished_builds_are_swept(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    put(tmp_path, "mine.sqlite.new-chapter", "a user's own file")
+    put(tmp_path, schema.new_name(mine.index_path).name, "left by a killed build")
+    mine.index()
+    assert sorted(file.name for file in tmp_path.glob("mine.sqlite.new-*")) == ["mine.sqlite.new-chapter"]
 
 
 def test_an_index_that_cannot_be_opened_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:

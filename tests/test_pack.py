@@ -134,6 +134,26 @@ WORDS = st.lists(
     min_size=1,
     max_size=12,
 )
+GAPS = st.sampled_from(["", " ", "  ", "\t", " " * 40, "\u2003 \t" * 30, "\u00a0", "\u3000\u3000"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS.map(" ".join), GAPS), min_size=1, max_size=6), st.data())
+def test_parts_of_a_line_cost_no_more_than_was_counted_whatever_stands_between(
+    pieces: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    line = "".join(text + gap for text, gap in pieces)
+    begins = [sum(len(text + gap) for text, gap in pieces[:n]) for n in range(len(pieces))]
+    chosen = data.draw(st.lists(st.sampled_from(range(len(pieces))), min_size=1, unique=True))
+    place = [
+        passage(n, text := pieces[n][0], 1, tokens.count(text), line=1, chars=(begins[n], begins[n] + len(text)))
+        for n in chosen
+    ]
+    found, truncated = content(place, line)
+    assert tokens.count(found) <= sum(part.tokens for part in place) + JOINER_TOKENS * (len(place) - 1)
+    assert truncated or found.strip() == line.strip()
+
+
 TEXTS = (
     WORDS.map(" ".join)
     | st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map("\n".join)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from vaults import age, fill, memory, opened, put, run, snapshot, start
 
 from vault_memory import retain as grammar
+from vault_memory import schema
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.keeper import template
 from vault_memory.memory import Memory
@@ -238,7 +239,7 @@ def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     assert "Prefers trains to planes" in found.stdout
     mine = memory(tmp_path)
     assert mine.check()[0] == mine.check()[1]
-    assert list((tmp_path / ".memory/tmp").iterdir()) == []
+    assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
 
 def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path) -> None:
@@ -263,9 +264,26 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["memory/"]}', "a.md": "x"})
     mine = memory(tmp_path)
     for _ in range(2):
-        mine.retain(FACT, DAY)
+        assert "cannot be recalled" in mine.retain(FACT, DAY).warning
         age(tmp_path / NOTE, 60)
     assert len(facts(tmp_path)) == 2
+    said = run(tmp_path, "retain", "Another fact.", "--date", "2025-11-27")
+    assert (said.returncode, "left out of the index" in said.stderr) == (0, True)
+
+
+@pytest.mark.parametrize("index", ["a folder", "busy"])
+def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, index: str) -> None:
+    mine = memory(fill(tmp_path, {"a.md": "x"}))
+    if index == "a folder":
+        mine.index_path.mkdir(parents=True)
+        said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    else:
+        mine.index()
+        with opened(mine) as store, schema.writing(store.connection):
+            said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
+    assert (said.returncode, "Traceback" in said.stderr, "not searchable yet" in said.stderr) == (0, False, True)
+    assert said.stdout.startswith(NOTE)
+    assert len(facts(tmp_path)) == 1
 
 
 # --- someone else at the same note -----------------------------------------------------------------------------------
@@ -290,7 +308,7 @@ def test_an_editor_that_keeps_saving_wins_and_loses_nothing(tmp_path: Path) -> N
         editor.join()
     assert saved[0] > 3
     assert file.read_text() == f"{saved[0]}\n## Retain\n"
-    assert list((tmp_path / ".memory/tmp").iterdir()) == []
+    assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
 
 def test_an_edit_during_the_wait_is_kept(tmp_path: Path) -> None:

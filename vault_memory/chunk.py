@@ -25,7 +25,10 @@ SUMMARIES = "bank/summaries/"
 
 
 class Passage(NamedTuple):
-    """The unit that is ranked: lines, the characters of the line where it is only part of one, kind and text."""
+    """The unit that is ranked: lines, the characters of the line where it is only part of one, kind and text.
+
+    `part` counts the pieces of a long fact: each is private, dated and about someone as the whole is.
+    """
 
     start_line: int
     end_line: int
@@ -34,6 +37,7 @@ class Passage(NamedTuple):
     from_char: int | None = None
     to_char: int | None = None
     fact: Fact | None = None
+    part: int = 0
     is_heading: bool = False
     is_aside: bool = False
 
@@ -173,15 +177,16 @@ def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Pass
             start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
         )
         return
+    part = 0
     for number in range(start, end + 1):
         line = note.lines[number - 1]
         if not _is_long(line):
-            yield Passage(number, number, kind, line, fact=fact)
-            fact = None  # the first piece carries the fact, once
+            yield Passage(number, number, kind, line, fact=fact, part=part)
+            part += 1
             continue
         for begin, stop in pieces(line):
-            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact)
-            fact = None
+            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part)
+            part += 1
 
 
 def _kind(note: Note, number: int) -> str:

@@ -12,8 +12,9 @@ _QUERIES = (
     "SELECT n.path, p.start_line, p.end_line, p.from_char, p.to_char, p.kind, p.tokens, p.scope, p.text, e.text_hash"
     " FROM note n JOIN passage p ON p.note_id = n.id LEFT JOIN embedding e ON e.id = p.embedding_id"
     " ORDER BY n.path, p.id",
-    "SELECT n.path, p.id - n.first, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id, f.narrative"
-    " FROM note n JOIN passage p ON p.note_id = n.id JOIN fact f ON f.passage_id = p.id ORDER BY n.path, p.id",
+    "SELECT n.path, p.id - n.first, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id,"
+    " f.narrative, f.part FROM note n JOIN passage p ON p.note_id = n.id JOIN fact f ON f.passage_id = p.id"
+    " ORDER BY n.path, p.id",
     "SELECT n.path, p.id - n.first, name.text FROM note n JOIN passage p ON p.note_id = n.id"
     " JOIN mention m ON m.passage_id = p.id JOIN name ON name.id = m.name_id ORDER BY n.path, p.id, name.text",
     "SELECT n.path, p.id - n.first, c.subject, c.slot, c.value, c.how, c.whole FROM note n"

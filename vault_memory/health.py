@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory import journal, places, schema, spaces
-from vault_memory.errors import BusyError, IndexUnusableError, RemoteError, VaultMemoryError
+from vault_memory.errors import BusyError, RefusedError, RemoteError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -70,12 +70,12 @@ def status(memory: "Memory") -> Status:
 
 
 def _counted(memory: "Memory", base: Status) -> Status:
-    with memory.reading(write=False) as (store, freshness):
+    with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
         return Status(
             vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact"), embedders=tuple(_vectors(memory, store)),
+            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
         )  # fmt: skip
 
 
@@ -103,9 +103,10 @@ def doctor(memory: "Memory", fix: bool) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
     found = list(_checks(memory))
     if fix and any(check.name == "index" and check.level == "error" for check in found):
-        memory.index(rebuild=True)
-        found = [Check("index", "ok", "was unusable; rebuilt") if check.name == "index" else check for check in found]
-    if fix and not memory.unusable():
+        with suppress(RefusedError):  # a file that is not ours: the check has said so
+            memory.index(rebuild=True)
+            found = [Check("index", "ok", "was unusable; rebuilt") if c.name == "index" else c for c in found]
+    if fix and not any(check.name == "index" and check.level == "error" for check in found):
         forgotten = _forget(memory)
         if forgotten:
             stay = [check for check in found if check.name not in ("model", "vectors")]
@@ -138,7 +139,7 @@ def _place(memory: "Memory") -> Check:
 def _index(memory: "Memory") -> Check:
     try:
         why = memory.unusable()
-    except IndexUnusableError as error:
+    except VaultMemoryError as error:
         return Check("index", "error", str(error), error.next_step)
     if why == "there was none":
         return Check("index", "notice", "there is no index yet", "Run `memory index`, or just ask.")
@@ -321,6 +322,7 @@ def _lookalikes(store: Store) -> Iterator[Problem]:
     pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
     sql = (
         "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
+        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
         " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
         " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
     )

@@ -64,8 +64,6 @@ def note_shown(root: Path, query: str, now: datetime, passages: Sequence[Cited])
 
 
 def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:
-    if places.leads_out(root):
-        return
     line = {
         "event": event,
         "day": now.astimezone().date().isoformat(),
@@ -75,9 +73,11 @@ def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[
         "texts": [f"{passage.key & (1 << 64) - 1:016x}" for passage in passages],
     }
     try:
-        folder = root / ".memory" / "journal"
-        folder.mkdir(parents=True, exist_ok=True)
-        _append(folder / f"{places.device_id()}.jsonl", json.dumps(line, separators=(",", ":")))
+        file = places.derived(root, f"journal/{places.device_id()}.jsonl")
+        if file is None:
+            return
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _append(file, json.dumps(line, separators=(",", ":")))
     except OSError:
         return
 
@@ -109,7 +109,7 @@ def place_key(source: str) -> int:
 
 def files(root: Path) -> dict[str, Path]:
     """Every device's file by name; none where `.memory` leads out of the vault, and no links (law 8)."""
-    if places.leads_out(root):
+    if places.derived(root, "journal") is None:
         return {}
     found: dict[str, Path] = {}
     with suppress(OSError), os.scandir(root / ".memory" / "journal") as entries:

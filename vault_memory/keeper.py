@@ -5,7 +5,7 @@ Law 7 lives here: a vault that looks absent is not an empty one, and nothing is 
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -40,6 +40,8 @@ class Freshness(NamedTuple):
     pending: int
     report: "Report | None" = None
     """What the catch-up did, when there was something to do."""
+    unreadable: tuple[str, ...] = ()
+    """Folders and files that could not be looked at: what the index knows of them cannot be checked."""
 
 
 class Keeper:
@@ -69,8 +71,6 @@ class Keeper:
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             report = self._index(rebuild, [self._below(path) for path in paths], progress)
-            if report.changed and not paths:
-                places.remember(self.vault.root, report.added + report.modified + report.moved + report.unchanged)
         report.seconds = time.monotonic() - started
         return report
 
@@ -88,18 +88,15 @@ class Keeper:
     def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
         walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
-        if rebuild:
-            self._refuse_unseen(walk)
         if why:
             return self._rebuild(walk, why, progress)
         try:
             with closing(Store.open(self.index_path)) as store:
                 if below:
                     walk = _limited(walk, below, store)
-                report = self._indexer(store).update(walk, progress)
+                report = self._update(store, walk, progress)
                 with schema.writing(store.connection):
                     uses.catch_up(store, self.vault.root)
-                schema.checkpoint(store.connection)
             return report
         except schema.DAMAGED as error:
             return self._rebuild(walk, f"the index was damaged ({error})", progress)
@@ -113,6 +110,7 @@ class Keeper:
 
     def _open(self) -> tuple[Store | None, str]:
         """The index, or why it cannot be used and must be built anew."""
+        self._refuse_foreign()
         if not self.index_path.exists():
             return None, "there was none"
         try:
@@ -138,8 +136,20 @@ class Keeper:
                 "Check its permissions, or delete it: it is derived.",
             ) from error
 
+    def _refuse_foreign(self) -> None:
+        """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""
+        whose = schema.belongs_to(self.index_path)
+        named = self.index_path == self.config.index_path  # elsewhere only this program puts files: damaged, then
+        if whose == "another" or (whose == "unknown" and named):
+            raise RefusedError(
+                f"{self.index_path} is not an index of this program: it was not touched.",
+                "Let index.path name a folder or another file; if this one is of no use, delete it.",
+            )
+
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
+        self._refuse_foreign()
         self._refuse_empty(walk)
+        self._refuse_unseen(walk, why == "asked for")
         built = schema.new_name(self.index_path)
         try:
             with closing(schema.create(built)) as connection:
@@ -151,6 +161,7 @@ class Keeper:
                 uses.catch_up(store, self.vault.root)
                 self._carry_over(store)
             schema.swap_in(built, self.index_path)
+            places.remember(self.vault.root, report.added)
         finally:
             built.unlink(missing_ok=True)
         self._ignore_derived()
@@ -177,19 +188,22 @@ class Keeper:
         known = places.remembered(self.vault.root)
         refuse_loss(known, 0, 0, places.memory_of(self.vault.root))
 
-    def _refuse_unseen(self, walk: Walk) -> None:
-        """Refuse a rebuild that would forget notes only because their folder cannot be read now (law 7)."""
-        known: Iterable[str] = ()
-        with suppress(apsw.Error):
-            if walk.unreadable and self.index_path.exists():
+    def _refuse_unseen(self, walk: Walk, asked_for: bool) -> None:
+        """Refuse a rebuild that would forget notes only because they cannot be seen now (law 7)."""
+        known: list[str] = []
+        with suppress(apsw.Error, UnicodeDecodeError):
+            if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as store:
-                    known = store.notes()
-        unseen = sum(map(walk.cannot_tell, known))
+                    known = [row[0] for row in store.rows("SELECT path FROM note")]
+        unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
         if unseen:
             raise RefusedError(
                 f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
-                "Make it readable first; `memory index` without --rebuild keeps what it knows.",
+                "Make it readable first; an index that needs no rebuild keeps what it knows.",
             )
+        if not asked_for:
+            before = max(len(known), places.remembered(self.vault.root))
+            refuse_loss(before, len(walk.files), before - len(walk.files))
 
     def _generation(self) -> int:
         with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
@@ -198,9 +212,8 @@ class Keeper:
 
     def _ignore_derived(self) -> None:
         """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
-        folder = self.vault.root / ".memory"
-        file = folder / ".gitignore"
-        if folder.is_dir() and not file.exists():
+        file = places.derived(self.vault.root, ".gitignore")
+        if file and file.parent.is_dir() and not file.exists():
             with suppress(OSError):
                 file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
 
@@ -236,11 +249,11 @@ class Keeper:
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
         """Read from the index; one found to be damaged only now is built anew, and asked again."""
         try:
-            with self.reading(progress) as (store, freshness):
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
                 return question(store, freshness)
         except schema.DAMAGED as error:
             self._mend(error, progress)
-            with self.reading(progress) as (store, freshness):
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
                 return question(store, freshness)
 
     def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
@@ -248,24 +261,37 @@ class Keeper:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
-        changes = diff(walk.files, store.notes(), int(store.meta("checked_ns") or 0))
-        pending = len(changes.new) + len(changes.suspect) + len(changes.gone)
+        rows = store.notes()
+        changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
+        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        unseen = len(changes.gone) - len(gone)
+        pending = len(changes.new) + len(changes.suspect) + len(gone)
         if not pending:
-            return Freshness(True, 0)
+            return Freshness(not unseen, unseen, unreadable=tuple(walk.unreadable))
         if not write:
             # A file saved just before it was indexed is only suspected of having changed since.
-            indexed = store.notes()
-            changed = [f for f in changes.suspect if self._hash(f.path) != indexed[f.path].hash]
-            pending -= len(changes.suspect) - len(changed)
-            return Freshness(not pending, pending)
+            changed = [f for f in changes.suspect if self._hash(f.path) != rows[f.path].hash]
+            pending += unseen + len(changed) - len(changes.suspect)
+            return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
             with places.writer_lock(self.index_path, 0):
-                report = self._indexer(store).update(walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
-                schema.checkpoint(store.connection)
+                # Only a walk made under the lock tells: another may have indexed a new note since the first one.
+                walk = self.vault.walk()
+                report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
-            return Freshness(False, pending)
-        return Freshness(not report.pending, report.pending, report)
+            return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable))
+        pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
+        return Freshness(not pending, pending, report, tuple(walk.unreadable))
+
+    def _update(
+        self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
+    ) -> "Report":
+        """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
+        report = self._indexer(store).update(walk, progress, deadline)
+        schema.checkpoint(store.connection)
+        places.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
+        return report
 
     def _count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""

@@ -135,6 +135,7 @@ def listing(store: Store) -> list[EntityRow]:
     names = Names(store)
     sql = (
         "SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m.name_id = name.id"
+        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
         " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id GROUP BY name.slug"
     )
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
@@ -160,7 +161,7 @@ def _row(names: Names, slug: str, parts: list[tuple[int, str | None, str | None]
 
 FACT_COLUMNS = (
     "SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence"
-    " FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id"
+    " FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id"
 )
 
 
@@ -198,6 +199,7 @@ def profile(store: Store, name: str) -> EntityProfile | None:
     )
     related = (
         "SELECT other.slug, count(DISTINCT b.passage_id) FROM mention a JOIN name ON name.id = a.name_id"
+        " JOIN fact f ON f.passage_id = a.passage_id AND f.part = 0"
         " JOIN mention b ON b.passage_id = a.passage_id JOIN name other ON other.id = b.name_id"
         " WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug"
     )

@@ -5,6 +5,7 @@ Everything below knows only what it is given; everything above (command line, la
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import apsw
 
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
-from vault_memory.errors import BusyError
+from vault_memory.errors import VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
 
@@ -57,7 +58,7 @@ class Memory(Keeper):
                     engine = Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
                     while request:
                         answer = engine.answer(request)
-                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
+                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal:
                             cited = [journal.Cited(result.source, result.key) for result in answer.results]
@@ -164,25 +165,31 @@ class Memory(Keeper):
         """Append a fact to a day's note and make it searchable."""
         from vault_memory.writer import retain_bullet
 
+        self._refuse_foreign()
         self._refuse_empty(self.vault.walk())
         # Several retains at once wait for each other instead of taking each other for an editor.
         with places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS):
             done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-            self._index_own(done.path)
-        return done
+            return replace(done, warning=self._index_own(done.path))
 
-    def _index_own(self, path: str) -> None:
-        """Index a note this program wrote, and remember its hash; when the index is busy, the next command does it.
+    def _index_own(self, path: str) -> str:
+        """Index a note this program wrote, and remember its hash; returns what is to be said when it is not indexed.
 
-        Failing here would make the caller write the fact a second time.
+        Failing here would make the caller write the fact a second time: the next command indexes it.
         """
         try:
             self.index(paths=[str(self.vault.root / path)])
-        except BusyError:
-            return
-        with closing(Store.open(self.index_path)) as store, schema.writing(store.connection):
-            if own := store.one("SELECT hex(hash) FROM note WHERE path = ?", path):
-                store.set_meta(f"own:{path}", own)
+            with (
+                schema.spoken(self.index_path),
+                closing(Store.open(self.index_path)) as store,
+                schema.writing(store.connection),
+            ):
+                own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
+                if own:
+                    store.set_meta(f"own:{path}", own)
+        except (VaultMemoryError, apsw.Error) as error:
+            return f"The fact is written, but not searchable yet: {error}"
+        return "" if own else f"{path} is left out of the index by the settings: the fact cannot be recalled."
 
     def daily_path(self, day: date) -> str:
         """The path of that day's note."""
@@ -222,3 +229,12 @@ def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
     """What an answer says when its index had to be built anew for another reason than that there was none."""
     why = freshness.report.rebuilt if freshness.report else ""
     return [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []
+
+
+def _unread(freshness: Freshness) -> list[tuple[str, str]]:
+    """What an answer says when parts of the vault could not be looked at."""
+    more = f" (and {len(freshness.unreadable) - 1} more)" if len(freshness.unreadable) > 1 else ""
+    return [
+        ("files", f"{path}{more} cannot be read: nothing there is cited, nor noticed when new")
+        for path in freshness.unreadable[:1]
+    ]

@@ -14,6 +14,9 @@ JOINER_TOKENS = 2
 ESCAPE_TOKENS = 4
 """The most that a control character costs more when it is printed as an escape."""
 
+_PLAIN_GAPS = ("", " ", "  ")
+"""What may stand between two parts joined as the line has them: it costs no more than the joiner; other space might."""
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 SAME = 0.9
@@ -112,7 +115,7 @@ def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:
     end = -1
     for part in sorted(place, key=lambda p: p.from_char or 0):
         begin, stop = part.from_char or 0, part.to_char or 0
-        if texts and not line[end:begin].strip():
+        if texts and line[end:begin] in _PLAIN_GAPS:
             texts[-1] += line[end:begin] + part.text
         else:
             texts.append(part.text)

@@ -15,6 +15,8 @@ from typing import IO, NamedTuple
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
 
+MEMORY_FOLDER = ".memory"
+
 _SYNC_FOLDERS = (
     "dropbox",
     "onedrive",
@@ -43,9 +45,9 @@ def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = 
         one = config.index_path.suffix in (".sqlite", ".db")
         path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
         return Place(path, "set by index.path")
-    why = _leads_out(root) or _synced(root) or _network(root) or _not_writable(root)
+    why = _linked(root) or _synced(root) or _network(root) or _not_writable(root)
     if not why:
-        return Place(root / ".memory" / "index.sqlite", "vault")
+        return Place(root / MEMORY_FOLDER / "index.sqlite", "vault")
     return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
 
 
@@ -92,13 +94,23 @@ def memory_of(root: Path, environ: Mapping[str, str] | None = None) -> Path:
     return user_folder("data", os.environ if environ is None else environ) / "vaults" / vault_id(root)
 
 
-def leads_out(root: Path) -> bool:
-    """Whether `.memory` is a link out of the vault, as a vault from anywhere may have it (law 8)."""
-    return not Path(os.path.realpath(root / ".memory")).is_relative_to(os.path.realpath(root))
+def is_inside(root: Path, path: Path) -> bool:
+    """Whether a path lies in the vault with every link on its way followed (law 8: a vault may come from anywhere)."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
-def _leads_out(root: Path) -> str:
-    return "`.memory` leads out of the vault" if leads_out(root) else ""
+def derived(root: Path, name: str) -> Path | None:
+    """A file of ours in the vault's `.memory`; None where a link would have something else written in its place."""
+    file = Path(os.path.realpath(root / MEMORY_FOLDER), name)
+    straight = is_inside(root, file) and file == Path(os.path.realpath(file))
+    return root / MEMORY_FOLDER / name if straight else None
+
+
+def _linked(root: Path) -> str:
+    for name in (*(f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock")), "retain.lock"):
+        if derived(root, name) is None:
+            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
+    return ""
 
 
 def _synced(root: Path) -> str:
@@ -128,7 +140,7 @@ def _network(root: Path) -> str:
 
 
 def _not_writable(root: Path) -> str:
-    folder = root / ".memory"
+    folder = root / MEMORY_FOLDER
     target = folder if folder.is_dir() else root
     return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
 

@@ -6,13 +6,13 @@ Passages are made lazily: a note of 20 MB never has all of them in memory. A wor
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from vault_memory import chunk, claims, dates, entities, retain, terms, tokens
+from vault_memory import chunk, claims, dates, entities, retain, scopes, terms, tokens
 from vault_memory.answer import note_header
 from vault_memory.links import links, tags
 from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
 from vault_memory.properties import texts
-from vault_memory.store import Context, NoteHead, PassageRow, context_hash, text_hash
+from vault_memory.store import Context, FactColumns, NoteHead, PassageRow, context_hash, text_hash
 from vault_memory.vault import DailySettings, File, content_hash
 
 
@@ -41,11 +41,12 @@ def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
 
 
 def _rows(note: Note, facts: Iterable[retain.Fact], sizes: list[int], headings: list[bool]) -> Iterator[PassageRow]:
+    private = scopes.by_line(note)
     for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
         count = tokens.count(passage.text)
         sizes.append(count)
         headings.append(passage.is_heading)
-        yield _passage_row(passage, section, context, count)
+        yield _passage_row(passage, section, context, count, private)
 
 
 def note_day(note: Note, daily: DailySettings) -> dates.date | None:
@@ -61,7 +62,6 @@ def note_day(note: Note, daily: DailySettings) -> dates.date | None:
 
 
 def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:
-    scope = note.properties.get("scope")
     return NoteHead(
         path=file.path,
         size=file.size,
@@ -69,7 +69,7 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
-        scope=retain.normal_scope(str(scope)) if scope else "global",
+        scope=_scope(note),
         headings=[(h.line, h.level, h.text) for h in note.headings],
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
         own_names=list(dict.fromkeys((note.stem, note.title))),
@@ -79,7 +79,15 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
     )
 
 
-def _passage_row(passage: chunk.Passage, section: int, context: Context, count: int) -> PassageRow:
+def _scope(note: Note) -> str:
+    """The scope of a whole note, whatever the case of the property's name."""
+    value = next((value for key, value in note.properties.items() if key.casefold() == "scope"), None)
+    return retain.normal_scope(str(value)) if value else "global"
+
+
+def _passage_row(
+    passage: chunk.Passage, section: int, context: Context, count: int, private: dict[int, str]
+) -> PassageRow:
     fact = passage.fact
     return PassageRow(
         start_line=passage.start_line,
@@ -90,13 +98,13 @@ def _passage_row(passage: chunk.Passage, section: int, context: Context, count: 
         text=passage.text,
         terms=terms.index_text(passage.body),
         tokens=count,
-        scope=fact.scope if fact else retain.scope_hint(passage.text),
+        scope=(fact.scope if fact else None) or scopes.of_lines(private, passage.start_line, passage.end_line),
         section=section,
         context=context,
         key=context_hash(context),
-        fact=_fact_columns(fact) if fact else None,
+        fact=_fact_columns(fact, passage.part) if fact else None,
         mentions=fact.entities if fact else (),
-        claims=_claims(fact) if fact else (),
+        claims=_claims(fact) if fact and not passage.part else (),
     )
 
 
@@ -107,9 +115,8 @@ def _claims(fact: retain.Fact) -> list[tuple[str, str, str, str, bool]]:
     return [(subject, *claim) for claim in found]
 
 
-def _fact_columns(
-    fact: retain.Fact,
-) -> tuple[float | None, float | None, str | None, str | None, str | None, str, int]:
+def _fact_columns(fact: retain.Fact, part: int) -> FactColumns:
     start = fact.occurred.start.isoformat() if fact.occurred else None
     end = fact.occurred.end.isoformat() if fact.occurred else None
-    return fact.confidence, fact.importance, start, end, fact.block_id, fact.narrative, text_hash(fact.narrative)
+    narrative, wording = "" if part else fact.narrative, text_hash(fact.narrative)
+    return fact.confidence, fact.importance, start, end, fact.block_id, narrative, wording, part

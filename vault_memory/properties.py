@@ -1,5 +1,6 @@
 """Owns frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
@@ -9,6 +10,8 @@ from vault_memory.note import FRONT, Problem
 
 if TYPE_CHECKING:
     from yaml import SafeLoader
+
+_SCOPE = re.compile(r"^[ \t\"']*scope\b", re.IGNORECASE | re.MULTILINE)
 
 _YAML_HINT = "properties are ignored until it is mended; the text is indexed"
 
@@ -22,7 +25,7 @@ def frontmatter(
     end = next((i for i in range(1, len(lines)) if lines[i].rstrip() == "---"), None)
     if end is None:
         problems.append(Problem(path, 1, "frontmatter is never closed by ---: read as text"))
-        return {}, 0
+        return _unreadable("\n".join(lines)), 0
     states[: end + 1] = bytes([FRONT]) * (end + 1)
     block = "\n".join(lines[1:end])
     return (_load_yaml(path, block, problems) if block.strip() else {}), end + 1
@@ -42,15 +45,22 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
             problems.append(Problem(path, line, "properties with a template's placeholder {{…}} are not read"))
         else:
             problems.append(Problem(path, line, f"broken YAML: {what}; {_YAML_HINT}", "warning"))
-        return {}
+        return _unreadable(block)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
         problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
-        return {}
+        return _unreadable(block)
     if not isinstance(loaded, dict):
         problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
-        return {}
-    return {str(key): _flat(value) for key, value in loaded.items()}
+        return _unreadable(block)
+    flat = {str(key): _flat(value) for key, value in loaded.items()}
+    deep = {key: "unreadable" for key, value in loaded.items() if isinstance(value, dict) and _SCOPE.match(str(key))}
+    return flat | deep
+
+
+def _unreadable(block: str) -> Mapping[str, object]:
+    """What is kept of properties that cannot be read: that the note was meant to be private, if it was."""
+    return {"scope": "unreadable"} if _SCOPE.search(block) else {}
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from vault_memory.knowledge import Names
 from vault_memory.meaning import Meaning
 from vault_memory.note import Heading, decode, heading_path, split_lines
 from vault_memory.ordering import Ordered
+from vault_memory.schema import snapshot
 from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vault import Vault
@@ -27,15 +28,30 @@ class Recall:
     """Answers questions from one open store."""
 
     def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
-        self._store, self._vault, self._reranker = store, vault, reranker
+        self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
         self._search = Search(store)
-        self._names = Names(store)
-        self._gatherer = Gatherer(store, self._search, self._names, meaning)
-        self._notes = int(store.one("SELECT count(*) FROM note"))
+        self._seen = 0
 
     def answer(self, request: Request) -> Answer:
-        """Answer one question; whatever its text, this does not raise for it."""
+        """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
+
+        Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
+        """
         started = time.perf_counter()
+        with snapshot(self._store.connection):
+            self._look_again()
+            answer = self._answer(request)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+    def _look_again(self) -> None:
+        """Take anew what holds for many questions, once another connection has changed the index."""
+        seen = int(self._store.one("PRAGMA data_version"))
+        if seen != self._seen:
+            self._seen, self._names = seen, Names(self._store)
+            self._gatherer = Gatherer(self._store, self._search, self._names, self._meaning)
+            self._notes = int(self._store.one("SELECT count(*) FROM note"))
+
+    def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
         if filters:
@@ -45,8 +61,7 @@ class Recall:
             answer = self._compose(request, question, lanes)
         finally:
             self._search.release()
-        answer = answer._replace(degraded=(*notes, *answer.degraded))
-        return answer._replace(seconds=time.perf_counter() - started)
+        return answer._replace(degraded=(*notes, *answer.degraded))
 
     def _reranked(self, lanes: Lanes, request: Request) -> Lanes:
         """The candidates after the configured model's second look; as they were, and said so, when it fails."""
@@ -87,7 +102,7 @@ class Recall:
         ordered = lanes.ordered
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
         packed, later, unsure = self._pack(request, ordered, notes)
-        results, changed = self._results(request, packed, notes, lanes)
+        results, left_out = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
             request=request,
@@ -96,7 +111,7 @@ class Recall:
             lanes=lanes.sizes,
             embedder=lanes.embedder,
             understood=Understood(
-                tuple(self._names.shown(slug) or slug for slug in lanes.about),
+                tuple(self._names.shown(slug) or slug for slug in lanes.about if self._may_name(slug, request)),
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
             ),
@@ -104,7 +119,7 @@ class Recall:
             rendered_tokens=packed.rendered_tokens,
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
-                "near_duplicates": packed.near_duplicates, "changed": changed,
+                "near_duplicates": packed.near_duplicates, **left_out,
                 "below_threshold": ordered.below_threshold, **later,
             },
             degraded=[*lanes.degraded, *unsure],
@@ -134,26 +149,29 @@ class Recall:
 
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
-    ) -> tuple[list[Result], int]:
-        """The packed passages as cited results, and how many were dropped because their file no longer has them."""
+    ) -> tuple[list[Result], dict[str, int]]:
+        """The packed passages as cited results, and how many were dropped because their file does not show them now."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
-        files: dict[int, list[str]] = {}
+        files: dict[int, list[str] | None] = {}
+        left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
         for place in packed.places:
             first = place[0]
             note = notes[first.note_id]
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
-            start = _found_at(place, files[first.note_id])
-            if start is None:
+            lines = files[first.note_id]
+            start = _found_at(place, lines or [])
+            if lines is None or start is None:
+                left_out["changed" if lines is not None else "unreadable"] += 1
                 continue
-            line = files[first.note_id][start - 1] if first.from_char is not None else None
+            line = lines[start - 1] if first.from_char is not None else None
             content, truncated = pack.content(place, line)
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
                 rank=len(results) + 1, score=ordered.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=self._mentioned(content), confidence=confidence,
+                occurred=occurred, entities=self._mentioned(content, request), confidence=confidence,
                 tier=life.tier if (life := ordered.lives.get(first.id)) else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
@@ -162,7 +180,7 @@ class Recall:
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text),
             ))  # fmt: skip
-        return results, len(packed.places) - len(results)
+        return results, left_out
 
     def _facts(self, ids: list[int]) -> dict[int, tuple[str | None, float | None]]:
         """When it occurred and how sure it is, for those passages that are facts."""
@@ -175,16 +193,29 @@ class Recall:
             for row in self._store.rows(sql, json.dumps(ids))
         }
 
-    def _lines(self, path: str) -> list[str]:
-        """The lines of a note as the file holds them now; none when it cannot be read any more."""
+    def _lines(self, path: str) -> list[str] | None:
+        """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
         try:
             return split_lines(decode(self._vault.read(path))[0])
-        except OSError:
+        except FileNotFoundError:
             return []
+        except OSError:
+            return None
 
-    def _mentioned(self, text: str) -> tuple[str, ...]:
-        canonical = (self._names.canonical(name) for name in entities.mentions(text))
-        return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in canonical))
+    def _mentioned(self, text: str, request: Request) -> tuple[str, ...]:
+        found = {name: self._names.canonical(name) for name in entities.mentions(text)}
+        named = {
+            name: self._names.shown(slug) if self._may_name(slug, request) else name for name, slug in found.items()
+        }
+        return tuple(dict.fromkeys(shown or found[name] for name, shown in named.items()))
+
+    def _may_name(self, slug: str, request: Request) -> bool:
+        """Whether an entity's name may be told: where scopes are asked for, not that of a page or fact outside them."""
+        if not request.filters.scopes:
+            return True
+        if slug in self._names.pages:
+            return bool(self._search.on_pages([slug], 1))
+        return bool(self._search.mentioning(self._names.slugs(slug), 1))
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:

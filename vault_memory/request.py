@@ -17,6 +17,9 @@ OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
     "preset", "explain",
 )  # fmt: skip
+FIRST_YEAR, LAST_YEAR = 1000, 9000
+"""Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
+
 DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
 
 
@@ -63,6 +66,8 @@ def moment(value: object) -> datetime:
         return datetime.now(UTC)
     try:
         parsed = datetime.fromisoformat(str(value))
+        if not FIRST_YEAR <= parsed.year <= LAST_YEAR:
+            raise ValueError("too near the ends of the calendar")
         if len(str(value)) <= 10:
             parsed = parsed.replace(hour=23, minute=59, second=59)
         return parsed.astimezone(UTC)
@@ -102,6 +107,8 @@ def _texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
         raise UsageError(f"`{key}` must be text or a list of texts.", "")
+    if any("\ud800" <= char <= "\udfff" for item in values for char in item):
+        raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Mend its encoding.")
     return tuple(values)
 
 

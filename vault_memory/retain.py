@@ -19,6 +19,9 @@ KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
 
 DEFAULT_OPINION_CONFIDENCE = 0.7
+UNREADABLE_SCOPE = "custom:unreadable"
+"""What was meant to be private and does not say for whom: nobody asks for it by chance."""
+
 OPINIONS_NOTE = "bank/opinions.md"
 
 
@@ -55,10 +58,10 @@ class _Keys(NamedTuple):
     scope: str | None = None
 
 
-_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
+BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
 _ENTITY = rf"@(?:\[\[[^\[\]]+\]\]|{entities.WORD})"
 # Possessive throughout: with backtracking a long run of spaces without a colon takes cubic time.
-_HEAD = re.compile(
+HEAD = re.compile(
     r"([WBOS])(?!\w)[ \t]*+(?:\(([^()]*+)\))?"
     rf"((?:[ \t]*+{_ENTITY})?+(?:[ \t]*+(?<!\w){_ENTITY})*+)"
     r"([^:]*+):[ \t]*(.*)$"
@@ -67,7 +70,6 @@ _HEAD = re.compile(
 _MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
-_SCOPE = re.compile(r"\bscope[ \t]*=[ \t]*([^\s,()]+)")
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
 
@@ -75,12 +77,6 @@ def normal_scope(text: str) -> str:
     """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access."""
     text = text.strip()
     return text if _SCOPE_FORM.fullmatch(text) else f"custom:{text}"
-
-
-def scope_hint(text: str) -> str | None:
-    """The scope named in a list item, even in a malformed one: what was meant to be private stays so."""
-    match = _SCOPE.search(text) if "scope" in text and _BULLET.match(text) else None
-    return normal_scope(match[1]) if match else None
 
 
 def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[Fact]:
@@ -133,8 +129,8 @@ def _holds_facts(note: Note, number: int) -> bool:
 
 def _bullet(note: Note, number: int) -> re.Match[str] | None:
     """The bullet that the line begins, its comments cut out; none where a comment hides the bullet itself."""
-    match = _BULLET.match(note.lines[number - 1])
-    return _BULLET.match(note.shown(number)) if match and number in note.uncommented else match
+    match = BULLET.match(note.lines[number - 1])
+    return BULLET.match(note.shown(number)) if match and number in note.uncommented else match
 
 
 def _continues(note: Note, number: int, indent: int) -> bool:
@@ -144,13 +140,13 @@ def _continues(note: Note, number: int, indent: int) -> bool:
     lead = line[: len(line) - len(line.lstrip(" \t"))]
     if len(lead.expandtabs(4)) <= indent:
         return False
-    inner = _BULLET.match(line)
+    inner = BULLET.match(line)
     return not (inner and _MEANT.match(inner[2]))
 
 
 def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: list[Problem]) -> Fact | None:
     """Read one bullet; None when it is plain text, with a problem when it was meant as a fact."""
-    match = _HEAD.match(bullet.text)
+    match = HEAD.match(bullet.text)
     reason = _malformed(bullet.text, match)
     keys = _Keys()
     if match and not reason:

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 4, "notes": 3, "chunks": 4, "terms": 2}
+VERSIONS = {"schema": 5, "notes": 4, "chunks": 5, "terms": 2}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -23,6 +23,9 @@ VERSIONS = {"schema": 4, "notes": 3, "chunks": 4, "terms": 2}
 """
 
 BUSY_TIMEOUT_MS = 5000
+
+APPLICATION_ID = 0x564D454D
+"""`VMEM` at byte 68 of the file: readable even when its pages are damaged (sqlite.org/fileformat.html §1.3.15)."""
 
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -40,7 +43,7 @@ CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGE
   PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
   passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
-  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL);
+  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, part INTEGER NOT NULL);
 CREATE INDEX fact_wording ON fact(wording);
 CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
   how TEXT NOT NULL, whole INTEGER NOT NULL, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
@@ -125,6 +128,36 @@ def spoken(index: Path) -> Iterator[None]:
         ) from error
 
 
+def belongs_to(path: Path) -> str:
+    """Whose file stands where the index goes: "us" (or none, or an empty one), "another" program, or "unknown"."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(100)
+    except OSError:
+        return "us"  # missing, or it cannot be opened, which is said where it is
+    if not header or int.from_bytes(header[68:72], "big") == APPLICATION_ID:
+        return "us"
+    tables = _tables(path) if header.startswith(b"SQLite format 3\0") else None
+    if tables is None:
+        return "unknown"
+    log = path.with_name(path.name + "-wal")
+    empty = not tables and not (log.exists() and log.stat().st_size)
+    return "us" if empty or tables >= {"meta", "note", "passage", "passage_fts"} else "another"
+
+
+def _tables(path: Path) -> set[str] | None:
+    """The tables of a database, read without touching it or what lies beside it; None when it cannot be read."""
+    from urllib.parse import quote
+
+    uri = f"file:{quote(os.fsencode(path))}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        with contextlib.closing(apsw.Connection(uri, flags=flags)) as connection:
+            return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except (apsw.Error, UnicodeDecodeError):
+        return None
+
+
 def connect(path: Path) -> apsw.Connection:
     """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -142,6 +175,7 @@ def create(path: Path) -> apsw.Connection:
         "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE"
     )
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(TABLES)
     return connection
 
@@ -184,6 +218,17 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+@contextlib.contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
+            connection.execute("ROLLBACK")
+
+
 def checkpoint(connection: apsw.Connection) -> None:
     """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
     with contextlib.suppress(*_BUSY):
@@ -197,7 +242,7 @@ def new_name(index: Path) -> Path:
 
 def sweep(index: Path) -> None:
     """Delete unfinished builds; only called under the writer lock, when no other build can be under way."""
-    for orphan in index.parent.glob(f"{index.name}.new-*"):
+    for orphan in index.parent.glob(f"{index.name}.new-{'[0-9a-f]' * 8}"):
         with contextlib.suppress(OSError):
             orphan.unlink()
 

@@ -62,6 +62,10 @@ class NoteHead(NamedTuple):
     tags: "Sequence[Tag]"
 
 
+FactColumns = tuple[float | None, float | None, str | None, str | None, str | None, str, int, int]
+"""Confidence, importance, occurred from and to, block id, narrative, hash of the wording, part."""
+
+
 class PassageRow(NamedTuple):
     """A passage ready to be stored; `context` is the weighted texts its embedding is made of, `key` their hash.
 
@@ -79,7 +83,7 @@ class PassageRow(NamedTuple):
     scope: str | None
     section: int
     context: Context
-    fact: tuple[float | None, float | None, str | None, str | None, str | None, str, int] | None
+    fact: FactColumns | None
     mentions: Sequence[str]
     key: int
     vector: tuple[bytes, bytes] | None = None
@@ -230,14 +234,14 @@ class Store:
         )  # fmt: skip
         run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((start + i, p.terms) for i, p in enumerate(batch)))
         facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
-        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?)", facts)
+        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
         claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
         run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?)", claims)
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded
         words, tokens = sum(p.terms.count(" ") + 1 for p in batch), sum(p.tokens for p in batch)
-        done = (len(batch), len(facts), embedded, cached, words, tokens)
+        done = (len(batch), sum(fact[-1] == 0 for fact in facts), embedded, cached, words, tokens)
         return Written(*(old + new for old, new in zip(so_far, done, strict=True)))
 
     def _note_vector(self, note_id: int, first: int, written: Written) -> bytes | None:

@@ -20,11 +20,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory import places
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.note import Problem
 
-MEMORY_FOLDER = ".memory"
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
 
@@ -319,9 +319,9 @@ class Vault:
                 part.unlink(missing_ok=True)
 
     def _temporary_file(self) -> Path:
-        folder = self.root / MEMORY_FOLDER / "tmp"
-        if not self._is_inside(Path(os.path.realpath(folder))):
-            raise RefusedError(f"{MEMORY_FOLDER} leads out of the vault: nothing was written.", "Make it a folder.")
+        folder = places.derived(self.root, "tmp")
+        if folder is None:
+            raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{os.urandom(8).hex()}.part"
 

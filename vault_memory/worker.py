@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 
 from vault_memory.config import Config
 from vault_memory.embed import BUILTIN_ID, bit_code, builtin
@@ -66,10 +65,11 @@ class _Worker:
     """One child and its two pipes."""
 
     def __init__(self, vault: Vault) -> None:
-        package = str(Path(__file__).parent.parent)
-        code = f"import sys; sys.path.insert(0, {package!r}); from vault_memory.worker import main; main()"
+        # The working folder may be a vault from anywhere: a pickle.py in it must not be imported (-P, and no "").
+        path = [folder for folder in sys.path if folder]
+        code = f"import sys; sys.path[:] = {path!r}; from vault_memory.worker import main; main()"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            [sys.executable, "-P", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         self._send(vault.config)
 

@@ -28,6 +28,8 @@ class Retained:
     line: int
     bullet: str
     created: bool
+    warning: str = ""
+    """Why the fact cannot be recalled (yet), or ""."""
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import render
+from vault_memory import places, render
 from vault_memory.cli.common import Shared, command
-from vault_memory.errors import UsageError, VaultError
+from vault_memory.errors import RefusedError, UsageError, VaultError
 
 if TYPE_CHECKING:
     from vault_memory.reading import Excerpt
@@ -34,6 +34,9 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     if (root / "MEMORY.md").exists():
         missing.pop("memory.md", None)
     folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
+    for name in (*folders, *missing):
+        if not places.is_inside(root, root / name):
+            raise RefusedError(f"{root / name} leads out of the vault: nothing was made.", "Make the link a folder.")
     if not dry_run:
         try:
             for folder in folders:
@@ -133,6 +136,8 @@ def retain(
         shared.say(render.dump(render.retain_document(done) | {"dry_run": False}))
     else:
         shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
+        if done.warning:
+            shared.note(render.clean(done.warning))
 
 
 def _letter(kind: str) -> str:

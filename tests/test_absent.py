@@ -1,0 +1,139 @@
+"""Law 7, however an index comes about: an absent vault is not an empty one, and what cannot be seen is not gone."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory, obeying_permissions, paths, put, run
+
+from vault_memory.changes import LOSS_CAP
+from vault_memory.config import Config
+from vault_memory.errors import RefusedError
+from vault_memory.vault import Vault, Walk
+
+NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
+
+
+@pytest.mark.parametrize("first", ["recall", "entities", "lint", "index", "index one"])
+@pytest.mark.parametrize("index", ["gone", "kept", "elsewhere"])
+def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: str, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    if index == "elsewhere":
+        (root / ".stfolder").mkdir()
+    arguments = {"recall": ["recall", "ferry"], "index one": ["index", str(root / "a.md")]}.get(first, [first])
+    assert run(root, *arguments).returncode in (0, 1)
+    root.rename(tmp_path / "unmounted")
+    root.mkdir()
+    if index == "elsewhere":
+        (root / ".stfolder").mkdir()
+    elif index == "kept":
+        shutil.copytree(tmp_path / "unmounted/.memory", root / ".memory")
+    ended = run(root, "recall", "ferry")
+    assert (ended.returncode, "nothing was deleted" in ended.stderr) == (6, True), ended
+
+
+@pytest.mark.parametrize("arguments", [["index"], ["recall", "ferry"], ["index", "--rebuild"]])
+def test_a_rebuild_of_any_cause_forgets_no_folder_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    memory(root, chunk_tokens=200).index()
+    os.chmod(root / "sub", 0)
+    try:
+        ended = run(root, *arguments, first=first)
+        assert (ended.returncode, "sub cannot be read" in ended.stderr) == (6, True), ended
+        assert paths(memory(root)) == set(NOTES)
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert memory(root).index().rebuilt
+    assert paths(memory(root)) == set(NOTES)
+
+
+@pytest.mark.parametrize("index", ["of another version", "damaged", "deleted"])
+def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
+    mine = memory(root, chunk_tokens=200 if index == "of another version" else 400)
+    mine.index()
+    (root / "many").rename(tmp_path / "unmounted")
+    if index == "damaged":
+        mine.index_path.write_bytes(b"garbage")
+    elif index == "deleted":
+        mine.index_path.unlink()
+    for arguments in (["index"], ["recall", "number"]):
+        ended = run(root, *arguments)
+        assert (ended.returncode, "notes have vanished" in ended.stderr) == (6, True), ended
+    assert run(root, "index", "--rebuild").returncode == 0
+    assert run(root, "index").returncode == 0
+    assert paths(memory(root)) == set(NOTES)
+
+
+class Distracted(Vault):
+    """A vault in which something happens right after a walk."""
+
+    def __init__(self, config: Config, happens: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._happens = [happens]
+
+    def walk(self) -> Walk:
+        found = super().walk()
+        if self._happens:
+            self._happens.pop()()
+        return found
+
+
+def test_a_note_indexed_since_the_walk_is_not_taken_for_gone(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    memory(root).index()
+
+    def other() -> None:
+        put(root, "new.md", "Olga keeps the lighthouse.\n")
+        memory(root).index()
+
+    mine = memory(root)
+    mine.vault = Distracted(mine.config, other)
+    with mine.reading() as (store, freshness):
+        assert (set(store.notes()), freshness.fresh) == ({*NOTES, "new.md"}, True)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o600])
+def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root)
+    mine.index()
+    stamp = (root / ".memory/index.sqlite.lock").stat().st_mtime_ns
+    os.chmod(root / "sub", mode)
+    try:
+        answer = json.loads(run(root, "--json", "recall", "lighthouse heron ferry", first=first).stdout)
+        text = run(root, "recall", "lighthouse heron ferry", first=first).stderr
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert (answer["index"]["fresh"], answer["index"]["pending"]) == (False, 2)
+    assert [entry["what"] for entry in answer["degraded"]] == ["files"]
+    assert "sub" in answer["degraded"][0]["why"]
+    assert (answer["omitted"]["unreadable"], answer["omitted"]["changed"]) == (2, 0)
+    assert [result["path"] for result in answer["results"]] == ["a.md"]
+    assert "2 whose note cannot be read" in text
+    assert "has changed since" not in text
+    assert "cannot be read: nothing there is cited" in text
+    assert (root / ".memory/index.sqlite.lock").stat().st_mtime_ns == stamp
+
+
+def test_a_vault_that_was_never_seen_may_be_empty(tmp_path: Path) -> None:
+    assert run(tmp_path, "recall", "ferry").returncode == 0
+    assert memory(tmp_path).index().added == 0
+
+
+def test_an_unseen_folder_is_no_reason_to_refuse_a_first_index(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    os.chmod(root / "sub", 0)
+    try:
+        assert run(root, "index", first=first).returncode == 1
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert memory(root).index().added == 2
+    with pytest.raises(RefusedError):
+        memory(root).index(paths=[str(tmp_path / "elsewhere")])
