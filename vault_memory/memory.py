@@ -14,7 +14,7 @@ import apsw
 
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import BusyError, VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
 

@@ -143,12 +143,9 @@ _LEFT_OUT = {
     "over_k": "{} ranked lower (--k shows more)",
     "near_duplicates": "{} nearly the same",
     "changed": "{} whose note has changed since",
-<<<<<<< HEAD
     "later": "{} written later, as git knows",
     "below_threshold": "{} that the preset's thresholds dropped",
-=======
     "unreadable": "{} whose note cannot be read",
->>>>>>> ac07935 (Hold law 7 by every way an index comes about)
 }
 
 
