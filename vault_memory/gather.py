@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import accumulate
 
 from vault_memory.answer import Request
 from vault_memory.embed import bit_code
@@ -21,6 +22,9 @@ from vault_memory.vectors import combine
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes; more of them changed nothing when measured."""
 
+POSTINGS = 20_000
+"""FTS5 reads so many entries of its lists for a question (0.7 µs each), or one list: the rarest terms first."""
+
 SEEDS = 30
 """So many of the best of each lane bring the passages around them along."""
 
@@ -28,7 +32,7 @@ OTHER_POOL = 200
 """Candidates of the entity and the temporal lane."""
 
 RESCORE = 20
-"""Bit codes kept for each semantic result wanted before int8 decides (× 10 gives recall@10 .93 on prose, × 20 .97)."""
+"""Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
 
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
@@ -77,7 +81,7 @@ class Gatherer:
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
         held = self._telling(question.phrases)
-        lexical = self._lexical(list(held), question) if mode != "semantic" else {}
+        lexical = self._lexical(held, question) if mode != "semantic" else {}
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and not question.phrases
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
@@ -178,9 +182,9 @@ class Gatherer:
             if c > 1 and c * FEEDBACK_COMMON <= self._notes
         }
 
-    def _lexical(self, phrases: Sequence[str], question: Question) -> dict[int, float]:
-        if phrases:
-            return dict(self._search.lexical(" OR ".join(phrases), LEXICAL_POOL))
+    def _lexical(self, held: Mapping[str, Holding], question: Question) -> dict[int, float]:
+        if held:
+            return dict(self._search.lexical(" OR ".join(_searched(held)), LEXICAL_POOL))
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
@@ -288,6 +292,13 @@ class Gatherer:
                 if near and near.note_id == here.note_id and near.section == here.section:
                     keep[near.id] = near
         return keep
+
+
+def _searched(held: Mapping[str, Holding]) -> list[str]:
+    """The rarest phrases, as many as may be walked through; the others still count for what is found by these."""
+    rarest = sorted(held, key=lambda phrase: (held[phrase].passages, phrase))
+    walked = accumulate(held[phrase].passages for phrase in rarest)
+    return [phrase for n, (phrase, total) in enumerate(zip(rarest, walked, strict=True)) if not n or total <= POSTINGS]
 
 
 def _length(vector: bytes) -> float:

@@ -6,6 +6,7 @@ Only facts and dated logs age; a passage that is neither has no life here, and n
 import json
 from collections.abc import Mapping
 from datetime import date
+from functools import lru_cache
 
 from vault_memory import decay, journal, uses
 from vault_memory.decay import Life, Trace
@@ -35,18 +36,21 @@ def lives(
 def _logs(
     logs: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], used: Mapping[int, tuple[int, ...]], today: date
 ) -> dict[int, Life]:
-    """Unused lines of one day stand alike, and are most of what is found: worked out once a day."""
-    by_day: dict[int | None, Life] = {}
+    days = {note: _day(info) for note, info in notes.items()}
     found: dict[int, Life] = {}
     for passage_id, passage in logs.items():
-        day = _day(notes[passage.note_id])
+        day = days[passage.note_id]
         if passage_id in used:
             found[passage_id] = decay.life(Trace(day, used[passage_id]), today.toordinal(), False)
-            continue
-        if day not in by_day:
-            by_day[day] = decay.life(Trace(day), today.toordinal(), False)
-        found[passage_id] = by_day[day]
+        else:
+            found[passage_id] = _quiet(day, today.toordinal())
     return found
+
+
+@lru_cache(maxsize=4096)
+def _quiet(day: int | None, today: int) -> Life:
+    """Unused lines of one day stand alike, and are most of what is found: worked out once."""
+    return decay.life(Trace(day), today, False)
 
 
 def _fact(

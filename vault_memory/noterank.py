@@ -27,10 +27,10 @@ FEEDBACK_SHARE = 1.5
 MEANING = 0.5
 """How much the cosine of a note counts beside its words when the best notes are chosen."""
 
-COMPARED, LIKE = 100, 3
+COMPARED, LIKE = 50, 3
 """So many of the best notes are compared with each other, and each listens to so many of those most like it."""
 
-LIKE_TERMS = 40
+LIKE_TERMS = 20
 """By so many of its most telling terms a note is compared."""
 
 

@@ -198,7 +198,7 @@ def count_stems(wanted: set[str], stems: Mapping[int, Sequence[str]]) -> dict[st
 
 def longest_run(spoken: Sequence[str], text: str) -> float:
     """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
-    if len(spoken) < MIN_RUN:
+    if len(spoken) < MIN_RUN or sum(word in text for word in spoken) < MIN_RUN:
         return 0.0
     written = f" {' '.join(_PLAIN.findall(text))} "
     for length in range(len(spoken), MIN_RUN - 1, -1):

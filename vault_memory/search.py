@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory.answer import Filters
+from vault_memory.codes import Codes
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate
 from vault_memory.spaces import Space
@@ -52,10 +53,11 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
 
 
 class Search:
-    """The lanes over one store, optionally under filters; made for one question."""
+    """The lanes over one store, optionally under filters."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._codes = Codes(store)
         self._filtered = False
         store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
         store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
@@ -113,26 +115,32 @@ class Search:
 
     def semantic(self, space: Space, code: bytes, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
-        if self._filtered:
-            near = (
-                f"SELECT c.id FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
-                " JOIN embedding_code c ON c.id = p.embedding_id"
-                " WHERE c.embedder = ? ORDER BY vec_distance_hamming(vec_bit(c.code), vec_bit(?)), c.id LIMIT ?"
-            )
-        else:
-            near = (
-                "SELECT id FROM embedding_code WHERE embedder = ?"
-                " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
-            )
         sql = (
-            f"WITH near(id) AS (SELECT DISTINCT id FROM ({near}))"
-            " SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s"
-            f" FROM near JOIN embedding e ON e.id = near.id JOIN {_places(space)} p ON p.embedding_id = near.id"
+            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) near"
+            f" CROSS JOIN embedding e ON e.id = near.value JOIN {_places(space)} p ON p.embedding_id = e.id"
             + self._where("p.id", "WHERE")
             + " ORDER BY s DESC, p.id LIMIT ?"
         )
-        found = self._store.rows(sql, space.id, code, pool, vector, limit)
+        found = self._store.rows(sql, vector, json.dumps(self._near(space, code, pool)), limit)
         return [(row[0], row[1]) for row in found if row[1] is not None]
+
+    def _near(self, space: Space, code: bytes, pool: int) -> list[int]:
+        """The ids of the embeddings whose bit codes are nearest, each once."""
+        if self._filtered:
+            sql = (
+                f"SELECT DISTINCT c.id, vec_distance_hamming(vec_bit(c.code), vec_bit(?)) AS d FROM temp.allowed a"
+                f" JOIN {_places(space)} p ON p.id = a.id JOIN embedding_code c ON c.id = p.embedding_id"
+                " WHERE c.embedder = ? ORDER BY d, c.id LIMIT ?"
+            )
+            return [row[0] for row in self._store.rows(sql, code, space.id, pool)]
+        near = self._codes.nearest(space.id, code, pool)
+        if near is None:
+            sql = (
+                "SELECT id FROM embedding_code WHERE embedder = ?"
+                " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
+            )
+            near = [row[0] for row in self._store.rows(sql, space.id, code, pool)]
+        return near
 
     def cosines(self, space: Space, ids: Sequence[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages to a query vector of the same space."""
