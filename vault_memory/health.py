@@ -232,10 +232,17 @@ def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) 
     return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
 
 
+def _is_usable(memory: "Memory") -> bool:
+    """Whether there is an index of ours that can be read as it is."""
+    with suppress(VaultMemoryError):
+        return memory.index_path.exists() and not memory.unusable()
+    return False
+
+
 def _other_model(memory: "Memory", remote: "Remote") -> str:
     from vault_memory.backfill import other_model
 
-    if not memory.index_path.exists() or memory.unusable():
+    if not _is_usable(memory):
         return ""
     with closing(Store.open(memory.index_path)) as store:
         return other_model(store, remote)
@@ -252,6 +259,8 @@ def _space(memory: "Memory", name: str) -> spaces.Space | None:
 
 def _vectors_kept(memory: "Memory") -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
+    if not _is_usable(memory):
+        return
     state = status(memory)
     for each in state.embedders:
         if not each.configured:
