@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
+from typing import NamedTuple
 
 from vault_memory.answer import Request
 from vault_memory.embed import bit_code
@@ -66,6 +67,17 @@ class Lanes:
     degraded: Sequence[tuple[str, str]]
 
 
+class Found(NamedTuple):
+    """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere."""
+
+    evidence: Evidence
+    toward: Direction | None
+    sizes: Mapping[str, int]
+    mode: str
+    about: Sequence[str]
+    degraded: Sequence[tuple[str, str]]
+
+
 class Gatherer:
     """Runs the lanes over one open store."""
 
@@ -77,6 +89,19 @@ class Gatherer:
 
     def gather(self, question: Question, request: Request) -> Lanes:
         """Find candidates for a question by every lane its mode allows, and rank them."""
+        found = self.find(question, request)
+        ordered = self._ordering.order(request, found.evidence, lambda ranker: self.learn(ranker, found))
+        return Lanes(
+            ordered=ordered,
+            sizes=found.sizes,
+            mode=found.mode,
+            embedder=found.toward.space.name if found.toward else None,
+            about=found.about,
+            degraded=found.degraded,
+        )
+
+    def find(self, question: Question, request: Request) -> Found:
+        """Find candidates for a question by every lane its mode allows, and what ranking must know of them."""
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
@@ -85,13 +110,7 @@ class Gatherer:
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and not question.phrases
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
-        semantic = (
-            self._search.semantic(
-                toward.space, bit_code(toward.vector), toward.vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL
-            )
-            if toward
-            else []
-        )
+        semantic = self._semantic(toward) if toward else []
         entity = self._entity(about)
         temporal = self._within(question)
         if question.words and mode != "semantic" and not lexical:
@@ -102,23 +121,18 @@ class Gatherer:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
         titles = self._titles(list(held))
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
-        lanes = (list(lexical), [i for i, _ in semantic], list(entity), temporal, titled)
-        passages = self._with_neighbours(lanes, lexical)
+        passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
-        evidence = self._evidence(
-            question, passages, held if mode != "semantic" else {}, lexical, toward, entity, titles
-        )
-        ordered = self._ordering.order(request, evidence, lambda ranker: self._feedback(ranker, evidence, toward))
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
-        return Lanes(
-            ordered=ordered,
-            sizes=sizes,
-            mode=mode if toward or only_time or mode == "lexical" else "lexical",
-            embedder=toward.space.name if toward else None,
-            about=about,
-            degraded=degraded,
-        )
+        return Found(
+            self._evidence(question, passages, held if mode != "semantic" else {}, lexical, toward, entity, titles),
+            toward, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
+        )  # fmt: skip
+
+    def _semantic(self, toward: Direction) -> list[int]:
+        code, pool = bit_code(toward.vector), SEMANTIC_POOL * RESCORE
+        return [i for i, _ in self._search.semantic(toward.space, code, toward.vector, pool, SEMANTIC_POOL)]
 
     def _evidence(
         self, question: Question, passages: Mapping[int, Candidate], held: Mapping[str, Holding],
@@ -150,14 +164,15 @@ class Gatherer:
             average_passage_words=max(self._words / max(self._total, 1), 1.0),
         )
 
-    def _feedback(self, ranker: Ranker, evidence: Evidence, toward: Direction | None) -> Feedback:
-        """What the best passages of the first round teach: other words, and a better direction."""
-        if not evidence.rarity and not toward:
+    def learn(self, ranker: Ranker, found: Found) -> Feedback:
+        """What the best of the first round teach: other words, and a better direction."""
+        toward = found.toward
+        if not found.evidence.rarity and not toward:
             return Feedback()  # nothing was asked that any passage could be best at
         best = ranker.first_round()
         cosine: Mapping[int, float] = {}
         if toward and best:
-            cosine = self._search.cosines(toward.space, list(evidence.passages), self._moved(toward, best))
+            cosine = self._search.cosines(toward.space, list(found.evidence.passages), self._moved(toward, best))
         return Feedback(self._learnable(ranker.near()), cosine)
 
     # --- words ---------------------------------------------------------------------------------------------------

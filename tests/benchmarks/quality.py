@@ -19,9 +19,12 @@ from typing import Any, NamedTuple
 from vault_memory import query, tokens
 from vault_memory.answer import Request, Result
 from vault_memory.config import Config
-from vault_memory.gather import Gatherer, Lanes
+from vault_memory.evidence import Evidence
+from vault_memory.gather import Gatherer
 from vault_memory.knowledge import Names
+from vault_memory.meaning import Meaning
 from vault_memory.memory import Memory
+from vault_memory.rank import Ranker
 from vault_memory.request import build
 from vault_memory.search import Search
 
@@ -104,18 +107,17 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
     return build({"query": question.text, "now": question.now, **bound}, memory.config)
 
 
-def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Lanes]]:
-    """Each question with all candidates before packing: for fitting weights.
-
-    `Lanes.passages` are the candidates, `Lanes.scores` their scores, best first, and `Lanes.explain(id)["boosts"]`
-    what each feature added; divided by `rank.WEIGHTS` that is the feature's value. Use a `Lanes` before the next.
-    """
+def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Evidence, Ranker]]:
+    """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.reading() as (store, _):
         search = Search(store)
-        gatherer = Gatherer(store, search, Names(store), memory.embedder)
+        gatherer = Gatherer(store, search, Names(store), Meaning(store, memory.embedder))
         for question in asked:
             wanted = request(question, 0, memory)
-            yield question, gatherer.gather(query.understand(question.text, wanted.today), wanted)
+            found = gatherer.find(query.understand(question.text, wanted.today), wanted)
+            ranker = Ranker(found.evidence)
+            ranker.rank(gatherer.learn(ranker, found))
+            yield question, found.evidence, ranker
 
 
 def ndcg(paths: Iterable[str], relevant: dict[str, float], k: int = 10) -> float:

@@ -1,0 +1,189 @@
+"""Owns the fitting of `vault_memory/weights.py`: `python -m tests.benchmarks.fit VAULT… [--without]`.
+
+The ranking is a weighted sum of features, so the chance that a passage is the evidence is modelled as the softmax of
+its score among the question's candidates (conditional logit, McFadden 1974; ListNet with its top-one probability, Cao
+et al. 2007), for vaults of graded notes by note. Newton's method finds the weights; a penalty holds each near where it
+stands, so that what the vaults say nothing about stays. Deterministic; some minutes.
+
+Printed are the figures of the present weights, of the weights fitted to all vaults, and of each vault under the weights
+fitted to the others: the last is what a vault never seen may expect. `--without` prints what each feature is worth: the
+figures with its weight at 0 and the others as they are.
+"""
+
+import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
+from vault_memory.evidence import Candidate
+from vault_memory.weights import WEIGHTS, Features
+
+Floats = npt.NDArray[np.float64]
+
+BUDGETS = (500, 1000, 2000)
+SCALE = 0.25
+"""A difference of four in score makes a passage e times as likely: near enough for the present weights."""
+
+HOLD = 0.005
+"""How firmly a weight is held where it stands, against one question's log likelihood for a change by its own size."""
+
+GRADED = 0.5
+"""How much all questions of graded notes count against all questions of evidence lines."""
+
+
+class Asked(NamedTuple):
+    """One question's candidates: features, shape (candidates, features); what each is worth, summing to 1, or none."""
+
+    vault: str
+    category: str
+    features: Floats
+    target: Floats
+    group: npt.NDArray[np.int64]
+    """The number of each candidate's note where whole notes are relevant, else its own."""
+    tokens: list[int]
+    held: list[frozenset[int]]
+    """Which pieces of the evidence each candidate holds."""
+    pieces: int
+    paths: list[str]
+    question: Judged
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Fit and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("vaults", nargs="+", type=Path, help="folders with notes and questions.jsonl")
+    parser.add_argument("--without", action="store_true", help="print what each feature is worth, and do not fit")
+    options = parser.parse_args(arguments)
+    asked = [row for folder in options.vaults for row in read(folder)]
+    present = np.array(WEIGHTS)
+    print(_line("present weights", asked, present))
+    if options.without:
+        for number, name in enumerate(Features._fields):
+            print(_line(f"without {name}", asked, np.where(np.arange(len(present)) == number, 0.0, present)))
+        return
+    fitted = fit(asked, present)
+    print(_line("fitted to all", asked, fitted))
+    for vault in dict.fromkeys(row.vault for row in asked):
+        others = fit([row for row in asked if row.vault != vault], present)
+        print(_line(f"{vault}, fitted to the others", [row for row in asked if row.vault == vault], others))
+    for name, old, new in zip(Features._fields, present, fitted, strict=True):
+        print(f"{name:14} {old:6.2f} -> {new:6.2f}")
+
+
+def read(folder: Path) -> list[Asked]:
+    """Every question of a vault with its candidates."""
+    with opened(folder) as memory, memory.reading() as (store, _):
+        paths: dict[int, str] = dict(store.rows("SELECT id, path FROM note"))
+        return [
+            _asked(
+                folder.name,
+                question,
+                list(found.passages.values()),
+                paths,
+                [*map(ranker.features, found.passages.values())],
+            )
+            for question, found, ranker in gathered(memory, questions(folder))
+        ]
+
+
+def _asked(
+    vault: str, question: Judged, passages: list[Candidate], paths: dict[int, str], features: list[Features]
+) -> Asked:
+    where = [paths[p.note_id] for p in passages]
+    pieces = sorted(question.evidence)
+    held = [
+        frozenset(n for n, (path, line) in enumerate(pieces) if path == at and p.start_line <= line <= p.end_line)
+        for p, at in zip(passages, where, strict=True)
+    ]
+    group = np.arange(len(passages))
+    worth = np.array([float(len(found)) for found in held])
+    if question.relevant:
+        _, group = np.unique(np.array(where), return_inverse=True)
+        grades = {number: 2.0 ** question.relevant.get(at, 0) - 1 for number, at in zip(group, where, strict=True)}
+        worth = np.array([grades[number] for number in range(len(grades))])
+    return Asked(
+        vault, question.category, np.array(features, float), worth / worth.sum() if worth.any() else worth,
+        group, [p.tokens for p in passages], held, len(pieces), where, question,
+    )  # fmt: skip
+
+
+# --- fitting ---------------------------------------------------------------------------------------------------------
+
+
+def fit(asked: Iterable[Asked], start: Floats, rounds: int = 50) -> Floats:
+    """The weights that make the evidence likeliest, each held near `start` and scaled like it."""
+    rows = [row for row in asked if row.target.any()]
+    graded = sum(bool(row.question.relevant) for row in rows)
+    prior = start * SCALE
+    hold = HOLD / np.maximum(np.abs(prior), SCALE) ** 2
+    weights = prior.copy()
+    for _ in range(rounds):
+        gradient, curvature = hold * (weights - prior), np.diag(hold)
+        for row in rows:
+            share = GRADED / graded if row.question.relevant else 1 / (len(rows) - graded)
+            pull, bend = _slope(row, weights)
+            gradient += share * pull
+            curvature += share * bend
+        step = np.linalg.solve(curvature, gradient)
+        weights -= step
+        if np.abs(step).max() < 1e-4:
+            break
+    return weights / SCALE
+
+
+def _slope(row: Asked, weights: Floats) -> tuple[Floats, Floats]:
+    """Gradient and curvature of one question's loss, -sum target * log(chance of its note, or of the passage)."""
+    scores = row.features @ weights
+    chance = np.exp(scores - scores.max())
+    of_group = np.bincount(row.group, weights=chance)
+    wanted = row.target[row.group] * chance / of_group[row.group]
+    chance /= chance.sum()
+    expected = chance @ row.features
+    bend = (row.features * chance[:, None]).T @ row.features - np.outer(expected, expected)
+    return expected - wanted @ row.features, bend
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _line(label: str, asked: Sequence[Asked], weights: Floats) -> str:
+    """Evidence recall at each budget, that of multi-hop questions, and nDCG@10."""
+    lines = [row for row in asked if not row.question.relevant]
+    hops = [row for row in lines if row.category == "multi-hop"]
+    graded = [row for row in asked if row.question.relevant]
+    parts = [f"{label:32}"]
+    for name, rows in (("all", lines), ("multi-hop", hops)):
+        if rows:
+            parts.append(
+                f"{name} " + " / ".join(f"{np.mean([_recall(r, weights, b) for r in rows]):.4f}" for b in BUDGETS)
+            )
+    if graded:
+        parts.append(f"nDCG@10 {np.mean([_gain(row, weights) for row in graded]):.4f}")
+    return "  ".join(parts)
+
+
+def _order(row: Asked, weights: Floats) -> list[int]:
+    order: list[int] = np.argsort(-(row.features @ weights), kind="stable").tolist()
+    return order
+
+
+def _recall(row: Asked, weights: Floats, budget: int) -> float:
+    """The share of the evidence that fits, taken in order; near repeats are not dropped here, as packing would."""
+    found: set[int] = set()
+    for n in _order(row, weights):
+        if row.tokens[n] <= budget:
+            budget -= row.tokens[n]
+            found |= row.held[n]
+    return len(found) / row.pieces
+
+
+def _gain(row: Asked, weights: Floats) -> float:
+    return ndcg([row.paths[n] for n in _order(row, weights)], row.question.relevant)
+
+
+if __name__ == "__main__":
+    main()
