@@ -34,7 +34,7 @@ def modules() -> list[str]:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         found.append(name)
-    return [name for name in found if name != "distil"]
+    return [name for name in found if name.split(".")[0] != "distil"]
 
 
 def imports(name: str) -> set[str]:

@@ -5,7 +5,7 @@ The builtin model is a table: one int8 vector and one integer weight a token. A 
     sum over its tokens of weight * vector, then scaled so that its largest component is 127 or -127.
 
 All of it is integer arithmetic, so the same text has the same bytes on every platform, with numpy (many
-texts) and without (a query, where importing numpy would cost a hundred times the work). `distil.py` makes the
+texts) and without (a query, where importing numpy would cost a hundred times the work). `distil/` makes the
 table and says how.
 
 The file, little-endian, mapped and never read whole (a query touches some 30 pages of it):
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Int32s = npt.NDArray[np.int32]
     Int64s = npt.NDArray[np.int64]
 
-BUILTIN_ID = "builtin/minilm-static@1"
+BUILTIN_ID = "builtin/minilm-static@2"
 BUILTIN_PATH = os.path.join(os.path.dirname(__file__), "data", "minilm-static.bin")
 
 MAGIC = b"VMSTAT01"
