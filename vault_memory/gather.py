@@ -119,7 +119,7 @@ class Gatherer:
             )
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titles = self._titles(list(held))
+        titles = self._titles(question.phrases)  # a word may stand in a title alone
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
         if self._asks_only_about(question, about):

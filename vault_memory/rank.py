@@ -53,7 +53,7 @@ class Ranker:
         self._found = found
         best = max(found.lexical.values(), default=0.0) or 1.0
         self._lexical = {i: score / best for i, score in found.lexical.items()}
-        self._asked = max(len(found.rarity), 1)
+        self._short = 1 / max(len(found.rarity), 1) ** 3
         self._coverage = self._covered()
         self._ranked_notes = NoteRanker(found)
         self._notes: Mapping[int, float] = {}
@@ -116,7 +116,7 @@ class Ranker:
             found.days.get(here, 0.0),
             found.about.get(here, 0.0),
             title,
-            title / self._asked,
+            title * self._short,
             bool(found.exact) and any(exact in text for exact in found.exact),
             passage.kind in found.kinds,
             found.order.get(here, 0.0),
@@ -127,7 +127,7 @@ class Ranker:
         """Keyword, form and phrase of a passage that the lexical lane found."""
         found, folded = self._found, text.casefold()
         form = sum(word in folded for word in found.words) / max(len(found.words), 1)
-        return lexical / self._asked, form / self._asked, longest_run(found.spoken, folded)
+        return lexical * self._short, form * self._short, longest_run(found.spoken, folded)
 
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)

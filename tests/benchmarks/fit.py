@@ -25,13 +25,13 @@ from vault_memory.weights import WEIGHTS, Features
 Floats = npt.NDArray[np.float64]
 
 BUDGETS = (500, 1000, 2000)
-SCALE = 0.25
-"""A difference of four in score makes a passage e times as likely: near enough for the present weights."""
+SCALES = (0.125, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0, 1.4)
+"""How much likelier a point of score makes a passage: the best of these for the weights at the start."""
 
-HOLD = 0.005
+HOLD = 0.02
 """How firmly a weight is held where it stands, against one question's log likelihood for a change by its own size."""
 
-GRADED = 0.5
+GRADED = 0.25
 """How much all questions of graded notes count against all questions of evidence lines."""
 
 
@@ -118,30 +118,51 @@ def fit(asked: Iterable[Asked], start: Floats, rounds: int = 50) -> Floats:
     """The weights that make the evidence likeliest, each held near `start` and scaled like it."""
     rows = [row for row in asked if row.target.any()]
     graded = sum(bool(row.question.relevant) for row in rows)
-    prior = start * SCALE
-    hold = HOLD / np.maximum(np.abs(prior), SCALE) ** 2
-    weights = prior.copy()
+    shares = [GRADED / graded if row.question.relevant else 1 / (len(rows) - graded) for row in rows]
+    scale = min(SCALES, key=lambda s: sum(w * _loss(row, s * start) for row, w in zip(rows, shares, strict=True)))
+    prior = start * scale
+    hold = HOLD / np.maximum(np.abs(prior), scale) ** 2
+
+    def total(weights: Floats) -> float:
+        held = 0.5 * float(hold @ (weights - prior) ** 2)
+        return held + sum(share * _loss(row, weights) for row, share in zip(rows, shares, strict=True))
+
+    weights, loss = prior.copy(), total(prior)
     for _ in range(rounds):
         gradient, curvature = hold * (weights - prior), np.diag(hold)
-        for row in rows:
-            share = GRADED / graded if row.question.relevant else 1 / (len(rows) - graded)
+        for row, share in zip(rows, shares, strict=True):
             pull, bend = _slope(row, weights)
             gradient += share * pull
             curvature += share * bend
         step = np.linalg.solve(curvature, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-4:
+        while (after := total(weights - step)) > loss and np.abs(step).max() > 1e-4:
+            step /= 2  # a whole Newton step may lead past the valley
+        weights, before, loss = weights - step, loss, after
+        if before - loss < 1e-7:
             break
-    return weights / SCALE
+    return weights / scale
+
+
+def _chances(row: Asked, weights: Floats) -> tuple[Floats, Floats]:
+    """The logarithms of each candidate's chance, and of each group's."""
+    scores = row.features @ weights
+    peak = np.full(row.group.max() + 1, -np.inf)
+    np.maximum.at(peak, row.group, scores)
+    groups = peak + np.log(np.bincount(row.group, weights=np.exp(scores - peak[row.group])))
+    total = groups.max() + np.log(np.exp(groups - groups.max()).sum())
+    return scores - total, groups - total
+
+
+def _loss(row: Asked, weights: Floats) -> float:
+    """-sum target * log(chance of its note, or of the passage)."""
+    return float(-row.target @ _chances(row, weights)[1])
 
 
 def _slope(row: Asked, weights: Floats) -> tuple[Floats, Floats]:
-    """Gradient and curvature of one question's loss, -sum target * log(chance of its note, or of the passage)."""
-    scores = row.features @ weights
-    chance = np.exp(scores - scores.max())
-    of_group = np.bincount(row.group, weights=chance)
-    wanted = row.target[row.group] * chance / of_group[row.group]
-    chance /= chance.sum()
+    """Gradient and curvature of one question's loss; within a note the curvature is left out, which only slows."""
+    alone, together = _chances(row, weights)
+    chance = np.exp(alone)
+    wanted = row.target[row.group] * np.exp(alone - together[row.group])
     expected = chance @ row.features
     bend = (row.features * chance[:, None]).T @ row.features - np.outer(expected, expected)
     return expected - wanted @ row.features, bend
