@@ -12,6 +12,7 @@ from vaults import fill, memory, obeying_permissions, paths, put, run
 from vault_memory.changes import LOSS_CAP
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError
+from vault_memory.places import writer_lock
 from vault_memory.vault import Vault, Walk
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
@@ -137,3 +138,19 @@ def test_an_unseen_folder_is_no_reason_to_refuse_a_first_index(tmp_path: Path) -
     assert memory(root).index().added == 2
     with pytest.raises(RefusedError):
         memory(root).index(paths=[str(tmp_path / "elsewhere")])
+
+
+@pytest.mark.parametrize("arguments", [["entity", "Olga"], ["entities"], ["opinions"], ["lint"], ["entity", "Nobody"]])
+def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, arguments: list[str]) -> None:
+    root = fill(tmp_path / "vault", NOTES | {"d.md": "## Retain\n- O @Olga: Likes herons.\n"})
+    mine = memory(root)
+    mine.index()
+    whole = json.loads(run(root, "--json", *arguments).stdout)
+    assert (whole["index"], whole["degraded"]) == ({"fresh": True, "pending": 0, "generation": 1, "notes": 4}, [])
+    put(root, "new.md", "## Retain\n- O @Olga: Likes boats.\n")
+    with writer_lock(mine.index_path, 5):
+        behind = json.loads(run(root, "--json", *arguments).stdout)
+        said = run(root, *arguments).stderr
+    assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
+    assert "the index is 1 note behind" in said
+    assert json.loads(run(root, "--json", *arguments).stdout)["index"]["notes"] == 5

@@ -66,6 +66,7 @@ def test_the_users_file_may_name_the_index(home: Home) -> None:
     [
         ('[index]\npath = "/tmp/evil.sqlite"\n', "index.path"),
         ('vault = "/elsewhere"\n', "vault"),
+        ('[vault]\npath = "/elsewhere"\n', "vault.path"),
         ('[embed]\nurl = "http://203.0.113.9"\n', "embed.url"),
         ('[llm]\nkey_env = "SECRET"\n', "llm.key_env"),
     ],
@@ -75,6 +76,14 @@ def test_a_vault_may_not_set_paths_endpoints_or_keys(home: Home, text: str, key:
     assert (config.vault, config.index_path) == (home.vault, None)
     assert len(config.ignored) == 1
     assert f"`{key}`" in config.ignored[0] and str(home.vault_file) in config.ignored[0]
+
+
+@pytest.mark.parametrize("text", ['vault = "/notes"\n', '[vault]\npath = "/notes"\nignore = ["old/"]\n'])
+def test_the_users_file_names_the_vault_with_or_without_other_settings_of_vaults(tmp_path: Path, text: str) -> None:
+    home = Home(tmp_path)
+    home.user_file.write_text(text, "utf-8")
+    config = load(None, home.environ, tmp_path)
+    assert (config.vault, config.ignore) == (Path("/notes").absolute(), ("old/",) if "old" in text else ())
 
 
 def test_every_problem_is_told_at_once(home: Home) -> None:

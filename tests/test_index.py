@@ -142,6 +142,25 @@ def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
     assert times == {name: (tmp_path / name).stat().st_mtime_ns for name in NOTES}
 
 
+def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    generations = [mine.status().generation]
+    for number in range(2):
+        put(tmp_path, "new.md", f"number {number}")
+
+        def cut_short(done: int, total: int, passages: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            mine.index(progress=cut_short)
+        generations.append(mine.status().generation)
+    assert generations == sorted(set(generations)), generations
+    assert (mine.index().changed, mine.status().generation) == (0, generations[-1])
+    (tmp_path / "new.md").unlink()
+    assert (mine.index().removed, mine.status().generation) == (1, generations[-1] + 1)
+
+
 def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     saved = put(tmp_path, "young.md", "The password is swordfish.\n", age_seconds=0).stat()

@@ -13,7 +13,7 @@ LAYERS = [
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
      "tokens", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank",
      "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models",
-     "scopes"],
+     "scopes", "filters"],
     ["vault", "places", "schema", "store", "lexicon", "codes", "search", "embed", "journal", "digest", "changes",
      "gitlines",
      "wire", "remote", "spaces"],

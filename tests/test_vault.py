@@ -1,5 +1,6 @@
 """The vault: what a walk sees and passes over, which names lead out, and how a note is replaced."""
 
+import json
 import os
 import socket
 import stat
@@ -69,12 +70,85 @@ def test_template_folder_daily_template_and_user_filters_are_left_out(tmp_path: 
     )  # fmt: skip
     walk = vault(tmp_path).walk()
     assert sorted(walk.files) == ["Final draft.md", "Meta/kept.md", "a/Private/kept.md", "sketch excalidraw.md"]
-    assert walk.skipped == []
+    assert list(skipped(walk)) == [f"{folder}/app.json"]
+    assert "`/(unclosed/` is not used: it is no regular expression" in skipped(walk)[f"{folder}/app.json"]
 
 
 def test_the_users_own_globs_are_left_out_too(tmp_path: Path) -> None:
     fill(tmp_path, {"keep.md": "", "Archive/old.md": "", "x.draft.md": "", "a/x.draft.md": ""})
     assert list(vault(tmp_path, ignore=("Archive/*", "*.draft.md")).walk().files) == ["keep.md"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "out"),
+    [
+        ("**/*.excalidraw.md", {"x.excalidraw.md", "a/x.excalidraw.md", "a/b/x.excalidraw.md"}),
+        ("a/**/x.excalidraw.md", {"a/x.excalidraw.md", "a/b/x.excalidraw.md"}),
+        ("a/**", {"a/x.excalidraw.md", "a/b/x.excalidraw.md", "a/k.md"}),
+        ("x.*", {"x.excalidraw.md"}),
+        ("k**/*.md", set()),
+    ],
+)
+def test_two_stars_stand_for_no_folder_too(tmp_path: Path, glob: str, out: set[str]) -> None:
+    notes = {"x.excalidraw.md", "a/x.excalidraw.md", "a/b/x.excalidraw.md", "a/k.md", "k.md"}
+    fill(tmp_path, dict.fromkeys(notes, ""))
+    assert notes - set(vault(tmp_path, ignore=(glob,)).walk().files) == out
+
+
+HOSTILE = (
+    "(a|a)*b$", "(a+)+b$", "(a*)*b", "((a|b)c?)+$", "(?:a?){50}a{50}", "a.*.*.*.*b", "(a|aa)(a|aa)" * 9, "a?" * 30,
+    r"(a)\1*b", "(?P<x>a)(?P=x)*b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", HOSTILE)
+def test_a_filter_that_could_take_for_ever_is_reported_and_not_used(tmp_path: Path, expression: str) -> None:
+    settings = json.dumps({"userIgnoreFilters": [f"/{expression}/"]})
+    fill(tmp_path, {".obsidian/app.json": settings, f"{'a' * 200}.md": "x"})
+    walk = vault(tmp_path).walk()
+    assert list(walk.files) == [f"{'a' * 200}.md"]
+    assert "could take for ever" in skipped(walk)[".obsidian/app.json"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "out"),
+    [
+        (r"^Archive/.*/Old.*\.md$", ["Archive/x/Old a.md"]),
+        (r"(png|jpe?g|svg)\.md$", ["b.jpg.md"]),
+        ("(?i)DRAFT", ["my draft.md"]),
+        ("[*+?(|)]{2}x", ["+*x.md"]),
+        (r"\d{4}-\d{2}", ["2025-11.md"]),
+        ("(?:ab)+c", ["abc.md"]),
+        ("^a+?b?+", ["aab.md", "abc.md"]),
+    ],
+)
+def test_a_filter_as_people_write_them_is_used(tmp_path: Path, expression: str, out: list[str]) -> None:
+    names = ["Archive/x/Old a.md", "b.jpg.md", "my draft.md", "+*x.md", "2025-11.md", "abc.md", "aab.md", "keep.md"]
+    settings = json.dumps({"userIgnoreFilters": [f"/{expression}/"]})
+    fill(tmp_path, {".obsidian/app.json": settings} | dict.fromkeys(names, ""))
+    walk = vault(tmp_path).walk()
+    assert (sorted(set(names) - set(walk.files)), walk.skipped) == (out, [])
+
+
+def test_no_path_keeps_an_expression_busy(tmp_path: Path) -> None:
+    long = "/".join(["a" * 250] * 3)
+    fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["/^.*b.*b.*$/"]}', f"{long}/note.md": "", "c.md": ""})
+    assert list(vault(tmp_path).walk().files) == ["c.md"]
+
+
+@pytest.mark.parametrize("target", [".obsidian/plugin.json", ".memory/config.toml", "Private/diary.md", "a/.deep/b.md"])
+def test_a_link_leads_to_nothing_that_is_left_out(tmp_path: Path, target: str) -> None:
+    fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["Private/"]}', target: "secret", "a/c.md": ""})
+    (tmp_path / "link.md").symlink_to(tmp_path / target)
+    found = vault(tmp_path)
+    assert list(found.walk().files) == ["a/c.md"]
+    assert skipped(found.walk()) == {"link.md": "a link to what is left out: not followed"}
+    if "/." in f"/{target}":
+        with pytest.raises(RefusedError, match="not a note"):
+            found.locate("link.md")
+        with pytest.raises(RefusedError, match="nothing was written"):
+            found.write("link.md", b"mine", b"secret")
+        assert (tmp_path / target).read_bytes() == b"secret"
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", '"text"', "\ufeff{}", '{"userIgnoreFilters": "no list"}', "\x00"])

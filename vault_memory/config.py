@@ -137,6 +137,7 @@ def _variable(value: Any) -> str:  # noqa: ANN401
 
 SETTINGS: Mapping[str, Setting] = {
     "vault": Setting("vault", _path, vault_may_set=False),
+    "vault.path": Setting("vault", _path, vault_may_set=False),  # the same, beside a table [vault]
     "index.path": Setting("index_path", _path, vault_may_set=False),
     "vault.daily_folder": Setting("daily_folder", _text),
     "vault.daily_format": Setting("daily_format", _text),
@@ -191,13 +192,14 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     user_file = user_folder("config", environ) / "config.toml"
     problems: list[str] = []
     user = _read(user_file, problems)
-    user_vault = user.get("vault")
+    flat = _flat(user)
+    user_vault = flat.get("vault", flat.get("vault.path"))
     vault = find_vault(vault_flag, environ, cwd or Path.cwd(), user_vault if isinstance(user_vault, str) else None)
     vault_file = vault / ".memory" / "config.toml"
     local = _read(vault_file, problems) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     ignored: list[str] = []
     values = _checked(_flat(local), vault_file, problems, ignored)
-    values |= _checked(_flat(user), user_file, problems)
+    values |= _checked(flat, user_file, problems)
     given = {key: environ[name] for name, key in VARIABLES.items() if environ.get(name)}
     values |= _checked(given, Path("environment"), problems)
     values |= _of_environment(environ, problems)

@@ -97,7 +97,7 @@ class Indexer:
                 progress(done + 1, len(todo), report.passages)
         self._remove(gone, moved_from, report)
         if todo or gone:
-            self._finish(started, report)
+            self._finish(started)
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
@@ -143,6 +143,7 @@ class Indexer:
         try:
             with writing(self._store.connection):
                 self._put(prepare(file, data, self._vault.daily), report)
+                self._grow()
         except BaseException:
             self._store.forget_names()
             raise
@@ -209,12 +210,15 @@ class Indexer:
         for row in gone:
             with writing(self._store.connection):
                 self._store.remove(row.id)
+                self._grow()
             report.removed += row.id not in moved
 
-    def _finish(self, started: int, report: Report) -> None:
+    def _grow(self) -> None:
+        """Count a change in the transaction that makes it: a run cut short has changed the index too."""
+        self._store.set_meta("generation", self._store.generation + 1)
+
+    def _finish(self, started: int) -> None:
         with writing(self._store.connection):
-            if report.changed:
-                self._store.set_meta("generation", self._store.generation + 1)
             self._finish_rows(started)
 
     def _finish_rows(self, started: int) -> None:

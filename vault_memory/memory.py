@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import date
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
@@ -19,6 +19,8 @@ from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vault_memory.backfill import Filled
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Progress
@@ -31,8 +33,26 @@ if TYPE_CHECKING:
     from vault_memory.writer import Bullet, Retained
 
 
+T = TypeVar("T")
+
+
+class Seen(NamedTuple):
+    """The index an answer came from: whether it had everything, and what is to be said of it."""
+
+    fresh: bool
+    pending: int
+    generation: int
+    notes: int
+    degraded: tuple[tuple[str, str], ...] = ()
+
+
 class Memory(Keeper):
-    """One vault: what can be asked of it and done with it."""
+    """One vault: what can be asked of it and done with it.
+
+    `seen` is the index that the last answer about entities, opinions or findings came from.
+    """
+
+    seen: Seen | None = None
 
     def recall(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -135,29 +155,40 @@ class Memory(Keeper):
 
         return read(self.vault, path, lines, max_tokens)
 
-    def entity(self, name: str) -> "EntityProfile | None":
+    def entity(self, name: str, progress: "Progress | None" = None) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is."""
         from vault_memory.knowledge import profile
 
-        return self.ask(lambda store, _: profile(store, name))
+        return self._look(lambda store, _: profile(store, name), progress)
 
-    def entities(self) -> "list[EntityRow]":
+    def entities(self, progress: "Progress | None" = None) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.knowledge import listing
 
-        return self.ask(lambda store, _: listing(store))
+        return self._look(lambda store, _: listing(store), progress)
 
     def similar_names(self, name: str) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.knowledge import Names
 
-        return self.ask(lambda store, _: Names(store).near(name))
+        return self._look(lambda store, _: Names(store).near(name))
 
-    def opinions(self, entity: str | None = None) -> "list[Opinion]":
+    def opinions(self, entity: str | None = None, progress: "Progress | None" = None) -> "list[Opinion]":
         """The beliefs held, strongest first."""
         from vault_memory.opinions import held
 
-        return self.ask(lambda store, _: held(store, entity))
+        return self._look(lambda store, _: held(store, entity), progress)
+
+    def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
+        """Read from the index, and remember as `seen` what it was like."""
+
+        def look(store: Store, freshness: Freshness) -> T:
+            notes = int(store.one("SELECT count(*) FROM note"))
+            degraded = (*_rebuilt(freshness), *_unread(freshness))
+            self.seen = Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
+            return question(store, freshness)
+
+        return self.ask(look, progress)
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -218,11 +249,11 @@ class Memory(Keeper):
 
         return doctor(self, fix)
 
-    def lint(self) -> "list[Problem]":
+    def lint(self, progress: "Progress | None" = None) -> "list[Problem]":
         """Format problems of the notes."""
         from vault_memory.health import lint
 
-        return self.ask(lambda store, freshness: lint(store, self.vault.walk(), freshness.report))
+        return self._look(lambda store, freshness: lint(store, self.vault.walk(), freshness.report), progress)
 
 
 def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:

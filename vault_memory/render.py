@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow
+    from vault_memory.memory import Seen
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.writer import Retained
@@ -155,15 +156,31 @@ def _why(why: Any) -> str:  # noqa: ANN401
 
 def recall_notes(answer: Answer) -> list[str]:
     """What a person should know beside the results: staleness, what was left out, what did not run."""
-    notes = [f"{what}: {why}" for what, why in answer.degraded]
-    if not answer.fresh:
-        notes.append(f"the index is {plural(answer.pending, 'note')} behind; `memory index` brings it up to date")
+    notes = seen_notes(answer)
     left = [_LEFT_OUT[what].format(count) for what, count in answer.omitted.items() if count]
     if left:
         notes.append("left out: " + ", ".join(left))
     if not answer.results:
         found = "nothing fits the budget" if answer.omitted.get("over_budget") else "nothing found"
         notes.insert(0, f"{found} in {plural(answer.notes, 'note')}")
+    return notes
+
+
+def seen_document(seen: "Seen | None") -> Document:
+    """What every answer out of the index says of that index: `index` and `degraded`."""
+    if seen is None:
+        return {}
+    index = {name: getattr(seen, name) for name in ("fresh", "pending", "generation", "notes")}
+    return {"index": index, "degraded": [{"what": what, "why": why} for what, why in seen.degraded]}
+
+
+def seen_notes(seen: "Seen | Answer | None") -> list[str]:
+    """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
+    if seen is None:
+        return []
+    notes = [f"{what}: {why}" for what, why in seen.degraded]
+    if not seen.fresh:
+        notes.append(f"the index is {plural(seen.pending, 'note')} behind; `memory index` brings it up to date")
     return notes
 
 

@@ -6,7 +6,6 @@ and only if the file still has the hash that was read (DESIGN.md §2, law 2).
 
 import contextlib
 import errno
-import fnmatch
 import hashlib
 import json
 import os
@@ -14,13 +13,13 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import places
+from vault_memory import filters, places
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.note import Problem
@@ -119,29 +118,29 @@ class Vault:
         return str(self._setting("templates.json").get("folder") or "").strip("/")
 
     @cached_property
-    def _ignored(self) -> Callable[[str], bool]:
+    def _filters(self) -> filters.Filters:
+        excluded = self._setting("app.json").get("userIgnoreFilters")
+        return filters.filters(
+            self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder)
+        )
+
+    def _ignored(self, path: str) -> bool:
         """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
-        filters = self._setting("app.json").get("userIgnoreFilters")
-        prefixes: list[str] = [f"{self._template_folder}/"] if self._template_folder else []
-        patterns: list[re.Pattern[str]] = [re.compile(fnmatch.translate(g)) for g in self.config.ignore]
-        for text in filters if isinstance(filters, list) else []:
-            if not isinstance(text, str) or not text:
-                continue
-            if len(text) > 2 and text[0] == text[-1] == "/":  # /regular expression/, as Obsidian reads it
-                with contextlib.suppress(re.error):
-                    patterns.append(re.compile(f".*(?:{text[1:-1]})", re.DOTALL))
-            else:
-                prefixes.append(text)
-        starts, template = tuple(prefixes), self.daily.template
-        if not patterns:
-            return lambda path: path.startswith(starts) or path == template
-        return lambda path: path.startswith(starts) or path == template or any(p.match(path) for p in patterns)
+        return self._filters.leave_out(path) or path == self.daily.template
+
+    def _is_left_out(self, path: str) -> bool:
+        """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
+        parts = path.split("/")
+        folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))
+        return _is_hidden(path) or any(map(self._ignored, folders)) or self._ignored(path)
 
     # --- walking -------------------------------------------------------------------------------------------------
 
     def walk(self) -> Walk:
         """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
         found = Walk()
+        settings = f"{self.settings_folder}/app.json"
+        found.skipped += [Problem(settings, 0, sentence, "warning") for sentence in self._filters.problems]
         links: list[str] = []
         pending = [""]
         while pending:
@@ -234,11 +233,11 @@ class Vault:
                 else "a link out of the vault: not followed"
             )
             found.skipped.append(Problem(_shown(path), 0, what))
-        elif (
-            target.relative_to(self.root).as_posix() not in found.files
-            and _is_encodable(path)
-            and not self._ignored(path)
-        ):
+            return
+        leads_to = target.relative_to(self.root).as_posix()
+        if self._is_left_out(leads_to):
+            found.skipped.append(Problem(_shown(path), 0, "a link to what is left out: not followed"))
+        elif leads_to not in found.files and _is_encodable(path) and not self._ignored(path):
             found.files[path] = File(path, status.st_size, status.st_mtime_ns)
 
     # --- reading -------------------------------------------------------------------------------------------------
@@ -264,7 +263,8 @@ class Vault:
                 )
             if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
-                if any(part.startswith(".") for part in relative.split("/")):
+                real = Path(os.path.realpath(full)).relative_to(self.root).as_posix()
+                if _is_hidden(relative) or _is_hidden(real):
                     raise RefusedError(f"{_shown(path)} is not a note.", "Hidden folders are not part of the vault.")
                 return relative
         return None
@@ -284,6 +284,10 @@ class Vault:
         target = Path(os.path.realpath(self.root / path))
         if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
             raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
+        if _is_hidden(target.relative_to(self.root).as_posix()):
+            raise RefusedError(
+                f"{path} is not a note: nothing was written.", "Hidden folders are not part of the vault."
+            )
         self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
         part = None
         try:
@@ -386,6 +390,10 @@ def _keep_attributes(source: Path, target: Path) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def _is_encodable(path: str) -> bool:

@@ -49,6 +49,14 @@ class Shared:
             click.echo(click.style(text, dim=True) if colour(sys.stderr) else text, err=True)
 
 
+def say_of_index(shared: Shared, memory: "Memory") -> None:
+    """Say what a person should know of the index that the last answer came from."""
+    from vault_memory import render
+
+    for note in render.seen_notes(memory.seen):
+        shared.note(note)
+
+
 def colour(stream: Any) -> bool:  # noqa: ANN401
     """Whether a stream is a terminal that wants colour (https://no-color.org)."""
     import os

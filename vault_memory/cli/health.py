@@ -3,7 +3,7 @@
 import click
 
 from vault_memory import render
-from vault_memory.cli.common import Shared, command
+from vault_memory.cli.common import Bar, Shared, command, say_of_index
 
 
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
@@ -25,11 +25,14 @@ def doctor(shared: Shared, fix: bool) -> None:
 @command("memory lint", short_help="List format problems of the notes.")
 def lint(shared: Shared) -> None:
     """List format problems as `path:line: what is wrong`; exits with 1 when there are any."""
-    problems = shared.memory().lint()
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        problems = memory.lint(bar)
     if shared.json:
-        shared.say(render.dump(render.lint_document(problems)))
+        shared.say(render.dump(render.lint_document(problems) | render.seen_document(memory.seen)))
     elif problems:
         shared.say("\n".join(render.problem_line(problem) for problem in problems))
     else:
         shared.note("No findings.")
+    say_of_index(shared, memory)
     click.get_current_context().exit(1 if problems else 0)

@@ -3,7 +3,7 @@
 import click
 
 from vault_memory import render
-from vault_memory.cli.common import Shared, command
+from vault_memory.cli.common import Bar, Shared, command, say_of_index
 
 
 @command('memory entity "Peter Smith"', short_help="Show what is known of one person, place or thing.")
@@ -12,28 +12,33 @@ def entity(shared: Shared, name: tuple[str, ...]) -> None:
     """Show what is known of one person, place, project or thing: its page, facts, opinions and whom it goes with."""
     wanted = " ".join(name)
     memory = shared.memory()
-    profile = memory.entity(wanted)
+    with Bar(shared) as bar:
+        profile = memory.entity(wanted, bar)
     if shared.json:
         document = (
             render.entity_document(profile) if profile else render.schema("entity") | {"name": None, "asked": wanted}
         )
-        shared.say(render.dump(document | {"not_found": profile is None}))
+        shared.say(render.dump(document | {"not_found": profile is None} | render.seen_document(memory.seen)))
     elif profile:
         shared.say(render.entity_text(profile))
     else:
         shared.note(f"Nothing is known of {wanted}.{_did_you_mean(memory.similar_names(wanted))}")
+    say_of_index(shared, memory)
 
 
 @command("memory entities", short_help="List every entity.")
 def entities(shared: Shared) -> None:
     """List every entity with a page or a mention, most mentioned first."""
-    rows = shared.memory().entities()
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        rows = memory.entities(bar)
     if shared.json:
-        shared.say(render.dump(render.entities_document(rows)))
+        shared.say(render.dump(render.entities_document(rows) | render.seen_document(memory.seen)))
     elif rows:
         shared.say(render.entities_text(rows))
     else:
         shared.note("No entities yet: write facts like `- W @Name: …` under a heading Retain.")
+    say_of_index(shared, memory)
 
 
 @command("memory opinions --entity Peter --history")
@@ -42,9 +47,10 @@ def entities(shared: Shared) -> None:
 def opinions(shared: Shared, entity: str | None, history: bool) -> None:
     """Show beliefs with confidence, trend and evidence."""
     memory = shared.memory()
-    held = memory.opinions(entity)
+    with Bar(shared) as bar:
+        held = memory.opinions(entity, bar)
     if shared.json:
-        shared.say(render.dump(render.opinions_document(held)))
+        shared.say(render.dump(render.opinions_document(held) | render.seen_document(memory.seen)))
     elif held:
         shared.say(render.opinions_text(held, history))
     elif entity:
@@ -52,6 +58,7 @@ def opinions(shared: Shared, entity: str | None, history: bool) -> None:
         shared.note(f"No opinions about {entity}." + ("" if known else _did_you_mean(memory.similar_names(entity))))
     else:
         shared.note("No opinions yet: write `- O(c=0.8) @Name: …` under a heading Retain.")
+    say_of_index(shared, memory)
 
 
 def _did_you_mean(names: list[str]) -> str:
