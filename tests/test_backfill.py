@@ -16,6 +16,7 @@ from vaults import command, fill, index_digest, memory, opened, put, run
 
 from vault_memory import spaces
 from vault_memory.answer import Answer, Filters, Request
+from vault_memory.embed import BUILTIN_ID
 from vault_memory.memory import Memory
 
 NOTES = {
@@ -349,7 +350,7 @@ def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server:
     mine.backfill()
     server.trouble.dies_after = -1
     answer = ask(mine, "boat engine")
-    assert answer.embedder == "builtin/minilm-static@1"
+    assert answer.embedder == BUILTIN_ID
     assert f"has vectors for 2 of {passages(mine)} passages; used the builtin vectors" in whys(answer)
     assert (
         server.asked("/api/embed") == 2 + 4
@@ -375,7 +376,7 @@ def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, se
     server.trouble.delay_seconds = 0.4
     requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(5)]
     answers = list(mine.recall(requests, keep=False))
-    assert {a.embedder for a in answers} == {"builtin/minilm-static@1"}
+    assert {a.embedder for a in answers} == {BUILTIN_ID}
     where = f"semantic: ollama at {server.host} did not answer in 0.05 s; used the builtin vectors"
     assert [whys(a) for a in answers] == [where] * 5
     assert server.asked("/api/embed") <= 1
@@ -388,7 +389,7 @@ def test_a_server_that_is_gone_leaves_the_builtin_vectors(vault: Path, server: M
     mine.backfill()
     gone = with_ollama(vault, ModelServer(port=free_port()))
     answer = ask(gone, "boat engine")
-    assert answer.embedder == "builtin/minilm-static@1"
+    assert answer.embedder == BUILTIN_ID
     assert answer.results[0].content == "The boat engine was serviced by the harbour."
     assert "is not there; used the builtin vectors" in whys(answer)
 
@@ -403,7 +404,7 @@ def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServe
     filled = mine.backfill()
     assert filled and filled.stopped and "gives 64 dimensions, and the index has 96" in filled.stopped
     answer = ask(mine, "boat engine")
-    assert answer.embedder == "builtin/minilm-static@1"
+    assert answer.embedder == BUILTIN_ID
     checks = {c.name: c for c in mine.doctor()}
     assert checks["model"].level == "error"
     mine.doctor(fix=True)
@@ -568,7 +569,7 @@ def test_doctor_keeps_the_vectors_of_an_embedder_that_is_not_configured(vault: P
         second.backfill()
         assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         second.doctor(fix=True)
-        assert [e.id for e in second.status().embedders] == ["builtin/minilm-static@1", "ollama/all-minilm@1"]
+        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]
         assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
 
 

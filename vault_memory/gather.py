@@ -139,11 +139,12 @@ class Gatherer:
         lexical: Mapping[int, float], toward: Direction | None, about: Mapping[int, float], titles: Mapping[int, float],
     ) -> Evidence:  # fmt: skip
         stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
-        notes = {p.note_id for p in passages.values()}
+        notes = dict.fromkeys(p.note_id for p in passages.values())
         near = self._search.note_cosines(toward.space, notes, toward.vector) if toward else {}
+        lengths = {note: (tokens, words) for note, tokens, words in self._search.lengths(notes)}
         return Evidence(
             passages=passages,
-            notes={n: NoteFacts(tokens, words, near.get(n, 0.0)) for n, tokens, words in self._search.lengths(notes)},
+            notes={n: NoteFacts(*lengths[n], near.get(n, 0.0)) for n in notes},
             rarity={p: inverse_frequency(self._total, found.passages) for p, found in held.items()},
             note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
@@ -298,9 +299,8 @@ class Gatherer:
         best = {i for lane in lanes for i in lane[:SEEDS]}
         loaded = self._search.passages({i + distance for i in best for distance in reach} | found)
         keep: dict[int, Candidate] = {}
-        for i in sorted(found & loaded.keys()):
-            here = loaded[i]
-            if here.is_heading and i not in lexical:
+        for i, here in loaded.items():
+            if i not in found or (here.is_heading and i not in lexical):
                 continue
             for distance in reach if i in best else (0,):
                 near = loaded.get(i + distance)

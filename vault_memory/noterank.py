@@ -45,8 +45,8 @@ class NoteRanker:
         self.asked = self._asked()
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
-        """The best notes by words and meaning; ties go to the earlier row."""
-        return nlargest(count, scores, key=lambda n: (scores[n] + MEANING * self._found.notes[n].cosine, -n))
+        """The best notes by words and meaning; ties keep the order of the notes."""
+        return nlargest(count, scores, key=lambda n: scores[n] + MEANING * self._found.notes[n].cosine)
 
     def near(self) -> dict[str, int]:
         """The stems of the best notes, with the number of candidate notes that hold each."""
@@ -108,7 +108,7 @@ class NoteRanker:
         near = self.best(scores, COMPARED)
         likeness = similarities({note: self._gains(note, rarity) for note in near})
         return {
-            note: sum(scores[other] for other in nlargest(LIKE, like, key=lambda n: (like[n], -n))) / LIKE
+            note: sum(scores[other] for other in nlargest(LIKE, like, key=lambda n: like[n])) / LIKE
             for note, like in likeness.items()
         }
 

@@ -72,7 +72,7 @@ class Ranker:
             meaning = 2 * found.cosine.get(passage.id, 0.0)
             return words + meaning + notes.get(passage.note_id, 0.0) - 2 * passage.is_heading
 
-        best = nsmallest(FEEDBACK_PASSAGES, found.passages.values(), key=lambda p: (-score(p), p.id))
+        best = nsmallest(FEEDBACK_PASSAGES, found.passages.values(), key=lambda p: -score(p))
         return [passage.id for passage in best]
 
     def near(self) -> Mapping[str, int]:
@@ -82,11 +82,11 @@ class Ranker:
     # --- second round --------------------------------------------------------------------------------------------
 
     def rank(self, feedback: Feedback) -> dict[int, float]:
-        """The score of every passage, best first; ties go to the earlier row, so that answers repeat."""
+        """The score of every passage, best first; ties keep the candidates' order, so that answers repeat."""
         self._notes, self._similar = self._ranked_notes.rank(feedback.rarity)
         self._feedback = feedback.cosine
         scores = {p.id: sum(map(mul, WEIGHTS, self.features(p))) for p in self._found.passages.values()}
-        return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+        return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
     def features(self, passage: Candidate) -> Features:
         """What is known of one candidate, after `rank`."""

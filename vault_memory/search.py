@@ -227,10 +227,15 @@ class Search:
             yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids; under filters only those allowed, for what may not be shown is not read."""
+        """The passages with these ids, by path and line; under filters only those allowed: no other text is read.
+
+        Row ids depend on the order of indexing; paths do not, so that equal scores come in the same order everywhere.
+        """
         sql = (
-            "SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, tokens, section, text"
-            " FROM json_each(?) j JOIN passage p ON p.id = j.value" + self._where("p.id", "WHERE")
+            "SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens, section, text"
+            " FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id"
+            + self._where("p.id", "WHERE")
+            + " ORDER BY n.path, p.id"
         )
         rows = self._store.rows(sql, json.dumps(list(ids)))
         return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}

@@ -162,7 +162,7 @@ def reordered(scores: Mapping[int, float], followed: Mapping[int, int]) -> dict[
     lowered = dict(raised)
     for old in sorted(followed, key=lambda key: (_depth(key, followed), key)):
         lowered[old] = min(lowered[old], math.nextafter(lowered[followed[old]], -math.inf))
-    return dict(sorted(lowered.items(), key=lambda pair: (-pair[1], pair[0])))
+    return dict(sorted(lowered.items(), key=lambda pair: -pair[1]))
 
 
 def _depth(key: int, followed: Mapping[int, int]) -> int:

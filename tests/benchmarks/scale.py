@@ -12,6 +12,7 @@ from vault_memory.gather import RESCORE, SEMANTIC_POOL
 from vault_memory.memory import Memory
 from vault_memory.schema import load_vector_functions
 from vault_memory.search import Search
+from vault_memory.spaces import space_of
 
 NOTE_PASSAGES, BIG_NOTE_PASSAGES, BIG = 40, 400, 300_000
 CHURN_ROUNDS, CHURN_SHARE = 4, 4
@@ -84,8 +85,9 @@ def exactness(memory: Memory, asked: list[str], k: int = 10) -> float:
 
     with memory.reading() as (store, _):
         load_vector_functions(store.connection)
-        space = int(store.one("SELECT id FROM embedder WHERE name = ?", memory.embedder.id))
-        rows = store.rows("SELECT vector FROM embedding WHERE embedder = ? ORDER BY id", space)
+        space = space_of(store, memory.embedder.id)
+        assert space is not None
+        rows = store.rows("SELECT vector FROM embedding WHERE embedder = ? ORDER BY id", space.id)
         held = np.frombuffer(b"".join(row[0] for row in rows), np.int8).reshape(-1, memory.embedder.dimensions)
         lengths = np.concatenate([np.linalg.norm(held[i : i + 65536].astype(np.float32), axis=1)
                                   for i in range(0, len(held), 65536)])  # fmt: skip
