@@ -30,7 +30,7 @@ from vault_memory import places, schema
 from vault_memory.answer import Request
 from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
-from vault_memory.errors import IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.memory import Memory
 from vault_memory.store import KINDS, NoteRow
 from vault_memory.vault import File
@@ -159,6 +159,21 @@ def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(t
     assert (mine.index().changed, mine.status().generation) == (0, generations[-1])
     (tmp_path / "new.md").unlink()
     assert (mine.index().removed, mine.status().generation) == (1, generations[-1] + 1)
+
+
+def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    alone: list[bool] = []
+
+    def is_locked(done: int, total: int, passages: int) -> None:
+        try:
+            with places.writer_lock(mine.index_path, 0):
+                alone.append(False)
+        except BusyError:
+            alone.append(True)
+
+    mine.check(is_locked)
+    assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
 
 
 def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:

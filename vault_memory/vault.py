@@ -27,6 +27,9 @@ from vault_memory.note import Problem
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
 
+LEFT_BEHIND_SECONDS = 3600.0
+"""A temporary file of this age belongs to a writer that was killed."""
+
 _CONFLICT_COPY = re.compile(
     r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
     r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]+"
@@ -327,6 +330,7 @@ class Vault:
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
         return folder / f"{os.urandom(8).hex()}.part"
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
@@ -390,6 +394,14 @@ def _keep_attributes(source: Path, target: Path) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed writers have left: no write takes an hour."""
+    for part in folder.glob("*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > LEFT_BEHIND_SECONDS:
+                part.unlink()
 
 
 def _is_hidden(path: str) -> bool:
