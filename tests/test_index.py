@@ -176,6 +176,33 @@ def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -
     assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
 
 
+@pytest.mark.parametrize(
+    ("loss", "what"),
+    [
+        ("DELETE FROM passage_fts", "8 passages without words"),
+        ("DELETE FROM note_fts WHERE rowid = 1", "1 note without words"),
+        ("DELETE FROM embedding_code", "vectors without bit code"),
+        ("DELETE FROM embedding", "passages without vector"),
+        ("INSERT INTO passage_fts(rowid, body) VALUES(99, 'stray')", ""),
+    ],
+)
+def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
+    tmp_path: Path, loss: str, what: str
+) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with opened(mine) as store:
+        store.connection.execute(loss)
+    if what:
+        check = next(check for check in mine.doctor() if check.name == "index")
+        assert (check.level, what in check.message) == ("error", True), check
+    assert mine.check()[0] != mine.check()[1]
+    assert run(tmp_path, "index", "--check").returncode == 1
+    mine.doctor(fix=True) if what else mine.index(rebuild=True)
+    assert mine.check()[0] == mine.check()[1]
+    assert "error" not in {check.level for check in mine.doctor()}
+
+
 def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     saved = put(tmp_path, "young.md", "The password is swordfish.\n", age_seconds=0).stat()

@@ -135,7 +135,7 @@ class Memory(Keeper):
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.digest import digest
+        from vault_memory.digest import searched
 
         built = schema.new_name(self.index_path)
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
@@ -143,12 +143,12 @@ class Memory(Keeper):
             schema.sweep(self.index_path)
             self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
-                mine = digest(store)
+                mine = searched(store)
             try:
                 with closing(schema.create(built)) as connection:
                     store = Store(connection, built)
                     self._indexer(store).load(self.vault.walk(), progress)
-                    return mine, digest(store)
+                    return mine, searched(store)
             finally:
                 built.unlink(missing_ok=True)
 
