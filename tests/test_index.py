@@ -203,6 +203,21 @@ def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
     assert "error" not in {check.level for check in mine.doctor()}
 
 
+def test_an_edit_whose_time_was_set_back_is_found(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    time.sleep(0.02)  # a file system may count in hundredths of a second
+    stamp = (tmp_path / "a.md").stat()
+    (tmp_path / "a.md").write_text(NOTES["a.md"].replace("seven", "eight"))
+    os.utime(tmp_path / "a.md", ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))
+    assert ((tmp_path / "a.md").stat().st_size, (tmp_path / "a.md").stat().st_mtime_ns) == (
+        stamp.st_size, stamp.st_mtime_ns,
+    )  # fmt: skip
+    answer = next(iter(mine.recall([Request("When does the ferry leave?", datetime.now(UTC), k=1)])))
+    assert "eight" in answer.results[0].content
+    assert mine.index().changed == 0
+
+
 def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     saved = put(tmp_path, "young.md", "The password is swordfish.\n", age_seconds=0).stat()

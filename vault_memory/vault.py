@@ -43,11 +43,15 @@ _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.
 
 
 class File(NamedTuple):
-    """One note as the walk saw it: vault-relative path, bytes, modification time in nanoseconds."""
+    """One note as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
+
+    A program can set the first time back after an edit, never the second.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass
@@ -177,7 +181,7 @@ class Vault:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return False
-        found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+        found.files[path] = _file(path, status)
         return True
 
     def _look(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
@@ -216,7 +220,7 @@ class Vault:
             found.skipped.append(Problem(path, 0, "a sync conflict copy: left out; merge and delete it", "warning"))
         else:
             status = entry.stat(follow_symlinks=False)
-            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+            found.files[path] = _file(path, status)
 
     def _visit_link(self, path: str, found: Walk) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
@@ -241,7 +245,7 @@ class Vault:
         if self._is_left_out(leads_to):
             found.skipped.append(Problem(_shown(path), 0, "a link to what is left out: not followed"))
         elif leads_to not in found.files and _is_encodable(path) and not self._ignored(path):
-            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+            found.files[path] = _file(path, status)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -394,6 +398,10 @@ def _keep_attributes(source: Path, target: Path) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
+
+
+def _file(path: str, status: os.stat_result) -> File:
+    return File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _sweep(folder: Path) -> None:
