@@ -105,6 +105,7 @@ def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None
     mine = memory(root)
     mine.index()
     stamp = (root / ".memory/index.sqlite.lock").stat().st_mtime_ns
+    whole = json.loads(run(root, "--json", "recall", "lighthouse heron ferry").stdout)
     os.chmod(root / "sub", mode)
     try:
         answer = json.loads(run(root, "--json", "recall", "lighthouse heron ferry", first=first).stdout)
@@ -116,6 +117,8 @@ def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None
     assert "sub" in answer["degraded"][0]["why"]
     assert (answer["omitted"]["unreadable"], answer["omitted"]["changed"]) == (2, 0)
     assert [result["path"] for result in answer["results"]] == ["a.md"]
+    assert answer["tokens"] == sum(result["tokens"] for result in answer["results"]) < whole["tokens"]
+    assert answer["tokens"] < answer["rendered_tokens"] < whole["rendered_tokens"]
     assert "2 whose note cannot be read" in text
     assert "has changed since" not in text
     assert "cannot be read: nothing there is cited" in text

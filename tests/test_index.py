@@ -30,7 +30,7 @@ from vault_memory import places, schema
 from vault_memory.answer import Request
 from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
-from vault_memory.errors import IndexUnusableError, RefusedError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.memory import Memory
 from vault_memory.store import KINDS, NoteRow
 from vault_memory.vault import File
@@ -159,6 +159,63 @@ def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(t
     assert (mine.index().changed, mine.status().generation) == (0, generations[-1])
     (tmp_path / "new.md").unlink()
     assert (mine.index().removed, mine.status().generation) == (1, generations[-1] + 1)
+
+
+def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    alone: list[bool] = []
+
+    def is_locked(done: int, total: int, passages: int) -> None:
+        try:
+            with places.writer_lock(mine.index_path, 0):
+                alone.append(False)
+        except BusyError:
+            alone.append(True)
+
+    mine.check(is_locked)
+    assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
+
+
+@pytest.mark.parametrize(
+    ("loss", "what"),
+    [
+        ("DELETE FROM passage_fts", "8 passages without words"),
+        ("DELETE FROM note_fts WHERE rowid = 1", "1 note without words"),
+        ("DELETE FROM embedding_code", "vectors without bit code"),
+        ("DELETE FROM embedding", "passages without vector"),
+        ("INSERT INTO passage_fts(rowid, body) VALUES(99, 'stray')", ""),
+    ],
+)
+def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
+    tmp_path: Path, loss: str, what: str
+) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with opened(mine) as store:
+        store.connection.execute(loss)
+    if what:
+        check = next(check for check in mine.doctor() if check.name == "index")
+        assert (check.level, what in check.message) == ("error", True), check
+    assert mine.check()[0] != mine.check()[1]
+    assert run(tmp_path, "index", "--check").returncode == 1
+    mine.doctor(fix=True) if what else mine.index(rebuild=True)
+    assert mine.check()[0] == mine.check()[1]
+    assert "error" not in {check.level for check in mine.doctor()}
+
+
+def test_an_edit_whose_time_was_set_back_is_found(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    time.sleep(0.02)  # a file system may count in hundredths of a second
+    stamp = (tmp_path / "a.md").stat()
+    (tmp_path / "a.md").write_text(NOTES["a.md"].replace("seven", "eight"))
+    os.utime(tmp_path / "a.md", ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))
+    assert ((tmp_path / "a.md").stat().st_size, (tmp_path / "a.md").stat().st_mtime_ns) == (
+        stamp.st_size, stamp.st_mtime_ns,
+    )  # fmt: skip
+    answer = next(iter(mine.recall([Request("When does the ferry leave?", datetime.now(UTC), k=1)])))
+    assert "eight" in answer.results[0].content
+    assert mine.index().changed == 0
 
 
 def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:

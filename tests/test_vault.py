@@ -136,6 +136,15 @@ def test_no_path_keeps_an_expression_busy(tmp_path: Path) -> None:
     assert list(vault(tmp_path).walk().files) == ["c.md"]
 
 
+def test_a_write_sweeps_away_what_killed_writers_have_left(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.md": "a"})
+    put(tmp_path, ".memory/tmp/00.part", "old", age_seconds=7200)
+    put(tmp_path, ".memory/tmp/kept.txt", "old, but not ours", age_seconds=7200)
+    put(tmp_path, ".memory/tmp/01.part", "of a writer at work", age_seconds=60)
+    vault(tmp_path).write("a.md", b"b", b"a")
+    assert sorted(path.name for path in (tmp_path / ".memory/tmp").iterdir()) == ["01.part", "kept.txt"]
+
+
 @pytest.mark.parametrize("target", [".obsidian/plugin.json", ".memory/config.toml", "Private/diary.md", "a/.deep/b.md"])
 def test_a_link_leads_to_nothing_that_is_left_out(tmp_path: Path, target: str) -> None:
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["Private/"]}', target: "secret", "a/c.md": ""})

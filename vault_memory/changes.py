@@ -38,7 +38,7 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
         row = rows.get(path)
         if row is None:
             new.append(file)
-        elif row.size != file.size or row.mtime_ns != file.mtime_ns or file.mtime_ns >= racy:
+        elif (row.size, row.mtime_ns, row.ctime_ns) != file[1:] or file.mtime_ns >= racy:
             suspect.append(file)
         else:
             same += 1

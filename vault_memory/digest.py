@@ -1,6 +1,7 @@
 """Owns the digest of an index's content: equal for an incremental index and a rebuild of the same notes.
 
 It covers content, lines, facts, links and days; not row ids, generations, file times or vector bytes (law 1).
+Beside it stands what is searched: words and vectors may be missing from an index whose rows are all there.
 """
 
 import hashlib
@@ -38,3 +39,29 @@ def digest(store: Store) -> str:
         for row in store.rows(sql):
             total.update(repr(row).encode("utf-8", "surrogatepass"))
     return total.hexdigest()
+
+
+def searched(store: Store) -> str:
+    """64 hex digits of SHA-256 over the digest and every word that can be found, with how often it stands where."""
+    total = hashlib.sha256(digest(store).encode())
+    for table in ("passage_fts", "note_fts"):
+        name = f"temp.{table}_words"
+        create = f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{table}', 'col')"
+        store.connection.execute(create)
+        for row in store.rows(f"SELECT term, col, doc, cnt FROM {name} ORDER BY term, col"):
+            total.update(repr(row).encode("utf-8", "surrogatepass"))
+    return hashlib.sha256(repr((total.hexdigest(), gaps(store))).encode()).hexdigest()
+
+
+_GAPS = (
+    ("passage", "words", "SELECT count(*) FROM passage WHERE id NOT IN (SELECT id FROM passage_fts_docsize)"),
+    ("note", "words", "SELECT count(*) FROM note WHERE id NOT IN (SELECT id FROM note_fts_docsize)"),
+    ("passage", "vector", "SELECT count(*) FROM passage WHERE embedding_id NOT IN (SELECT id FROM embedding)"),
+    ("vector", "bit code", "SELECT count(*) FROM embedding WHERE id NOT IN (SELECT id FROM embedding_code)"),
+)
+
+
+def gaps(store: Store) -> list[str]:
+    """What rows lack that is needed to find them: nothing in an index that is whole."""
+    counted = [(int(store.one(sql)), noun, lacks) for noun, lacks, sql in _GAPS]
+    return [f"{count:,} {noun}{'' if count == 1 else 's'} without {lacks}" for count, noun, lacks in counted if count]

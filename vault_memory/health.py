@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory import journal, places, schema, spaces
+from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, RefusedError, RemoteError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
@@ -150,6 +151,7 @@ def _index(memory: "Memory") -> Check:
             verdict = str(store.one("PRAGMA integrity_check"))
             for table in ("passage_fts", "note_fts"):
                 store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+            verdict = "; ".join(gaps(store)) if verdict == "ok" and gaps(store) else verdict
     except (apsw.BusyError, apsw.LockedError):
         return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
     except (apsw.Error, UnicodeDecodeError) as error:

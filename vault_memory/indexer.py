@@ -136,9 +136,9 @@ class Indexer:
             return
         if row and row.hash == content_hash(data):
             report.unchanged += 1
-            if (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+            if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
                 with writing(self._store.connection):
-                    self._store.touch(row.id, file.size, file.mtime_ns)
+                    self._store.touch(row.id, *file[1:])
             return
         try:
             with writing(self._store.connection):

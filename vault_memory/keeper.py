@@ -315,9 +315,8 @@ def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
         return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
 
     files = {path: file for path, file in walk.files.items() if inside(path)}
-    files |= {
-        row.path: File(row.path, row.size, row.mtime_ns) for row in store.notes().values() if not inside(row.path)
-    }
+    others = [row for row in store.notes().values() if not inside(row.path)]
+    files |= {row.path: File(row.path, row.size, row.mtime_ns, row.ctime_ns) for row in others}
     return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
 
 

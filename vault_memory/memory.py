@@ -135,19 +135,22 @@ class Memory(Keeper):
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.digest import digest
+        from vault_memory.digest import searched
 
-        self.index(progress=progress)
-        with closing(Store.open(self.index_path)) as store:
-            mine = digest(store)
         built = schema.new_name(self.index_path)
-        try:
-            with closing(schema.create(built)) as connection:
-                store = Store(connection, built)
-                self._indexer(store).load(self.vault.walk(), progress)
-                return mine, digest(store)
-        finally:
-            built.unlink(missing_ok=True)
+        # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+            schema.sweep(self.index_path)
+            self._index(False, [], progress)
+            with closing(Store.open(self.index_path)) as store:
+                mine = searched(store)
+            try:
+                with closing(schema.create(built)) as connection:
+                    store = Store(connection, built)
+                    self._indexer(store).load(self.vault.walk(), progress)
+                    return mine, searched(store)
+            finally:
+                built.unlink(missing_ok=True)
 
     def get(self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None) -> "Excerpt":
         """Read lines of a note; a missing note is an empty answer."""

@@ -66,6 +66,7 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         path=file.path,
         size=file.size,
         mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,

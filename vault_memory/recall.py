@@ -102,7 +102,7 @@ class Recall:
         ordered = lanes.ordered
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
         packed, later, unsure = self._pack(request, ordered, notes)
-        results, left_out = self._results(request, packed, notes, lanes)
+        results, left_out, tokens = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
             request=request,
@@ -115,8 +115,8 @@ class Recall:
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
             ),
-            tokens=packed.tokens,
-            rendered_tokens=packed.rendered_tokens,
+            tokens=tokens.tokens,
+            rendered_tokens=tokens.rendered_tokens,
             omitted={
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates, **left_out,
@@ -133,9 +133,8 @@ class Recall:
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
-        headers = {note.id: note.header_tokens for note in notes.values()}
+        headers, marks = _costs(ordered, notes)
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
-        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
         packed = pack.pack(candidates, headers, limits, marks)
         if not request.filters.as_of:
             return packed, {}, []
@@ -149,13 +148,14 @@ class Recall:
 
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
-    ) -> tuple[list[Result], dict[str, int]]:
-        """The packed passages as cited results, and how many were dropped because their file does not show them now."""
+    ) -> tuple[list[Result], dict[str, int], pack.Packed]:
+        """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
+        kept: list[Candidate] = []
         for place in packed.places:
             first = place[0]
             note = notes[first.note_id]
@@ -166,6 +166,7 @@ class Recall:
             if lines is None or start is None:
                 left_out["changed" if lines is not None else "unreadable"] += 1
                 continue
+            kept += place
             line = lines[start - 1] if first.from_char is not None else None
             content, truncated = pack.content(place, line)
             occurred, confidence = facts.get(first.id, (None, None))
@@ -180,7 +181,10 @@ class Recall:
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text),
             ))  # fmt: skip
-        return results, left_out
+        if any(left_out.values()):
+            headers, marks = _costs(ordered, notes)
+            packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)
+        return results, left_out, packed
 
     def _facts(self, ids: list[int]) -> dict[int, tuple[str | None, float | None]]:
         """When it occurred and how sure it is, for those passages that are facts."""
@@ -216,6 +220,12 @@ class Recall:
         if slug in self._names.pages:
             return bool(self._search.on_pages([slug], 1))
         return bool(self._search.mentioning(self._names.slugs(slug), 1))
+
+
+def _costs(ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:
+    """What naming each note costs, and what is printed behind each superseded passage."""
+    marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
+    return {note.id: note.header_tokens for note in notes.values()}, marks
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:

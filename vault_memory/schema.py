@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 5, "notes": 4, "chunks": 5, "terms": 2}
+VERSIONS = {"schema": 6, "notes": 4, "chunks": 5, "terms": 2}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -31,7 +31,8 @@ TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-  hash BLOB NOT NULL, day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
+  ctime_ns INTEGER NOT NULL, hash BLOB NOT NULL,
+  day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
   header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
   vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE passage(

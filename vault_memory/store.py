@@ -42,6 +42,7 @@ class NoteRow(NamedTuple):
     size: int
     mtime_ns: int
     hash: bytes
+    ctime_ns: int = 0
 
 
 class NoteHead(NamedTuple):
@@ -50,6 +51,7 @@ class NoteHead(NamedTuple):
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int
     hash: bytes
     day: str | None
     title: str
@@ -153,7 +155,7 @@ class Store:
 
     def notes(self) -> dict[str, NoteRow]:
         """Every indexed note by path."""
-        sql = "SELECT id, path, size, mtime_ns, hash FROM note"
+        sql = "SELECT id, path, size, mtime_ns, hash, ctime_ns FROM note"
         return {row[1]: NoteRow(*row) for row in self.connection.execute(sql)}
 
     def put_note(
@@ -184,9 +186,10 @@ class Store:
         rows = ((note_id, p.line, p.level, p.message) for p in problems)
         self.connection.executemany("INSERT INTO problem VALUES(?, ?, ?, ?)", rows)
 
-    def touch(self, note_id: int, size: int, mtime_ns: int) -> None:
-        """Note a file's new time when its content is the same."""
-        self.connection.execute("UPDATE note SET size = ?, mtime_ns = ? WHERE id = ?", (size, mtime_ns, note_id))
+    def touch(self, note_id: int, size: int, mtime_ns: int, ctime_ns: int) -> None:
+        """Note a file's new times when its content is the same."""
+        sql = "UPDATE note SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE id = ?"
+        self.connection.execute(sql, (size, mtime_ns, ctime_ns, note_id))
 
     def remove(self, note_id: int) -> None:
         """Delete a note and all that hangs on it."""
@@ -196,11 +199,11 @@ class Store:
 
     def _insert_head(self, head: NoteHead, first: int) -> int:
         sql = (
-            "INSERT INTO note(path, size, mtime_ns, hash, day, title, scope, headings, header_tokens, first, count)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+            "INSERT INTO note(path, size, mtime_ns, ctime_ns, hash, day, title, scope, headings, header_tokens, first,"
+            " count) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
         )
         headings = json.dumps(head.headings, ensure_ascii=False, separators=(",", ":"))
-        columns = (*head[:7], headings, head.header_tokens, first)
+        columns = (*head[:8], headings, head.header_tokens, first)
         self.connection.execute(sql, columns)
         note_id = self.connection.last_insert_rowid()
         whole = " ".join(tag.name for tag in head.tags if tag.line == 0)

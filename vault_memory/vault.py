@@ -27,6 +27,9 @@ from vault_memory.note import Problem
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
 
+LEFT_BEHIND_SECONDS = 3600.0
+"""A temporary file of this age belongs to a writer that was killed."""
+
 _CONFLICT_COPY = re.compile(
     r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
     r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]+"
@@ -40,11 +43,15 @@ _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.
 
 
 class File(NamedTuple):
-    """One note as the walk saw it: vault-relative path, bytes, modification time in nanoseconds."""
+    """One note as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
+
+    A program can set the first time back after an edit, never the second.
+    """
 
     path: str
     size: int
     mtime_ns: int
+    ctime_ns: int = 0
 
 
 @dataclass
@@ -174,7 +181,7 @@ class Vault:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return False
-        found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+        found.files[path] = _file(path, status)
         return True
 
     def _look(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
@@ -213,7 +220,7 @@ class Vault:
             found.skipped.append(Problem(path, 0, "a sync conflict copy: left out; merge and delete it", "warning"))
         else:
             status = entry.stat(follow_symlinks=False)
-            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+            found.files[path] = _file(path, status)
 
     def _visit_link(self, path: str, found: Walk) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
@@ -238,7 +245,7 @@ class Vault:
         if self._is_left_out(leads_to):
             found.skipped.append(Problem(_shown(path), 0, "a link to what is left out: not followed"))
         elif leads_to not in found.files and _is_encodable(path) and not self._ignored(path):
-            found.files[path] = File(path, status.st_size, status.st_mtime_ns)
+            found.files[path] = _file(path, status)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -327,6 +334,7 @@ class Vault:
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         folder.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
         return folder / f"{os.urandom(8).hex()}.part"
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
@@ -390,6 +398,18 @@ def _keep_attributes(source: Path, target: Path) -> None:
 
     with contextlib.suppress(OSError, AttributeError):
         shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
+
+
+def _file(path: str, status: os.stat_result) -> File:
+    return File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed writers have left: no write takes an hour."""
+    for part in folder.glob("*.part"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > LEFT_BEHIND_SECONDS:
+                part.unlink()
 
 
 def _is_hidden(path: str) -> bool:
