@@ -20,7 +20,7 @@ WORTH = 5_000
 
 
 class Held(NamedTuple):
-    """The codes of one space: ids, shape (codes,), and bits in words of 64, shape (codes, words)."""
+    """The codes of one space: ids, shape (codes,), and bits in words of 64, shape (words, codes)."""
 
     ids: "npt.NDArray[np.int64]"
     words: "npt.NDArray[np.uint64]"
@@ -45,13 +45,15 @@ class Codes:
             return None
         import numpy as np
 
-        query = np.frombuffer(code, np.uint64)
-        distance = np.bitwise_count(held.words ^ query).sum(axis=1, dtype=np.uint16)
-        if count >= len(distance):
-            return [int(i) for i in held.ids]
-        # The row is the lesser half of the key, so that equal distances are cut alike every time.
-        key = distance.astype(np.int64) * len(distance) + np.arange(len(distance))
-        return [int(i) for i in held.ids[np.argpartition(key, count)[:count]]]
+        distance = np.zeros(len(held.ids), np.uint16)
+        for word, of_query in zip(held.words, np.frombuffer(code, np.uint64), strict=True):
+            distance += np.bitwise_count(word ^ of_query)
+        # Of those at the last distance the first rows are taken, so that ties are cut alike every time.
+        within = np.bincount(distance).cumsum()
+        last = int(np.searchsorted(within, count))
+        surely = np.flatnonzero(distance < last)
+        perhaps = np.flatnonzero(distance == last)[: count - len(surely)]
+        return [int(i) for i in held.ids[np.concatenate((surely, perhaps))]]
 
     def _current(self, space: int, width: int) -> Held | None:
         generation = self._store.generation
@@ -67,5 +69,5 @@ class Codes:
             return None
         import numpy as np
 
-        words = np.frombuffer(b"".join(row[1] for row in rows), np.uint64).reshape(len(rows), -1)
+        words = np.frombuffer(b"".join(row[1] for row in rows), np.uint64).reshape(len(rows), -1).T.copy()
         return Held(np.array([row[0] for row in rows], np.int64), words)

@@ -7,6 +7,7 @@ quiet is not obsolete: nothing here deletes, and `sway` moves near ties only.
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 HALF_LIFE_DAYS, STRETCH, DYNAMIC_SHARE = 30.0, 1.5, 1 / 3
@@ -143,6 +144,7 @@ def counted_days(first_days: Iterable[int], today: int) -> tuple[int, ...]:
 # --- tiers -----------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=8192)  # lines of one day that nobody used stand alike, and are most of what is found
 def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
     """How a memory stands on day `today`; uses after that day do not count."""
     trace = trace._replace(uses=tuple(day for day in trace.uses if day <= today))

@@ -190,7 +190,7 @@ class Gatherer:
         Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
         """
         worth = [stem for stem in near if len(stem) > 2 and stem not in self._lexicon.idle and not stem.isdigit()]
-        frequent = self._lexicon.frequent(worth)
+        frequent = self._lexicon.frequent
         counts = {stem: frequent[stem].notes if stem in frequent else near[stem] for stem in worth}
         return {
             s: inverse_frequency(self._notes, c)

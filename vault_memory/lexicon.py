@@ -1,8 +1,7 @@
 """Owns what is known of terms in the whole index: the stems of a text, and how often a term stands in it."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ class Holding(NamedTuple):
 
 
 class Lexicon:
-    """The terms of one open store."""
+    """The terms of one open store, as long as that does not change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -52,7 +51,7 @@ class Lexicon:
     def count(self, phrase: str) -> Holding:
         """In how many passages and notes an FTS5 phrase stands; a frequent word's list is not walked for it."""
         stem = " ".join(self.stems(phrase.strip('"*')))
-        known = self.frequent([stem]).get(stem)
+        known = self.frequent.get(stem)
         if known and not phrase.endswith("*"):
             return known
         sql = (
@@ -61,10 +60,10 @@ class Lexicon:
         )
         return Holding(*next(self._store.rows(sql, phrase)))
 
-    def frequent(self, stems: Sequence[str]) -> dict[str, Holding]:
-        """The counts of those of the stems that are frequent."""
-        sql = "SELECT f.term, f.passages, f.notes FROM json_each(?) j CROSS JOIN frequent f ON f.term = j.value"
-        return {row[0]: Holding(row[1], row[2]) for row in self._store.rows(sql, json.dumps(stems))}
+    @cached_property
+    def frequent(self) -> dict[str, Holding]:
+        """The counts of the frequent stems, some thousand at most."""
+        return {row[0]: Holding(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def refresh(self) -> None:
         """Note which terms stand in many passages, and in how many; only when the index has grown or shrunk.

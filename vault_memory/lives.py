@@ -6,7 +6,6 @@ Only facts and dated logs age; a passage that is neither has no life here, and n
 import json
 from collections.abc import Mapping
 from datetime import date
-from functools import lru_cache
 
 from vault_memory import decay, journal, uses
 from vault_memory.decay import Life, Trace
@@ -40,17 +39,8 @@ def _logs(
     found: dict[int, Life] = {}
     for passage_id, passage in logs.items():
         day = days[passage.note_id]
-        if passage_id in used:
-            found[passage_id] = decay.life(Trace(day, used[passage_id]), today.toordinal(), False)
-        else:
-            found[passage_id] = _quiet(day, today.toordinal())
+        found[passage_id] = decay.life(Trace(day, used.get(passage_id, ())), today.toordinal(), False)
     return found
-
-
-@lru_cache(maxsize=4096)
-def _quiet(day: int | None, today: int) -> Life:
-    """Unused lines of one day stand alike, and are most of what is found: worked out once."""
-    return decay.life(Trace(day), today, False)
 
 
 def _fact(
