@@ -201,10 +201,10 @@ class VaultMachine(RuleBasedStateMachine):
 
 
 def answers(of: Memory) -> list[list[str]]:
-    """All that is found for some questions, in no order: what scores alike is ordered by row."""
+    """All that is found for some questions, in order."""
     now = datetime(2025, 12, 1, tzinfo=UTC)
     asked = [Request(query, now, None, None) for query in ("where does Nora live?", "heron", "what happened on Nov 6?")]
-    return [sorted(f"{r.content} {r.kind} {r.tier}" for r in a.results) for a in of.recall(asked, keep=False)]
+    return [[f"{r.source} {r.kind} {r.tier} {r.content}" for r in a.results] for a in of.recall(asked, keep=False)]
 
 
 def assert_rows_hang_together(of: Memory) -> None:
