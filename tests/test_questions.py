@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sample import NOW, at_home, call, working_in
 from vaults import memory, put
 
-from vault_memory.answer import Answer
+from vault_memory.answer import Answer, Result
 from vault_memory.memory import Memory
 from vault_memory.request import build
 from vault_memory.tokens import count
@@ -175,6 +175,10 @@ def fits(document: dict[str, Any], types: dict[str, Any]) -> None:
         assert isinstance(document[key], kind), (key, document[key])
 
 
+NEVER_CUT = 200
+"""A line of so many characters is one passage."""
+
+
 def check(document: dict[str, Any], vault: Path) -> None:
     """The `recall@1` document of CONTRACT: its keys and types, true citations, a budget that holds."""
     fits(document, ANSWER)
@@ -189,8 +193,9 @@ def check(document: dict[str, Any], vault: Path) -> None:
         fits(result, RESULT)
         assert result["kind"] in KINDS
         cited(result, vault)
-    whole = sum(count(result["content"]) for result in results)
-    assert whole <= document["tokens"]
+        cost, is_whole = count(result["content"]), len(result["content"]) <= NEVER_CUT and not result["truncated"]
+        assert cost == result["tokens"] if is_whole else cost <= result["tokens"]  # parts are counted apart
+    assert document["tokens"] == sum(result["tokens"] for result in results)
     if document["budget"] is not None:
         assert document["tokens"] <= document["budget"]
 
@@ -264,7 +269,8 @@ Garbled tiles and the roof of The Castle: nobody else is to know. ⟦agent:moss�
 - B(scope=family) @[[The Castle]]: The roof and the stove are a surprise. ⟦custom:family⟧
   Not a word of the tiles to anybody. ⟦custom:family⟧
 - S(scope=global) @Peter: Talks of roofs and tiles to anyone. ⟦global⟧
-"""
+- W(scope=user:nora) @Peter: LONG ⟦user:nora⟧
+""".replace("LONG", "The tiles of the roof lie under the stove, and nobody but Nora may count them. " * 12)
 OPEN = """# Said on the roof ⟦global⟧
 
 Tiles, roof, stove, The Castle: anybody may know this. ⟦global⟧
@@ -294,8 +300,13 @@ def scoped(indexed_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> It
         yield of
 
 
-def scopes_of(text: str) -> set[str]:
-    return set(re.findall("⟦(.*?)⟧", text)) | set(re.findall(r"\(.*scope=([a-z]+:[a-z]+)", text))
+def scopes_of(result: Result) -> set[str]:
+    """The scopes of the cited lines, wherever in them the passage was cut; a line without a mark has its note's."""
+    text, own = {"Agent plans.md": (SCOPED, "agent:moss"), "Open.md": (OPEN, "global")}.get(result.path, ("", ""))
+    if not text:
+        return set(re.findall(r"\(.*scope=([a-z]+:[a-z]+)", result.content)) or {"global"}
+    lines = text.split("\n")[result.start_line - 1 : result.end_line]
+    return set(re.findall("⟦(.*?)⟧", "\n".join(lines))) or {own}
 
 
 @CALM
@@ -306,8 +317,7 @@ def test_a_scope_never_leaks(scoped: Memory, query: str, scopes: set[str], mode:
     for result in answer.results:
         # The Guide shows two scoped facts in one code fence: as plain text it has the scope of the first.
         if not result.path.startswith("Guide/"):
-            named = scopes_of(result.content) or {"agent:moss" if result.path == "Agent plans.md" else "global"}
-            assert named <= allowed
+            assert scopes_of(result) <= allowed, result
 
 
 def test_each_scope_finds_its_own(scoped: Memory) -> None:
