@@ -1,11 +1,13 @@
 """presets.py: the other rankings, against values worked out by hand."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory import presets
-from vault_memory.answer import PRESETS
+from vault_memory.answer import PRESETS, Request
 from vault_memory.decay import Life
 from vault_memory.evidence import Candidate, Evidence, NoteFacts
 
@@ -75,7 +77,7 @@ def test_the_pool() -> None:
 
 @pytest.mark.parametrize(("k", "budget", "expected"), [(5, None, 5), (5, 2000, 5), (None, 2000, 80), (None, 50, 8)])
 def test_how_many_are_wanted(k: int | None, budget: int | None, expected: int) -> None:
-    assert presets.wanted(k, budget) == expected
+    assert Request("", datetime(2025, 12, 1, tzinfo=UTC), k, budget).wanted == expected
 
 
 @pytest.mark.parametrize(("chars", "expected"), [(0, 1.0), (500, 1.0), (1000, 2 / 3), (2000, 0.5)])

@@ -12,6 +12,10 @@ SOURCES = ("notes", "sessions", "all")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 
 
+TOKENS_A_RESULT = 25
+"""What a passage has on the average: how many results a budget without `--k` asks for."""
+
+
 class Filters(NamedTuple):
     """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
 
@@ -44,6 +48,11 @@ class Request(NamedTuple):
     explain: bool = False
     rendered: bool = False
     id: str | int | None = None
+
+    @property
+    def wanted(self) -> int:
+        """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
+        return self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_A_RESULT)
 
     @property
     def today(self) -> date:

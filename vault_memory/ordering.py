@@ -1,6 +1,7 @@
 """Owns the order of what was found: the preset's scores, then age, then what was superseded behind its successor."""
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory import decay, supersede
@@ -13,6 +14,9 @@ from vault_memory.lives import lives
 from vault_memory.rank import Ranker
 from vault_memory.search import Search
 from vault_memory.store import Store
+
+AGED = 100
+"""So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
 
 Explain = Callable[[int], Mapping[str, Any]]
 
@@ -38,21 +42,26 @@ class Ordering:
         """Score by the request's preset; `feedback` is what rank.py's second round learns from its first."""
         today = min(request.today, request.filters.as_of or request.today)
         followed = superseded(self._store, self._names, found.passages, today, request.filters)
-        notes = self._search.notes({p.note_id for p in found.passages.values()})
-        alive = lives(self._store, found.passages, notes, today)
-        ordered = Ordered(found.passages, {}, _nothing, alive, followed)
+        ordered = Ordered(found.passages, {}, _nothing, {}, followed)
         to = {old: new.id for old, new in followed.items() if _answers_alike(found, old, new.id)}
         if request.preset != "tuned":
-            return _preset(request, found, ordered, to)
+            return _preset(request, found, ordered._replace(lives=self._lives(found.passages, today)), to)
         ranker = Ranker(found)
         scores = ranker.rank(feedback(ranker))
+        best = list(scores)[: max(AGED, request.wanted)]
+        alive = self._lives({i: found.passages[i] for i in best}, today)
         # Who asks for a time asks for what is old, or says himself that the newest is wanted.
         ages = {} if found.days or found.order else alive
         aged = {i: score + _sway(ages.get(i)) for i, score in scores.items()}
+        ordered = ordered._replace(lives=alive)
         return ordered._replace(
             scores=supersede.reordered(aged, to),
             explain=lambda i: _explained(i, ordered, ranker.explain, ages),
         )
+
+    def _lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
+        notes = self._search.notes({p.note_id for p in passages.values()})
+        return lives(self._store, passages, notes, today)
 
 
 def _answers_alike(found: Evidence, old: int, new: int) -> bool:
@@ -76,7 +85,7 @@ def _preset(request: Request, found: Evidence, ordered: Ordered, to: Mapping[int
     """The order of another preset; `classic` spreads its results, so its places are kept rather than its scores."""
     from vault_memory import presets
 
-    ranked = presets.rank(request.preset, found, ordered.lives, presets.wanted(request.k, request.budget_tokens))
+    ranked = presets.rank(request.preset, found, ordered.lives, request.wanted)
     places = {i: -float(place) for place, i in enumerate(ranked.scores)}
     to = {old: new for old, new in to.items() if old in places and new in places}
     scores = {i: ranked.scores[i] for i in supersede.reordered(places, to)}

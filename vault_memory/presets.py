@@ -24,8 +24,6 @@ MMR_LAMBDA = 0.7
 
 ANCHOR_CHARS = 500
 IMPORTANCE_BASE = 0.7
-TOKENS_A_RESULT = 25
-"""What a passage has on the average: how many results a budget without `--k` asks for."""
 
 
 class Ranked(NamedTuple):
@@ -39,11 +37,6 @@ class Ranked(NamedTuple):
 def pool_size(limit: int) -> int:
     """How many candidates each lane may bring: max(20, 2·limit)."""
     return max(20, 2 * limit)
-
-
-def wanted(k: int | None, budget_tokens: int | None) -> int:
-    """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
-    return k if k is not None else max(8, (budget_tokens or 10_000) // TOKENS_A_RESULT)
 
 
 def rank(preset: str, found: Evidence, lives: Mapping[int, Life], limit: int) -> Ranked:
