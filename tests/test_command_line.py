@@ -114,3 +114,15 @@ def test_a_reader_that_goes_away_is_no_fault(vault: Path) -> None:
 def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
     with working_in(vault / "Projects" / "Tern"):
         assert "Prefers concise" in call("recall", "what does Peter prefer?", "--k", "1", "--now", NOW).out
+
+
+def test_a_damaged_part_of_the_package_is_an_error_with_a_next_step(vault: Path, tmp_path: Path) -> None:
+    checkout = Path(__file__).parent.parent
+    for folder in ("vault_memory", "templates"):
+        shutil.copytree(checkout / folder, tmp_path / "copy" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with open(tmp_path / "copy/vault_memory/data/cl100k_base.tiktoken", "ab") as vocabulary:
+        vocabulary.write(b"\n")
+    arguments = [sys.executable, "-m", "vault_memory", "--vault", str(vault), "index", "--rebuild"]
+    said = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path / "copy", check=False)
+    assert (said.returncode, "cl100k_base.tiktoken is damaged" in said.stderr) == (4, True), said.stderr
+    assert "Reinstall vault-memory." in said.stderr

@@ -31,13 +31,6 @@ def test_a_span_of_one_day_is_written_as_a_day() -> None:
     assert Span(day, date(2025, 12, 1)).isoformat() == "2025-11-27/2025-12-01"
 
 
-def test_spans_that_share_their_last_day_overlap() -> None:
-    first = Span(date(2025, 11, 1), date(2025, 11, 5))
-    assert first.overlaps(Span(date(2025, 11, 5), date(2025, 11, 9)))
-    assert first.overlaps(Span(date(2025, 11, 2), date(2025, 11, 3)))
-    assert not first.overlaps(Span(date(2025, 11, 6), date(2025, 11, 9)))
-
-
 # --- options ----------------------------------------------------------------------------------------------
 
 OPTIONS = spelled("""

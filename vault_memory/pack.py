@@ -17,7 +17,8 @@ ESCAPE_TOKENS = 4
 _PLAIN_GAPS = ("", " ", "  ")
 """What may stand between two parts joined as the line has them: it costs no more than the joiner; other space might."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
 
 SAME = 0.9
 """Share of common words from which a passage repeats one already taken."""
@@ -91,7 +92,7 @@ def _citation_tokens(passage: Candidate) -> int:
     cl100k_base makes one token of three digits; `L`, the space and the line end are one each at the most.
     """
     lines = sum(3 + (len(str(n)) + 2) // 3 for n in range(passage.start_line, passage.end_line + 1))
-    return lines + ESCAPE_TOKENS * len(_CONTROL.findall(passage.text))
+    return lines + ESCAPE_TOKENS * len(CONTROL.findall(passage.text))
 
 
 def _repeats(words: frozenset[str], seen: list[frozenset[str]]) -> bool:

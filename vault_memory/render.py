@@ -5,7 +5,6 @@ move the cursor of the terminal it is shown on.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.answer import Answer, Result, note_header
 from vault_memory.note import Problem
+from vault_memory.pack import CONTROL
 
 if TYPE_CHECKING:
     from vault_memory.backfill import Filled
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
 
@@ -42,7 +41,7 @@ def schema(name: str) -> Document:
 
 def clean(text: str) -> str:
     """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
-    return _CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
 def instant(moment: datetime) -> str:

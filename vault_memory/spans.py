@@ -21,10 +21,6 @@ class Span(NamedTuple):
     start: date
     end: date
 
-    def overlaps(self, other: "Span") -> bool:
-        """Whether the two share a day."""
-        return self.start <= other.end and other.start <= self.end
-
     def isoformat(self) -> str:
         """`2025-11-27`, or `2025-11-27/2025-12-01` for several days."""
         if self.start == self.end:

@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vault_memory.errors import IndexUnusableError
+
 if TYPE_CHECKING:
     import tiktoken
 
@@ -32,7 +34,7 @@ def _encoding() -> "tiktoken.Encoding":
 
     raw = VOCABULARY.read_bytes()
     if hashlib.sha256(raw).hexdigest() != VOCABULARY_SHA256:
-        raise RuntimeError(f"{VOCABULARY.name} is damaged: reinstall vault-memory")
+        raise IndexUnusableError(f"{VOCABULARY.name} is damaged.", "Reinstall vault-memory.")
     fields = raw.split()
     ranks = dict(zip(map(binascii.a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
     return tiktoken.Encoding("cl100k_base", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})

@@ -11,24 +11,19 @@ import json
 import os
 import re
 import stat
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import filters, places
+from vault_memory import filters, places, replacing
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.note import Problem
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
-
-LEFT_BEHIND_SECONDS = 3600.0
-"""A temporary file of this age belongs to a writer that was killed."""
 
 _CONFLICT_COPY = re.compile(
     r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
@@ -304,12 +299,12 @@ class Vault:
                 handle.write(data)
                 handle.flush()
                 os.fsync(handle.fileno())
-            with _one_writer(part.parent):
+            with replacing.one_writer(part.parent):
                 if expected is not None:
-                    _keep_attributes(target, part)
+                    replacing.keep_attributes(target, part)
                 self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
                 if expected is None:
-                    _place_new(part, target)
+                    replacing.place_new(part, target)
                 else:
                     os.replace(part, target)
         except FileExistsError as error:
@@ -334,7 +329,7 @@ class Vault:
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
+        replacing.sweep(folder)
         return folder / f"{os.urandom(8).hex()}.part"
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
@@ -357,59 +352,8 @@ def content_hash(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-@contextlib.contextmanager
-def _one_writer(folder: Path) -> Iterator[None]:
-    """Let one writer of this program at a time compare and replace: another's edit in between would be lost.
-
-    The folder itself is locked, so no file is left behind; where folders cannot be locked the window stays open.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _place_new(part: Path, target: Path) -> None:
-    """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
-    try:
-        os.link(part, target)  # unlike a rename it never replaces what has appeared meanwhile
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise FileExistsError(str(target)) from None
-        os.replace(part, target)
-
-
-def _keep_attributes(source: Path, target: Path) -> None:
-    status = source.stat()
-    with contextlib.suppress(OSError):
-        os.chown(target, status.st_uid, status.st_gid)
-    os.chmod(target, stat.S_IMODE(status.st_mode))
-    import shutil
-
-    with contextlib.suppress(OSError, AttributeError):
-        shutil._copyxattr(source, target)  # type: ignore[attr-defined]  # no public call copies only these
-
-
 def _file(path: str, status: os.stat_result) -> File:
     return File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _sweep(folder: Path) -> None:
-    """Delete what killed writers have left: no write takes an hour."""
-    for part in folder.glob("*.part"):
-        with contextlib.suppress(OSError):
-            if time.time() - part.stat().st_mtime > LEFT_BEHIND_SECONDS:
-                part.unlink()
 
 
 def _is_hidden(path: str) -> bool:
