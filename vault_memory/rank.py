@@ -183,8 +183,19 @@ class Ranker:
 
     def _note_share(self, passage: Candidate) -> float:
         """How much of the score the note as a whole decides: 0.9 for a short note, less and less for a longer one."""
-        whole = NOTE_TOKENS_LIST if _LIST_ITEM.match(passage.text) else NOTE_TOKENS_PROSE
-        return NOTE_SHARE * min(1.0, whole / max(self._found.notes[passage.note_id].tokens, 1))
+        of_list, of_prose = self._shares[passage.note_id]
+        return of_list if _LIST_ITEM.match(passage.text) else of_prose
+
+    @cached_property
+    def _shares(self) -> dict[int, tuple[float, float]]:
+        """By note: the share for its list items and for its prose."""
+        return {
+            note: (
+                NOTE_SHARE * min(1.0, NOTE_TOKENS_LIST / max(facts.tokens, 1)),
+                NOTE_SHARE * min(1.0, NOTE_TOKENS_PROSE / max(facts.tokens, 1)),
+            )
+            for note, facts in self._found.notes.items()
+        }
 
 
 def count_stems(wanted: set[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:

@@ -115,13 +115,15 @@ class Search:
 
     def semantic(self, space: Space, code: bytes, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
+        # Each of these embeddings has a passage that may be shown: none of the best is cut for one that has not.
         sql = (
-            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) near"
-            f" CROSS JOIN embedding e ON e.id = near.value JOIN {_places(space)} p ON p.embedding_id = e.id"
+            "WITH best AS (SELECT e.id AS id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s"
+            " FROM json_each(?) near CROSS JOIN embedding e ON e.id = near.value ORDER BY s DESC, e.id LIMIT ?)"
+            f" SELECT p.id, best.s FROM best CROSS JOIN {_places(space)} p ON p.embedding_id = best.id"
             + self._where("p.id", "WHERE")
-            + " ORDER BY s DESC, p.id LIMIT ?"
+            + " ORDER BY best.s DESC, p.id LIMIT ?"
         )
-        found = self._store.rows(sql, vector, json.dumps(self._near(space, code, pool)), limit)
+        found = self._store.rows(sql, vector, json.dumps(self._near(space, code, pool)), limit, limit)
         return [(row[0], row[1]) for row in found if row[1] is not None]
 
     def _near(self, space: Space, code: bytes, pool: int) -> list[int]:
