@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory import schema
+from vault_memory import schema, spaces
 from vault_memory.codes import EARNED, WORTH, Codes
 from vault_memory.store import Store
 
@@ -70,3 +70,12 @@ def test_few_codes_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
         store.connection.execute("DELETE FROM embedding_code WHERE id > 100")
         store.set_meta("generation", store.generation + 1)
         assert codes.nearest(1, bytes(16), 10) is None
+
+
+def test_a_space_that_is_forgotten_is_no_longer_held(store: Store) -> None:
+    with contextlib.closing(store):
+        store.connection.execute("INSERT INTO embedder(id, name, dimensions) VALUES(1, 'some/model@1', 128)")
+        codes = earned(store)
+        assert codes.nearest(1, bytes(16), 10)
+        spaces.drop(store, spaces.Space(1, "some/model@1", 128))
+        assert codes.nearest(1, bytes(16), 10) is None  # its number may go to the next space

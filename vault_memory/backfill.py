@@ -135,7 +135,7 @@ class Backfill:
             if good:
                 spaces.keep(self._store, self._space_for(made.dimensions), good.items())
             spaces.place_ids(self._store, [text.passage_id for text in batch])
-            self._store.set_meta("generation", self._store.generation + 1)
+            self._store.grow()
         filled.embedded += len(good)
         filled.unusable += len(texts) - len(good)
         filled.cut += sum(e.cut for e in made.vectors)

@@ -215,7 +215,7 @@ class Indexer:
 
     def _grow(self) -> None:
         """Count a change in the transaction that makes it: a run cut short has changed the index too."""
-        self._store.set_meta("generation", self._store.generation + 1)
+        self._store.grow()
 
     def _finish(self, started: int) -> None:
         with writing(self._store.connection):

@@ -265,6 +265,7 @@ def sweep(store: Store) -> int:
             with writing(store.connection):
                 store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
                 store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
+                store.grow()
             gone += len(ids)
     return gone
 
@@ -304,3 +305,4 @@ def drop(store: Store, space: Space) -> None:
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
         store.connection.execute("DELETE FROM meta WHERE key = ?", (f"probe:{space.name}",))
+        store.grow()

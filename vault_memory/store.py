@@ -146,6 +146,10 @@ class Store:
         """A number that grows with each change of the content."""
         return int(self.meta("generation") or 0)
 
+    def grow(self) -> None:
+        """Give the index its next generation; inside the transaction that changes it."""
+        self.set_meta("generation", self.generation + 1)
+
     def totals(self) -> tuple[int, int, int]:
         """How many passages, words and notes there are."""
         row = next(self.rows("SELECT coalesce(sum(count), 0), coalesce(sum(words), 0), count(*) FROM note"))
