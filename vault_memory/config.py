@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from vault_memory.answer import PRESETS
 from vault_memory.errors import UsageError, VaultError
 
 APP = "vault-memory"
@@ -146,7 +147,7 @@ SETTINGS: Mapping[str, Setting] = {
     "chunk.overlap": Setting("chunk_overlap", _between(0, 4000)),
     "recall.k": Setting("recall_k", _between(1, 1000)),
     "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
-    "recall.preset": Setting("recall_preset", _one_of("tuned", "weighted", "classic", "rrf")),
+    "recall.preset": Setting("recall_preset", _one_of(*PRESETS)),
     "recall.journal": Setting("journal", _flag),
     "embedding.provider": Setting("embedding_provider", _one_of("builtin", "ollama", "openai"), vault_may_set=False),
     "embedding.model": Setting("embedding_model", _text, vault_may_set=False),
@@ -167,10 +168,11 @@ SETTINGS: Mapping[str, Setting] = {
     "rerank.deadline_seconds": Setting("rerank_deadline_seconds", _seconds(0.1, 600), vault_may_set=False),
 }
 
-VARIABLES: Mapping[str, str] = {"MEMORY_PRESET": "recall.preset"}
+VARIABLES: Mapping[str, str] = {
+    "MEMORY_PRESET": "recall.preset",
+    **{f"MEMORY_{key.replace('.', '_').upper()}": key for key in SETTINGS if key.startswith(("embedding.", "rerank."))},
+}
 """Environment variables that set a key; they beat both files."""
-OF_MODELS = ("embedding.", "rerank.")
-"""The groups that may also be set as `MEMORY_EMBEDDING_MODEL=…`, which beats the files."""
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -200,8 +202,6 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     ignored: list[str] = []
     values = _checked(_flat(local), vault_file, problems, ignored)
     values |= _checked(flat, user_file, problems)
-    given = {key: environ[name] for name, key in VARIABLES.items() if environ.get(name)}
-    values |= _checked(given, Path("environment"), problems)
     values |= _of_environment(environ, problems)
     problems += _incomplete(values)
     if problems:
@@ -211,12 +211,11 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
 
 
 def _of_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
-    """The settings of models that environment variables hold; an empty variable counts as unset."""
+    """The settings that environment variables hold; an empty variable counts as unset."""
     values: dict[str, Any] = {}
-    for key, setting in SETTINGS.items():
-        name = f"MEMORY_{key.replace('.', '_').upper()}"
-        text = environ.get(name, "")
-        if not text or not key.startswith(OF_MODELS):
+    for name, key in VARIABLES.items():
+        text, setting = environ.get(name, ""), SETTINGS[key]
+        if not text:
             continue
         try:
             values[setting.name] = setting.check(_number(text) if key.endswith(_NUMBERS) else text)

@@ -71,7 +71,6 @@ class Evidence:
     kinds: Sequence[str] = ()
     asks_when: bool = False
     average_note_words: float = 1.0
-    average_passage_words: float = 1.0
 
 
 class Feedback(NamedTuple):

@@ -162,7 +162,6 @@ class Gatherer:
             kinds=question.kinds,
             asks_when=question.asks_when,
             average_note_words=max(self._words / max(self._notes, 1), 1.0),
-            average_passage_words=max(self._words / max(self._total, 1), 1.0),
         )
 
     def learn(self, ranker: Ranker, found: Found) -> Feedback:

@@ -1,11 +1,11 @@
 """Owns the ranking: what was found about candidate passages becomes one score. Pure: it never sees the index.
 
-How it works, and what each step was worth when measured (CONTRIBUTING.md has the figures):
+How it works (the Guide's page Recall has what each step was worth when measured):
 - A passage is scored with the passages around it: `coverage` spreads a term's hit to its neighbours, and the embedding
   it is compared by was made with theirs.
 - A short note is judged as a whole, a passage of a long one by itself; `_note_share` blends the two.
-- The best passages of a first round say which other words and which direction to look in (pseudo-relevance feedback
-  after Lavrenko & Croft 2001, RM3); this counts for notes only, where the risk of drifting is small.
+- The best passages of a first round say which direction to look in, the best notes which other words (noterank.py):
+  pseudo-relevance feedback. Both count for notes only, where the risk of drifting is small.
 - In a conversation it matters who speaks, and an answer follows its question.
 """
 

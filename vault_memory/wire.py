@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import RemoteError
 from vault_memory.models import Address, Endpoint
@@ -35,19 +35,6 @@ class Found(NamedTuple):
 
     version: str | None = None
     context_tokens: int | None = None
-
-
-class Server(Protocol):
-    """One server with one model."""
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """The vectors of texts, as the server gives them; raises RemoteError."""
-
-    def look(self) -> Found:
-        """Whether server and model are there; raises RemoteError when not."""
-
-    def close(self) -> None:
-        """Let the connection go."""
 
 
 class Spoken(NamedTuple):
