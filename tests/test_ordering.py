@@ -124,7 +124,7 @@ def test_a_preset_comes_from_a_request_the_environment_or_a_file(
     monkeypatch.setenv("MEMORY_PRESET", "best")
     said = call("recall", "x", "--vault", str(root))
     assert said.code == 2
-    assert "`recall.preset` must be one of tuned, weighted, classic, rrf" in said.err
+    assert "$MEMORY_PRESET must be one of tuned, weighted, classic, rrf" in said.err
 
 
 # --- age -------------------------------------------------------------------------------------------------------------

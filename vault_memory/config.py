@@ -205,7 +205,7 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     values |= _of_environment(environ, problems)
     problems += _incomplete(values)
     if problems:
-        raise UsageError("; ".join(problems), "Mend this in the file named, and run again.")
+        raise UsageError("; ".join(problems), "Mend this where it is named, and run again.")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
     return Config(**(values | {"vault": vault}), ignored=tuple(ignored), sources=sources)
 
