@@ -5,6 +5,7 @@ Precise over complete: what no rule reads for certain claims nothing, and is the
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory import claimwords as table
@@ -60,16 +61,24 @@ def _who(clause: _Clause, written: str, may_be_noun: bool = False) -> str | None
         return None if not clause.subjects and words[0] not in ("i", "we") else ""
     phrase = " ".join(words)
     for subject in clause.subjects:
-        names = {entities.slug(subject).replace("-", " "), *entities.slug(subject).split("-")} - {"the"}
+        names = _names(subject)
         if phrase.removeprefix("the ") in names:
             return ""
         for name in names:
-            phrase = re.sub(rf"^(?:the )?{re.escape(name)}(?:['’]s?)? ", "", phrase)
+            if phrase.startswith((name, f"the {name}")):
+                phrase = re.sub(rf"^(?:the )?{re.escape(name)}(?:['’]s?)? ", "", phrase)
     owned = re.fullmatch(r"(?:his|her|their|its|my|our|the) (\S+(?: \S+){0,3})", phrase)
     if owned:
         return _stripped(owned[1])
     named = len(words) == 1 and written.strip()[:1].isupper() and bool(clause.subjects)
     return _stripped(phrase) if may_be_noun or named or phrase != " ".join(words) else None
+
+
+@lru_cache(1024)
+def _names(subject: str) -> tuple[str, ...]:
+    """What a subject is called in a sentence: whole, or by one of its words."""
+    slug = entities.slug(subject)
+    return tuple(dict.fromkeys(name for name in (slug.replace("-", " "), *slug.split("-")) if name not in ("", "the")))
 
 
 def _stripped(phrase: str) -> str:
@@ -103,6 +112,7 @@ def _lemma(verb: str) -> str:
 
 
 _STEMS = {_lemma(verb) for verb in table.HABITS}
+_HATES = {_lemma(verb) for verb in table.HATES}
 _VERB_SLOTS = (
     {_lemma(verb): "like" for verb in table.LIKES}
     | {_lemma("prefer"): "prefer", _lemma("live"): "live", _lemma("reside"): "live"}
@@ -241,7 +251,7 @@ def _stated(clause: _Clause) -> Iterable[Claim]:
         return
     if verb in ("is", "are", "am"):
         yield Claim("be", value, _how(clause), clause.whole)
-    elif _lemma(verb) in {_lemma(v) for v in table.HATES} and value:
+    elif _lemma(verb) in _HATES and value:
         yield Claim("like", value, ENDS, clause.whole)
     elif (slot := _VERB_SLOTS.get(_lemma(verb))) and slot != "live":
         value = f"{value}|" if slot == "prefer" else value
@@ -258,7 +268,7 @@ def _doing(clause: _Clause) -> tuple[str, str] | None:
             ]
             if rest and (
                 _lemma(rest[0]) in _VERB_SLOTS
-                or _lemma(rest[0]) in {_lemma(v) for v in table.HATES}
+                or _lemma(rest[0]) in _HATES
                 or rest[0].casefold() in ("is", "are", "am")
             ):
                 return rest[0].casefold(), " ".join(rest[1:])

@@ -165,7 +165,9 @@ class Indexer:
 
     def _put(self, prepared: Prepared, report: Report) -> None:
         """Store one note and all that comes of it."""
-        note_id, written = self._store.put_note(prepared.head, iter(prepared.rows), self._embed, self._space_id())
+        note_id, written = self._store.put_note(
+            prepared.head, prepared.rows, self._embed, self._space_id(), prepared.vector
+        )
         if self._others:
             spaces.place_note(self._store, note_id)
         target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap

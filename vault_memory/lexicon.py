@@ -14,7 +14,7 @@ from vault_memory.store import KINDS, Store
 FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their counts kept."""
 
-SAMPLE = 1000
+SAMPLE = 300
 """From so many notes it is learnt how much a frequent term keeps to few notes."""
 
 
@@ -99,7 +99,7 @@ class Lexicon:
         return {term: notes[term] / count for term, count in passages.items()}
 
     def _sample(self) -> Iterator[list[list[str]]]:
-        """The stems of the passages of up to `SAMPLE` notes, spread evenly over the vault by path."""
+        """The stems of the passages of `SAMPLE` notes or somewhat more, spread evenly over the vault by path."""
         paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
         step = max(len(paths) // SAMPLE, 1)
         sql = "SELECT p.text, p.kind FROM note n JOIN passage p ON p.note_id = n.id WHERE n.path = ? LIMIT 500"

@@ -19,7 +19,8 @@ from vault_memory.vault import DailySettings, File, content_hash
 class Prepared(NamedTuple):
     """One note ready to be stored; the lists are complete when `rows` has been read to its end.
 
-    `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks.
+    `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks. `vector`
+    is where the note points as a whole, when whoever made the passages' vectors summed them too.
     """
 
     head: NoteHead
@@ -27,6 +28,7 @@ class Prepared(NamedTuple):
     sizes: list[int]
     headings: list[bool]
     problems: list[Problem]
+    vector: bytes | None = None
 
 
 def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
@@ -97,7 +99,7 @@ def _passage_row(
         to_char=passage.to_char,
         kind=passage.kind,
         text=passage.text,
-        terms=terms.index_text(passage.body),
+        terms=terms.index_text(context[0][0]),
         tokens=count,
         scope=(fact.scope if fact else None) or scopes.of_lines(private, passage.start_line, passage.end_line),
         section=section,

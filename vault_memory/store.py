@@ -163,9 +163,12 @@ class Store:
         return {row[1]: NoteRow(*row) for row in self.connection.execute(sql)}
 
     def put_note(
-        self, head: NoteHead, passages: Iterator[PassageRow], embed: Embed, embedder: int
+        self, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, embedder: int, vector: bytes | None = None
     ) -> tuple[int, Written]:
-        """Store a note, replacing what was there under its path; returns its id. To be called inside a transaction."""
+        """Store a note, replacing what was there under its path; returns its id. To be called inside a transaction.
+
+        `vector` is its `note_vector` where that is known already.
+        """
         old = self.one("SELECT id FROM note WHERE path = ?", head.path)
         spare = self._embeddings_of(old) if old else set()
         if old:
@@ -173,9 +176,11 @@ class Store:
         first = int(self.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
         note_id = self._insert_head(head, first)
         written = Written(0, 0, 0, 0, 0, 0)
-        while batch := list(islice(passages, _SLICE)):
+        following = iter(passages)
+        while batch := list(islice(following, _SLICE)):
             written = self._insert_passages(note_id, first + written.passages, batch, embed, embedder, written)
-        totals = (written.passages, written.words, written.tokens, self._note_vector(note_id, first, written), note_id)
+        vector = vector or self._note_vector(first, written.passages)
+        totals = (written.passages, written.words, written.tokens, vector, note_id)
         self.connection.execute("UPDATE note SET count = ?, words = ?, tokens = ?, vector = ? WHERE id = ?", totals)
         self._drop_unused(spare)
         return note_id, written
@@ -251,14 +256,12 @@ class Store:
         done = (len(batch), sum(fact[-1] == 0 for fact in facts), embedded, cached, words, tokens)
         return Written(*(old + new for old, new in zip(so_far, done, strict=True)))
 
-    def _note_vector(self, note_id: int, first: int, written: Written) -> bytes | None:
-        """Where a note points as a whole: the sum of its first passages' vectors (a long note points nowhere)."""
+    def _note_vector(self, first: int, count: int) -> bytes | None:
         sql = (
             "SELECT e.vector FROM passage p JOIN embedding e ON e.id = p.embedding_id"
             " WHERE p.id BETWEEN ? AND ? ORDER BY p.id"
         )
-        vectors = [row[0] for row in self.rows(sql, first, first + min(written.passages, NOTE_VECTOR_PASSAGES) - 1)]
-        return total(vectors) if vectors else None
+        return note_vector([row[0] for row in self.rows(sql, first, first + min(count, NOTE_VECTOR_PASSAGES) - 1)])
 
     def _embedding_ids(self, batch: list[PassageRow], embed: Embed, embedder: int) -> tuple[list[int], int]:
         """The embedding of each passage, made where the same text has none yet; and how many were made."""
@@ -318,6 +321,11 @@ class Store:
         """The number of an embedder's vector space in this index, given one if it is new."""
         self.connection.execute("INSERT OR IGNORE INTO embedder(name, dimensions) VALUES(?, ?)", (name, dimensions))
         return int(self.one("SELECT id FROM embedder WHERE name = ?", name))
+
+
+def note_vector(vectors: Sequence[bytes]) -> bytes | None:
+    """Where a note points as a whole: the sum of its first passages' int8 vectors (a long note points nowhere)."""
+    return total(vectors[:NOTE_VECTOR_PASSAGES]) if vectors else None
 
 
 def text_hash(text: str) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from vault_memory.config import Config
 from vault_memory.embed import BUILTIN_ID, bit_code, builtin
 from vault_memory.prepare import Prepared, prepare
-from vault_memory.store import PassageRow
+from vault_memory.store import note_vector
 from vault_memory.vault import File, Vault
 
 BATCH = 32
@@ -103,12 +103,12 @@ def main() -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             files: list[File] = pickle.load(sys.stdin.buffer)
-            pickle.dump([_whole(vault, file) for file in files], sys.stdout.buffer)
+            pickle.dump(_embedded([_whole(vault, file) for file in files]), sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 
 def _whole(vault: Vault, file: File) -> Prepared | None:
-    """One note with all its passages and vectors; None when it is large or cannot be read."""
+    """One note with all its passages; None when it is large or cannot be read."""
     if file.size > LARGEST_BYTES:
         return None
     try:
@@ -116,9 +116,15 @@ def _whole(vault: Vault, file: File) -> Prepared | None:
     except OSError:
         return None
     ready = prepare(file, data, vault.daily)
-    return ready._replace(rows=_embedded(list(ready.rows)))
+    return ready._replace(rows=list(ready.rows))
 
 
-def _embedded(rows: list[PassageRow]) -> list[PassageRow]:
-    vectors = builtin().embed_contexts([row.context for row in rows])
-    return [row._replace(context=(), vector=(v, bit_code(v))) for row, v in zip(rows, vectors, strict=True)]
+def _embedded(batch: Reply) -> Reply:
+    """The same notes with their vectors, made in one call: a call for each small note is mostly its fixed cost."""
+    vectors = iter(builtin().embed_contexts([row.context for note in batch if note for row in note.rows]))
+    return [note and _with_vectors(note, vectors) for note in batch]
+
+
+def _with_vectors(note: Prepared, vectors: Iterator[bytes]) -> Prepared:
+    rows = [row._replace(context=(), vector=(v, bit_code(v))) for row, v in zip(note.rows, vectors, strict=False)]
+    return note._replace(rows=rows, vector=note_vector([row.vector[0] for row in rows if row.vector]))
