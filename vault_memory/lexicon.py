@@ -9,7 +9,7 @@ import apsw
 
 from vault_memory import terms
 from vault_memory.query import STOP_WORDS
-from vault_memory.store import KINDS, Store
+from vault_memory.store import KINDS, PASSAGES, Store
 
 FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their counts kept."""
@@ -102,6 +102,6 @@ class Lexicon:
         """The stems of the passages of `SAMPLE` notes or somewhat more, spread evenly over the vault by path."""
         paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
         step = max(len(paths) // SAMPLE, 1)
-        sql = "SELECT p.text, p.kind FROM note n JOIN passage p ON p.note_id = n.id WHERE n.path = ? LIMIT 500"
+        sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
         for path in paths[::step]:
             yield [self.of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path)]

@@ -13,7 +13,7 @@ from vault_memory.codes import Codes
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate
 from vault_memory.spaces import Space
-from vault_memory.store import KINDS, Store
+from vault_memory.store import KINDS, PASSAGES, Store
 from vault_memory.terms import quoted
 
 
@@ -28,9 +28,9 @@ class NoteInfo(NamedTuple):
     header_tokens: int
 
 
-_ALLOWED = """
+_ALLOWED = f"""
 CREATE TEMP TABLE allowed AS
-SELECT p.id FROM note n JOIN passage p ON p.note_id = n.id LEFT JOIN fact f ON f.passage_id = p.id
+SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
 WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
   AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
@@ -188,7 +188,7 @@ class Search:
     def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
         sql = (
-            "SELECT p.id FROM alias a JOIN passage p ON p.note_id = a.note_id"
+            f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
             " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
             + self._where("p.id")
             + " GROUP BY p.id ORDER BY p.id LIMIT ?"
@@ -209,7 +209,7 @@ class Search:
     def within(self, start: date, end: date, nearest: date, limit: int) -> list[int]:
         """Ids of passages of notes of those days, and of facts that occurred then; those nearest to a day first."""
         sql = (
-            "SELECT id FROM (SELECT p.id AS id, n.day AS day FROM note n JOIN passage p ON p.note_id = n.id"
+            f"SELECT id FROM (SELECT p.id AS id, n.day AS day FROM note n CROSS JOIN {PASSAGES}"
             " WHERE n.day BETWEEN ?1 AND ?2" + self._where("p.id") + " UNION"
             " SELECT f.passage_id, f.occurred_from FROM fact f WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1"
             + self._where("f.passage_id")

@@ -26,6 +26,9 @@ KINDS = ("note", "world", "experience", "opinion", "observation", "session", "pa
 
 NOTE_VECTOR_PASSAGES = 64
 
+PASSAGES = "passage p ON p.id BETWEEN n.first AND n.first + n.count - 1"
+"""What to CROSS JOIN to `note n`: no index leads from a note to its passages but this range (80 ms at 300,000)."""
+
 _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
 
