@@ -267,9 +267,7 @@ def _doing(clause: _Clause) -> tuple[str, str] | None:
                 w for i, w in enumerate(words[count:]) if i > 2 or w.casefold() not in ("now", "currently", "still")
             ]
             if rest and (
-                _lemma(rest[0]) in _VERB_SLOTS
-                or _lemma(rest[0]) in _HATES
-                or rest[0].casefold() in ("is", "are", "am")
+                _lemma(rest[0]) in _VERB_SLOTS or _lemma(rest[0]) in _HATES or rest[0].casefold() in ("is", "are", "am")
             ):
                 return rest[0].casefold(), " ".join(rest[1:])
     return None

@@ -84,7 +84,7 @@ def read(folder: Path) -> list[Asked]:
                 question,
                 list(found.passages.values()),
                 paths,
-                [*map(ranker.features, found.passages.values())],
+                [*map(ranker.features, found.passages)],
             )
             for question, found, ranker in gathered(memory, questions(folder))
         ]
