@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from heapq import nlargest
 from itertools import chain
+from operator import itemgetter
 
 from vault_memory.evidence import Evidence
 
@@ -89,15 +90,15 @@ class NoteRanker:
     @cached_property
     def _counts(self) -> dict[int, Counter[str]]:
         """How often each stem stands in each note's candidate passages."""
-        counts: dict[int, Counter[str]] = {note: Counter() for note in self._found.notes}
-        for passage_id, stems in self._found.stems.items():
-            counts[self._found.passages[passage_id].note_id].update(stems)
-        return counts
+        stems: dict[int, list[str]] = {note: [] for note in self._found.notes}
+        for passage_id, found in self._found.stems.items():
+            stems[self._found.passages[passage_id].note_id].extend(found)
+        return {note: Counter(found) for note, found in stems.items()}
 
     def _weight(self, note: int, weights: Mapping[str, float]) -> float:
         counts, norm = self._counts[note], self._norms[note]
-        held = counts.keys() & weights.keys()
-        return sum(weights[stem] * counts[stem] * (K1 + 1) / (counts[stem] + norm) for stem in sorted(held))
+        held = [(weight, counts[stem]) for stem, weight in weights.items() if stem in counts]
+        return sum([weight * count * (K1 + 1) / (count + norm) for weight, count in held])
 
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
         """What each telling stem of a note is worth in it."""
@@ -117,7 +118,7 @@ def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[i
     """The cosine of each pair of sparse vectors that share a term, by their most telling terms."""
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for key, vector in vectors.items():
-        kept = nlargest(LIKE_TERMS, vector.items(), key=lambda pair: (pair[1], pair[0]))
+        kept = sorted(vector.items(), key=itemgetter(1, 0), reverse=True)[:LIKE_TERMS]  # faster than nlargest
         length = sum(weight * weight for _, weight in kept) ** 0.5 or 1.0
         for term, weight in kept:
             postings[term].append((key, weight / length))

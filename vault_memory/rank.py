@@ -39,9 +39,9 @@ _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 _SPEAKER = re.compile(r"\s*[-*+]\s+(?:\*\*)?([^\W\d_a-z][\w.'’ -]{0,30}?)(?:\*\*)?:(?:\*\*)?\s")
 _TIME_WORDS = frozenset(
-    "yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since"
-    " recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july"
-    " august september october november december morning summer winter spring autumn fall".split()  # noqa: SIM905 - as a list it is forty lines
+    """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
+    recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december morning summer winter spring autumn fall""".split()  # noqa: SIM905 - long
 ).union(map(str, range(1900, 2100)))
 
 
