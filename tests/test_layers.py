@@ -14,7 +14,7 @@ LAYERS = [
      "tokens", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank", "rank",
      "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models",
      "scopes", "filters"],
-    ["vault", "replacing", "places", "schema", "store", "lexicon", "codes", "search", "embed", "journal", "digest",
+    ["vault", "replacing", "places", "schema", "store", "lexicon", "held", "search", "embed", "journal", "digest",
      "changes", "gitlines",
      "wire", "remote", "spaces"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",

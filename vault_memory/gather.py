@@ -1,13 +1,12 @@
 """Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.answer import Request
-from vault_memory.embed import bit_code
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Holding, Lexicon
@@ -68,10 +67,14 @@ class Lanes:
 
 
 class Found(NamedTuple):
-    """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere."""
+    """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere.
+
+    `embeddings` are those of the candidates in that space.
+    """
 
     evidence: Evidence
     toward: Direction | None
+    embeddings: Mapping[int, int]
     sizes: Mapping[str, int]
     mode: str
     about: Sequence[str]
@@ -125,19 +128,24 @@ class Gatherer:
         if self._asks_only_about(question, about):
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
+        embeddings = self._search.embeddings(toward.space, passages) if toward else {}
+        cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
+        order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
+        evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
         return Found(
-            self._evidence(question, passages, held if mode != "semantic" else {}, lexical, toward, entity, titles),
-            toward, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
+            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, order=order),
+            toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
         )  # fmt: skip
 
     def _semantic(self, toward: Direction) -> list[int]:
-        code, pool = bit_code(toward.vector), SEMANTIC_POOL * RESCORE
-        return [i for i, _ in self._search.semantic(toward.space, code, toward.vector, pool, SEMANTIC_POOL)]
+        found = self._search.semantic(toward.space, toward.vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
+        return [i for i, _ in found]
 
     def _evidence(
         self, question: Question, passages: Mapping[int, Candidate], held: Mapping[str, Holding],
-        lexical: Mapping[int, float], toward: Direction | None, about: Mapping[int, float], titles: Mapping[int, float],
+        toward: Direction | None,
     ) -> Evidence:  # fmt: skip
+        """What the candidates' own text, day and note tell; the lanes' scores are still to come."""
         stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         notes = dict.fromkeys(p.note_id for p in passages.values())
         near = self._search.note_cosines(toward.space, notes, toward.vector) if toward else {}
@@ -149,12 +157,7 @@ class Gatherer:
             note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
-            lexical=lexical,
-            cosine=self._search.cosines(toward.space, list(passages), toward.vector) if toward else {},
             days=self._days(question, passages),
-            title=titles,
-            order=self._order(question, {i: passages[i].note_id for i in lexical if i in passages}),
-            about=about,
             words=question.words,
             spoken=question.spoken,
             names=question.names,
@@ -172,7 +175,7 @@ class Gatherer:
         best = ranker.first_round()
         cosine: Mapping[int, float] = {}
         if toward and best:
-            cosine = self._search.cosines(toward.space, list(found.evidence.passages), self._moved(toward, best))
+            cosine = self._search.cosines(toward.space, found.embeddings, self._moved(toward, best))
         return Feedback(self._learnable(ranker.near()), cosine)
 
     # --- words ---------------------------------------------------------------------------------------------------

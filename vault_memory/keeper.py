@@ -155,7 +155,8 @@ class Keeper:
             with closing(schema.create(built)) as connection:
                 store = Store(connection, built)
                 store.set_meta("fingerprint", self._settings().fingerprint())
-                store.set_meta("generation", self._generation() + 1)
+                for key in ("generation", "built"):
+                    store.set_meta(key, self._generation() + 1)
                 store.set_meta("vault", places.vault_id(self.vault.root))
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 6, "notes": 4, "chunks": 5, "terms": 2}
+VERSIONS = {"schema": 7, "notes": 4, "chunks": 5, "terms": 2}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -68,10 +68,10 @@ CREATE INDEX tag_name ON tag(name, note_id, line);
 CREATE TABLE problem(note_id INTEGER NOT NULL, line INTEGER NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL);
 CREATE INDEX problem_note ON problem(note_id);
 CREATE TABLE embedding(
-  id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
+  id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
 CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
 CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
-CREATE TABLE embedder(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE embedder(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
 CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
   PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE INDEX placed_embedding ON placed(embedder, embedding_id);

@@ -4,17 +4,18 @@ Filters are worked out once into a temporary table that every lane reads, so tha
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory.answer import Filters
-from vault_memory.codes import Codes
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate
+from vault_memory.held import HeldVectors
 from vault_memory.spaces import Space
 from vault_memory.store import KINDS, PASSAGES, Store
 from vault_memory.terms import quoted
+from vault_memory.vectors import bit_code
 
 
 class NoteInfo(NamedTuple):
@@ -57,7 +58,7 @@ class Search:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._codes = Codes(store)
+        self._held = HeldVectors(store)
         self._filtered = False
         store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
         store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
@@ -113,44 +114,64 @@ class Search:
         sql = "SELECT id FROM passage WHERE instr(text, ?) > 0" + self._where("id") + " LIMIT ?"
         return [row[0] for row in self._store.rows(sql, text, limit)]
 
-    def semantic(self, space: Space, code: bytes, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
+    def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
         """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
-        # Each of these embeddings has a passage that may be shown: none of the best is cut for one that has not.
+        near = self._near(space, vector, pool, limit)
         sql = (
-            "WITH best AS (SELECT e.id AS id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s"
-            " FROM json_each(?) near CROSS JOIN embedding e ON e.id = near.value ORDER BY s DESC, e.id LIMIT ?)"
-            f" SELECT p.id, best.s FROM best CROSS JOIN {_places(space)} p ON p.embedding_id = best.id"
+            f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
             + self._where("p.id", "WHERE")
-            + " ORDER BY best.s DESC, p.id LIMIT ?"
         )
-        found = self._store.rows(sql, vector, json.dumps(self._near(space, code, pool)), limit, limit)
-        return [(row[0], row[1]) for row in found if row[1] is not None]
+        places: dict[int, list[int]] = {}
+        for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):
+            places.setdefault(embedding, []).append(passage)
+        unused = [i for i, _ in near if i not in places]
+        if unused and not self._filtered and self._held.leave_out(space.id, unused):
+            return self.semantic(space, vector, pool, limit)  # others take their places
+        found = [(passage, cosine) for i, cosine in near for passage in sorted(places.get(i, ()))]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def _near(self, space: Space, code: bytes, pool: int) -> list[int]:
-        """The ids of the embeddings whose bit codes are nearest, each once."""
+    def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
+        """(embedding id, cosine) of the nearest embeddings, each once; under filters of those that may be shown."""
+        held = None if self._filtered else self._held.nearest(space.id, vector, pool, limit)
+        if held is not None:
+            return held
+        sql = (
+            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
+            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC, e.id LIMIT ?"
+        )
+        codes = json.dumps(self._near_codes(space, bit_code(vector), pool))
+        return [(row[0], row[1]) for row in self._store.rows(sql, vector, codes, limit)]
+
+    def _near_codes(self, space: Space, code: bytes, pool: int) -> list[int]:
+        """The ids of the embeddings whose bit codes are nearest, each once; of those that some passage uses."""
+        distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
+        sql = f"SELECT c.id FROM embedding_code c WHERE c.embedder = ? ORDER BY {distance}, c.id LIMIT ?"
         if self._filtered:
             sql = (
-                f"SELECT DISTINCT c.id, vec_distance_hamming(vec_bit(c.code), vec_bit(?)) AS d FROM temp.allowed a"
-                f" JOIN {_places(space)} p ON p.id = a.id JOIN embedding_code c ON c.id = p.embedding_id"
-                " WHERE c.embedder = ? ORDER BY d, c.id LIMIT ?"
+                f"SELECT c.id FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
+                " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?"
+                f" GROUP BY c.id ORDER BY {distance}, c.id LIMIT ?"
             )
-            return [row[0] for row in self._store.rows(sql, code, space.id, pool)]
-        near = self._codes.nearest(space.id, code, pool)
-        if near is None:
-            sql = (
-                "SELECT id FROM embedding_code WHERE embedder = ?"
-                " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
-            )
-            near = [row[0] for row in self._store.rows(sql, space.id, code, pool)]
-        return near
+        return [row[0] for row in self._store.rows(sql, space.id, code, pool)]
 
-    def cosines(self, space: Space, ids: Sequence[int], vector: bytes) -> dict[int, float]:
-        """The cosine of each of these passages to a query vector of the same space."""
+    def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
+        """The embedding of each of these passages in a space."""
+        sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
+        return {row[0]: row[1] for row in self._store.rows(sql, json.dumps(list(ids))) if row[1] is not None}
+
+    def cosines(self, space: Space, embeddings: Mapping[int, int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these passages, given with their embeddings, to a query vector of the same space."""
+        held = self._held.cosines(space.id, list(embeddings.values()), vector)
+        if held is not None:
+            return dict(zip(embeddings, held, strict=True))
         sql = (
-            "SELECT p.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
-            f" CROSS JOIN {_places(space)} p ON p.id = j.value JOIN embedding e ON e.id = p.embedding_id"
+            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
+            " CROSS JOIN embedding e ON e.id = j.value"
         )
-        return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
+        found = {
+            row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps([*set(embeddings.values())]))
+        }
+        return {passage: found.get(embedding, 0.0) for passage, embedding in embeddings.items()}
 
     def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these notes to a query vector of the same space."""

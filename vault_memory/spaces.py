@@ -150,7 +150,7 @@ def keep(store: Store, space: Space, vectors: Iterable[tuple[int, bytes]]) -> in
     fresh = dict(vectors)
     for key in known(store, space, fresh):
         del fresh[key]
-    following = int(store.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
+    following = store.next_embedding()
     rows = [(following + i, space.id, *pair) for i, pair in enumerate(fresh.items())]
     run = store.connection.executemany
     run("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)

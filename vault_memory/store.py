@@ -275,7 +275,7 @@ class Store:
         )
         known: dict[int, int] = dict(self.rows(sql, json.dumps(hashes), embedder))
         fresh = {p.key: p for p in batch if p.key not in known}
-        following = int(self.one("SELECT coalesce(max(id), 0) FROM embedding")) + 1
+        following = self.next_embedding()
         bare = [p for p in fresh.values() if p.vector is None]
         made = dict(zip((p.key for p in bare), embed([p.context for p in bare]), strict=True)) if bare else {}
         known |= {h: following + i for i, h in enumerate(fresh)}
@@ -284,6 +284,10 @@ class Store:
         run("INSERT INTO embedding VALUES(?, ?, ?, ?)", ((i, embedder, key, vector) for i, vector, _, key in both))
         run("INSERT INTO embedding_code VALUES(?, ?, ?)", ((i, embedder, code) for i, _, code, _ in both))
         return [known[h] for h in hashes], len(fresh)
+
+    def next_embedding(self) -> int:
+        """The number of the next embedding: never one that was in use before, for processes hold vectors by it."""
+        return int(self.one("SELECT seq FROM sqlite_sequence WHERE name = 'embedding'") or 0) + 1
 
     def _name_id(self, name: str) -> int:
         known = self._names.get(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.benchmarks import made
 from tests.benchmarks.timing import milliseconds, seconds, warm_recall
 from vault_memory.config import Config
-from vault_memory.embed import StaticEmbedder, bit_code
+from vault_memory.embed import StaticEmbedder
 from vault_memory.gather import RESCORE, SEMANTIC_POOL
 from vault_memory.memory import Memory
 from vault_memory.schema import load_vector_functions
@@ -95,7 +95,7 @@ def exactness(memory: Memory, asked: list[str], k: int = 10) -> float:
         for (vector,) in (memory.embedder.embed([query]) for query in asked):
             if any(vector):
                 exact = np.sort(_cosines(held, lengths, vector))[-k:]
-                found = search.semantic(space, bit_code(vector), vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
+                found = search.semantic(space, vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
                 near = sorted({round(score, 6) for _, score in found}, reverse=True)[:k]
                 shares.append(
                     sum(score >= exact[0] - 1e-5 for score in near) / len({round(float(x), 6) for x in exact})

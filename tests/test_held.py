@@ -1,0 +1,156 @@
+"""The vectors a process holds: found and compared as SQLite does it, and kept in step with the index."""
+
+import contextlib
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vault_memory import schema, spaces
+from vault_memory.held import EARNED, WORTH, HeldVectors
+from vault_memory.store import Store
+from vault_memory.vectors import bit_code, cosine
+
+DIMENSIONS = 64
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    schema.create(tmp_path / "index.sqlite").close()
+    with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as opened:
+        schema.load_vector_functions(opened.connection)
+        fill(opened, range(1, WORTH + 500))
+        yield opened
+
+
+def vector(seed: int) -> bytes:
+    return random.Random(seed).randbytes(DIMENSIONS).replace(b"\x80", b"\x81")
+
+
+def fill(store: Store, ids: range, space: int = 1) -> None:
+    """Embeddings whose vector follows from their number, and where it was made."""
+    rows = [(i, space, i, vector(i * 7 + space)) for i in ids]
+    store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
+    codes = ((i, space, bit_code(found)) for i, _, _, found in rows)
+    store.connection.executemany("INSERT INTO embedding_code VALUES(?, ?, ?)", codes)
+
+
+def remove(store: Store, where: str) -> None:
+    for table in ("embedding", "embedding_code"):
+        store.connection.execute(f"DELETE FROM {table} WHERE {where}")
+
+
+def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -> list[tuple[int, float]]:
+    """The same two stages by SQLite's scan of the codes and plain arithmetic."""
+    sql = (
+        "SELECT id FROM embedding_code WHERE embedder = ?"
+        " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
+    )
+    near = [row[0] for row in store.rows(sql, space, bit_code(query), pool)]
+    of = dict(store.rows("SELECT id, vector FROM embedding"))
+    scored = sorted((-cosine(of[i], query), i) for i in near)
+    return [(i, pytest.approx(-score)) for score, i in scored[:limit]]
+
+
+def earned(store: Store) -> HeldVectors:
+    held = HeldVectors(store)
+    for _ in range(EARNED - 1):
+        assert held.nearest(1, vector(0), 10, 5) is None  # a process that asks once leaves it to SQLite
+    return held
+
+
+@pytest.mark.parametrize(("pool", "limit"), [(1, 1), (10, 10), (500, 20), (WORTH * 2, 50)])
+def test_the_nearest_are_those_of_a_scan(store: Store, pool: int, limit: int) -> None:
+    held = earned(store)
+    for seed in range(-5, 0):
+        assert held.nearest(1, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
+
+
+def test_cosines_are_those_of_plain_arithmetic(store: Store) -> None:
+    held = earned(store)
+    assert held.cosines(1, [1, 2], vector(-1)) is None  # nothing is held yet
+    held.nearest(1, vector(-1), 10, 5)
+    of = dict(store.rows("SELECT id, vector FROM embedding"))
+    found = held.cosines(1, [5, 3, 5, WORTH], vector(-1))
+    assert found == [pytest.approx(cosine(of[i], vector(-1))) for i in (5, 3, 5, WORTH)]
+    assert held.cosines(1, [5, WORTH * 9], vector(-1)) is None
+    assert held.cosines(2, [5], vector(-1)) is None
+
+
+def test_a_zero_vector_is_near_to_nothing(store: Store) -> None:
+    store.connection.execute("UPDATE embedding SET vector = zeroblob(?) WHERE id = 3", (DIMENSIONS,))
+    store.connection.execute("UPDATE embedding_code SET code = zeroblob(?) WHERE id = 3", (DIMENSIONS // 8,))
+    held = earned(store)
+    found = held.nearest(1, bytes(range(1, 65)), WORTH * 2, WORTH * 2)
+    assert found is not None and 3 not in dict(found)
+    assert held.cosines(1, [3], vector(-1)) == [0.0]
+
+
+def test_new_vectors_are_read_when_the_index_has_changed(store: Store) -> None:
+    held = earned(store)
+    held.nearest(1, vector(-1), 10, 5)
+    fill(store, range(WORTH + 500, WORTH * 2))
+    assert held.nearest(1, vector(WORTH * 2 - 1), 10, 5) is not None
+    store.grow()
+    last = WORTH * 2 - 1
+    assert (held.nearest(1, vector(last * 7 + 1), 10, 1) or [])[0][0] == last
+    assert held.nearest(1, vector(-2), 700, 50) == scanned(store, vector(-2), 700, 50)
+
+
+def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:
+    held = earned(store)
+    best = [i for i, _ in held.nearest(1, vector(-1), 50, 10) or ()]
+    assert held.leave_out(1, best[:3])
+    assert not held.leave_out(1, best[:3])
+    found = [i for i, _ in held.nearest(1, vector(-1), 50, 10) or ()]
+    assert found[:7] == best[3:] and not {*best[:3]} & {*found}
+    remove(store, f"id = {best[0]}")
+    store.grow()
+    assert held.nearest(1, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
+    assert best[1] in dict(held.nearest(1, vector(-1), 50, 10) or ())
+
+
+def test_a_number_is_never_given_twice(store: Store) -> None:
+    before = store.next_embedding()
+    remove(store, f"id >= {before - 10}")
+    assert store.next_embedding() == before
+
+
+def test_an_index_built_anew_is_read_anew(store: Store) -> None:
+    held = earned(store)
+    held.nearest(1, vector(-1), 10, 5)
+    remove(store, "1")
+    store.connection.execute("DELETE FROM sqlite_sequence")
+    fill(store, range(1, WORTH + 100))
+    store.connection.execute("UPDATE embedding SET vector = ? WHERE id = 9", (vector(-1),))
+    store.connection.execute("UPDATE embedding_code SET code = ? WHERE id = 9", (bit_code(vector(-1)),))
+    store.set_meta("built", 2)
+    store.grow()
+    assert (held.nearest(1, vector(-1), 10, 5) or [])[0] == (9, pytest.approx(1.0))
+
+
+def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
+    held = earned(store)
+    assert held.nearest(2, vector(-1), 10, 5) is None
+    few = HeldVectors(store)
+    remove(store, "id > 100")
+    store.grow()
+    for _ in range(EARNED + 1):
+        assert few.nearest(1, vector(-1), 10, 5) is None
+    fill(store, range(WORTH + 500, WORTH * 2))
+    store.grow()
+    assert few.nearest(1, vector(-1), 10, 5) is None
+    fill(store, range(WORTH * 2, WORTH * 3))
+    store.grow()
+    assert few.nearest(1, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5)
+
+
+def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) -> None:
+    assert store.embedder_id("builtin/some@1", DIMENSIONS) == 1
+    first = store.embedder_id("some/model@1", DIMENSIONS)
+    fill(store, range(WORTH * 2, WORTH * 4), first)
+    held = earned(store)
+    assert held.nearest(first, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
+    spaces.drop(store, spaces.Space(first, "some/model@1", DIMENSIONS))
+    assert store.embedder_id("some/model@1", DIMENSIONS) > first
