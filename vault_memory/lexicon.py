@@ -14,7 +14,7 @@ from vault_memory.store import KINDS, PASSAGES, Store
 FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their counts kept."""
 
-SAMPLE = 300
+SAMPLE = 1000
 """From so many notes it is learnt how much a frequent term keeps to few notes."""
 
 
