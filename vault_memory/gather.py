@@ -294,7 +294,7 @@ class Gatherer:
     def _with_neighbours(self, lanes: Sequence[Sequence[int]], lexical: Mapping[int, float]) -> dict[int, Candidate]:
         """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
-        A heading alone answers nothing, unless its words were asked for.
+        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it.
         """
         reach = range(1 - len(REACH), len(REACH))
         found = set().union(*lanes)
@@ -304,9 +304,10 @@ class Gatherer:
         for i, here in loaded.items():
             if i not in found or (here.is_heading and i not in lexical):
                 continue
-            for distance in reach if i in best else (0,):
+            keep[i] = here
+            for distance in reach if i in best else ():
                 near = loaded.get(i + distance)
-                if near and near.note_id == here.note_id and near.section == here.section:
+                if near and near.note_id == here.note_id and near.section == abs(here.section):
                     keep[near.id] = near
         return keep
 

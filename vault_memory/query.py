@@ -16,7 +16,7 @@ STOP_WORDS = frozenset(
     is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
     ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
     themselves then there these they this those through to too under until up us ve very was wasn we were weren what
-    when where which while who whom whose why will with won would wouldn you your yours yourself yourselves many much
+    when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
     may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
 ).union(languages.STOP_WORDS)
 """Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
@@ -87,7 +87,7 @@ def understand(text: str, today: date) -> Question:
     idle = set(window.text.casefold().split()) if window else set()
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
-    content = [w for w in spoken if w.casefold() not in STOP_WORDS and w.casefold() not in idle]
+    content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
     # A question of nothing but such words ("to be or not to be") is asked for those words.
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(
@@ -106,6 +106,12 @@ def understand(text: str, today: date) -> Question:
         wants_latest=latest,
         wants_earliest=earliest,
     )
+
+
+def _is_idle(word: str) -> bool:
+    """Whether a word says nothing of the subject: a stop word, or a short form of one with another (won't, who'd)."""
+    head, mark, _ = word.replace("’", "'").partition("'")
+    return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
 
 
 def _quotable(text: str) -> tuple[str, ...]:

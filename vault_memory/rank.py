@@ -85,8 +85,25 @@ class Ranker:
         for name, column in self._features.items():
             weight = getattr(WEIGHTS, name)
             totals = [total + weight * value for total, value in zip(totals, column, strict=True)]
-        scores = zip(self._found.passages, totals, strict=True)
-        return dict(sorted(scores, key=lambda pair: -pair[1]))
+        scores = self._lent(dict(zip(self._found.passages, totals, strict=True)))
+        return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+    def _lent(self, scores: dict[int, float]) -> dict[int, float]:
+        """The same scores, but a heading above the best passage of its section changes places with it.
+
+        The heading holds the word; what stands below it answers.
+        """
+        headings = {(p.note_id, -p.section): p.id for p in self._found.passages.values() if p.is_heading}
+        best: dict[tuple[int, int], int] = {}
+        for passage in self._found.passages.values():
+            place = (passage.note_id, passage.section)
+            if place in headings and (place not in best or scores[passage.id] > scores[best[place]]):
+                best[place] = passage.id
+        for place, below in best.items():
+            heading = headings[place]
+            if scores[heading] > scores[below]:
+                scores[heading], scores[below] = scores[below], scores[heading]
+        return scores
 
     def features(self, passage_id: int) -> Features:
         """What is known of one candidate, after `rank`."""
@@ -103,12 +120,11 @@ class Ranker:
         ids, notes = list(found.passages), [p.note_id for p in passages]
         scores, similar = self._ranked_notes.rank(feedback.rarity)
         share = [self._note_share(p) for p in passages]
-        alone = [1 - part for part in share]
         words = [self._in_words(p) for p in passages]
         title = _column(found.title, notes)
         columns: dict[str, Sequence[float]] = {
-            "coverage": _times(alone, _column(self._coverage, ids)),
-            "semantic": _times(alone, _column(found.cosine, ids)),
+            "coverage": self._beside_best(_column(self._coverage, ids), share),
+            "semantic": self._beside_best(_column(found.cosine, ids), share),
             "note": _times(share, _column(scores, notes)),
             "similar": _times(share, _column(similar, notes)),
             "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
@@ -133,6 +149,20 @@ class Ranker:
             "aside": [p.section == ASIDE for p in passages],
         }
         return {name: column for name, column in columns.items() if any(column)}
+
+    def _beside_best(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
+        """Each value less the share that its note decides of the best value there, headings aside.
+
+        So the best passage of a short note leaves nearly all to the note, and the others stand as far behind it as in
+        a long one.
+        """
+        passages = self._found.passages.values()
+        best: dict[int, float] = {}
+        for passage, value in zip(passages, values, strict=False):  # no values, no column
+            if not passage.is_heading:
+                best[passage.note_id] = max(best.get(passage.note_id, value), value)
+        rows = zip(passages, values, shares, strict=False)
+        return [value - share * best.get(p.note_id, value) for p, value, share in rows]
 
     def _in_words(self, passage: Candidate) -> tuple[float, float, float]:
         """Keyword, form and phrase of a passage that the lexical lane found."""

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 7, "notes": 4, "chunks": 5, "terms": 2}
+VERSIONS = {"schema": 7, "notes": 4, "chunks": 5, "terms": 3}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,

@@ -4,12 +4,14 @@ FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds o
 rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two
 characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
 Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Other words are folded
-by languages.py, which is given text with symbols and runs already found.
+by languages.py, which is given text with symbols and runs already found; irregular English forms get their base beside
+them (english.py), since no stemmer joins them.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
+from vault_memory import english
 from vault_memory.languages import folded, without_idle, without_particle
 
 # Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
@@ -30,10 +32,10 @@ _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 
 def index_text(text: str) -> str:
-    """The text FTS5 gets for a passage: `text` plus its rewritten runs and symbol words; plain ASCII stays as it is."""
-    extra: list[str] = []
+    """The text FTS5 gets for a passage: `text`, its runs rewritten, plus symbol words and bases of irregular forms."""
+    extra = english.bases(text)
     if "+" in text or "#" in text or not text.isascii():
-        extra = [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
+        extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
         text = _RUN.sub(lambda match: f" {' '.join(pairs(_clusters(match[0])))} ", folded(text))
     return f"{text} {' '.join(extra)}" if extra else text
@@ -74,7 +76,8 @@ def match_terms(word: str) -> list[str]:
         for run in _RUN.findall(rest):
             phrases += _run_terms(run)
         rest = _RUN.sub(" ", rest)
-    phrases += [f'"{_unquoted(part)}"' for part in rest.split() if re.search(r"[^\W_]", part)]
+    parts = (english.BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
+    phrases += [f'"{_unquoted(part)}"' for part in parts]
     return list(dict.fromkeys(phrases))
 
 
