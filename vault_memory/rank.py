@@ -37,7 +37,14 @@ FACTS = frozenset(("world", "experience", "opinion", "observation"))
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
-_SPEAKER = re.compile(r"\s*[-*+]\s+(?:\*\*)?([^\W\d_a-z][\w.'’ -]{0,30}?)(?:\*\*)?:(?:\*\*)?\s")
+_SPEAKER = re.compile(
+    r"\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)*"  # a list item, a quotation
+    r"(?:\[[^\[\]]{1,30}\]\s*|\(?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp][Mm])?\)?[\s,–-]+"  # [10:32], 10:32 -
+    r"|\d[\d/.-]{5,9},?\s+\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?\s+-\s+)?"  # 12/03/24, 10:32 - (exported chats)
+    r"(?:\*\*|__|@)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30}){0,3})(?:\*\*|__)?"
+    r":(?:\*\*|__)?(?:\s|$)"
+)
+"""How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
 _TIME_WORDS = frozenset(
     """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
     recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
@@ -123,8 +130,8 @@ class Ranker:
         words = [self._in_words(p) for p in passages]
         title = _column(found.title, notes)
         columns: dict[str, Sequence[float]] = {
-            "coverage": self._beside_best(_column(self._coverage, ids), share),
-            "semantic": self._beside_best(_column(found.cosine, ids), share),
+            "coverage": self._own(_column(self._coverage, ids), share),
+            "semantic": self._own(_column(found.cosine, ids), share),
             "note": _times(share, _column(scores, notes)),
             "similar": _times(share, _column(similar, notes)),
             "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
@@ -150,11 +157,10 @@ class Ranker:
         }
         return {name: column for name, column in columns.items() if any(column)}
 
-    def _beside_best(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
-        """Each value less the share that its note decides of the best value there, headings aside.
+    def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
+        """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
-        So the best passage of a short note leaves nearly all to the note, and the others stand as far behind it as in
-        a long one.
+        The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
         """
         passages = self._found.passages.values()
         best: dict[int, float] = {}
@@ -162,7 +168,7 @@ class Ranker:
             if not passage.is_heading:
                 best[passage.note_id] = max(best.get(passage.note_id, value), value)
         rows = zip(passages, values, shares, strict=False)
-        return [value - share * best.get(p.note_id, value) for p, value, share in rows]
+        return [(1 - s) * value - s * s * (best.get(p.note_id, value) - value) for p, value, s in rows]
 
     def _in_words(self, passage: Candidate) -> tuple[float, float, float]:
         """Keyword, form and phrase of a passage that the lexical lane found."""
@@ -175,7 +181,8 @@ class Ranker:
 
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)
-        if before is None or before.section != passage.section or "?" not in before.text:
+        here = (passage.note_id, passage.section)
+        if before is None or (before.note_id, before.section) != here or "?" not in before.text:
             return 0.0
         return self._lexical.get(before.id, 0.0)
 
@@ -201,11 +208,12 @@ class Ranker:
 
     def _said_by_the_one_asked_about(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""
-        if not self._found.names:
-            return ()
-        said = [speaker(p.text) for p in self._found.passages.values()]
-        named = {name.casefold() for name in self._found.names}.intersection(said)
-        return [name in named for name in said] if len(named) == 1 else ()
+        asked = {*self._found.words, *(name.casefold() for name in self._found.names)}
+        said = [speaker(p.text) for p in self._found.passages.values()] if asked else []
+        named = {name: asked.intersection(name.split()) for name in said}
+        words = {word for name in named.values() for word in name}
+        is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
+        return [bool(named[name]) for name in said] if is_one else ()
 
     # --- what both rounds share ------------------------------------------------------------------------------------
 
@@ -288,7 +296,7 @@ def tells_time(text: str) -> bool:
 def speaker(text: str) -> str:
     """Who says a line of a conversation (`- Name: …`), case folded, or ""."""
     match = _SPEAKER.match(text)
-    return match[1].casefold() if match else ""
+    return match["name"].casefold() if match else ""
 
 
 def inverse_frequency(total: int, holding: int) -> float:
