@@ -1,6 +1,6 @@
 """Owns the values that ranking is given: candidate passages, and all that was found about them. Pure data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -57,11 +57,13 @@ class Evidence:
     days: Mapping[int, float] = field(default_factory=dict)
     """How well its day fits the question's time, 0..1."""
     title: Mapping[int, float] = field(default_factory=dict)
-    """By note id: how well its title, aliases, path and tags match, 0..1."""
+    """By note id: how well its title, aliases, path and tags match, 0..1; more where the question names its file."""
     order: Mapping[int, float] = field(default_factory=dict)
     """1 for what the question wants first (latest, earliest), down to 0."""
     about: Mapping[int, float] = field(default_factory=dict)
     """How much it counts that they mention an entity of the question, or stand on its page."""
+    naming: Collection[str] = ()
+    """The terms that only name those entities."""
     words: Sequence[str] = ()
     """The question's content words as they were written, case folded."""
     spoken: Sequence[str] = ()

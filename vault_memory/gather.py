@@ -44,6 +44,9 @@ OCCURRED = 0.7
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
 
+FILE = 8.0
+"""How well a note's title matches when the question names its file; the best match by words is 1."""
+
 OPENING, PAGE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it."""
 
@@ -122,18 +125,20 @@ class Gatherer:
             )
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titles = self._titles(question.phrases)  # a word may stand in a title alone
+        titles = self._titles(question)  # a word may stand in a title alone
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
-        if self._asks_only_about(question, about):
+        named = self._name_words(about)
+        if about and named.issuperset(question.words):  # "tell me about The Castle"
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
         sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
         embeddings = self._search.embeddings(toward.space, passages) if toward else {}
         cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
+        naming = frozenset(phrase for phrase in held if phrase.strip('"*').casefold() in named)
         order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
         evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
         return Found(
-            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, order=order),
+            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, order=order, naming=naming),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
         )  # fmt: skip
 
@@ -218,12 +223,12 @@ class Gatherer:
             hits[phrase] = {i: count for i, count in counted if count}
         return hits
 
-    def _titles(self, phrases: Sequence[str]) -> dict[int, float]:
-        if not phrases:
-            return {}
-        found = self._search.titles(" OR ".join(phrases), OTHER_POOL)
+    def _titles(self, question: Question) -> dict[int, float]:
+        """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
+        found = self._search.titles(" OR ".join(question.phrases), OTHER_POOL) if question.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
-        return {note: score / best for note, score in found}
+        titles = {note: score / best for note, score in found}
+        return titles | dict.fromkeys(self._search.files(question.files), FILE)
 
     # --- vectors -------------------------------------------------------------------------------------------------
 
@@ -246,11 +251,10 @@ class Gatherer:
         found = dict.fromkeys((*on_pages, *self._search.mentioning(slugs, OTHER_POOL)), 1.0)
         return found | dict.fromkeys(on_pages[:OPENING], PAGE)
 
-    def _asks_only_about(self, question: Question, about: Sequence[str]) -> bool:
-        """Whether a question names an entity and nothing else: "tell me about The Castle"."""
-        named = {word for slug in about for form in self._names.forms(slug) for word in form.casefold().split()}
-        named |= {word for slug in about for word in slug.split("-")}
-        return bool(about) and set(question.words) <= named
+    def _name_words(self, about: Sequence[str]) -> frozenset[str]:
+        """The words that these entities are called by, case folded."""
+        forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
+        return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
 
     def _within(self, question: Question) -> list[int]:
         """Passages of the question's days, the nearest to what it means first: the middle of "around", else the end."""

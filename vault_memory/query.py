@@ -4,6 +4,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -20,6 +21,9 @@ STOP_WORDS = frozenset(
     may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
 ).union(languages.STOP_WORDS)
 """Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
+
+MAX_FILE_WORDS = 8
+"""The longest name of a file that is looked for in a question."""
 
 MAX_SPOKEN = 24
 """A quotation is looked for in so many words; a pasted page is not one."""
@@ -61,7 +65,8 @@ class Question:
 
     `words` are its content words, case folded, `spoken` all from the first to the last of them; `phrases` FTS5
     phrases for the content words; `exact` texts that should occur as they are (quoted parts, paths, options,
-    versions); `names` its capitalised words; `entity_slugs` runs of one to four words that may name an entity.
+    versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
+    words; `entity_slugs` runs of one to four words that may name an entity.
     """
 
     text: str
@@ -69,6 +74,7 @@ class Question:
     spoken: tuple[str, ...]
     phrases: tuple[str, ...]
     exact: tuple[str, ...]
+    files: tuple[str, ...]
     names: tuple[str, ...]
     entity_slugs: tuple[str, ...]
     window: dates.Window | None
@@ -96,6 +102,7 @@ def understand(text: str, today: date) -> Question:
         spoken=_quotable(text),
         phrases=phrases,
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
+        files=tuple(_files(spoken)),
         names=tuple(
             dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)
         ),
@@ -149,6 +156,15 @@ def _has_inner_symbol(word: str) -> bool:
 def _is_code(word: str) -> bool:
     """Whether a word is meant to the letter: a path, an option, a version, `c++`; a hyphenated word is not."""
     return _has_inner_symbol(word) and re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+", word) is None
+
+
+def _files(words: list[str]) -> Iterator[str]:
+    """Runs of words that may be a note's path or file name: each ends in `.md` or has a slash within."""
+    for end, word in enumerate(words, 1):
+        folded = word.casefold()
+        if folded.endswith(".md") or "/" in folded.strip("/"):
+            for start in range(max(end - MAX_FILE_WORDS, 0), end):
+                yield " ".join(words[start:end]).casefold().removesuffix(".md").lstrip("./") + ".md"
 
 
 def _runs(words: list[str]) -> list[str]:

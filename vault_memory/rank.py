@@ -34,6 +34,12 @@ FACTS = frozenset(("world", "experience", "opinion", "observation"))
 """Kinds that someone wrote down to be remembered: each stands for itself."""
 
 
+CONTRAST = 0.5
+"""How far a passage of a short note falls behind the best there, against one that stands for itself."""
+
+NAMED_ONLY = 0.4
+"""The least that being about an entity of the question counts, for what has none of its other words."""
+
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
@@ -60,7 +66,7 @@ class Ranker:
         best = max(found.lexical.values(), default=0.0) or 1.0
         self._lexical = {i: score / best for i, score in found.lexical.items()}
         self._short = 1 / max(len(found.rarity), 1) ** 3
-        self._coverage = self._covered()
+        self._coverage = self._covered(found.rarity)
         self._ranked_notes = NoteRanker(found)
         self._features: Mapping[str, Sequence[float]] = {}
 
@@ -147,7 +153,7 @@ class Ranker:
             "heading": [p.section < 0 for p in passages],
             "time": [tells_time(p.text) for p in passages] if found.asks_when else (),
             "date": _column(found.days, ids),
-            "entity": _column(found.about, ids),
+            "entity": self._about(ids),
             "title": title,
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in found.exact) for p in passages] if found.exact else (),
@@ -157,6 +163,22 @@ class Ranker:
         }
         return {name: column for name, column in columns.items() if any(column)}
 
+    def _about(self, ids: Sequence[int]) -> Sequence[float]:
+        """How much each is about an entity of the question: in full where it also has the question's other words.
+
+        Who asks what Anna broke does not want all that is known of Anna.
+        """
+        others = {term: rarity for term, rarity in self._found.rarity.items() if term not in self._found.naming}
+        about = _column(self._found.about, ids)
+        if not others or not about:
+            return about
+        covered = self._covered(others)
+        most = max(covered.values(), default=0.0) or 1.0
+        return [
+            value * (NAMED_ONLY + (1 - NAMED_ONLY) * covered.get(i, 0.0) / most)
+            for i, value in zip(ids, about, strict=True)
+        ]
+
     def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
@@ -165,10 +187,12 @@ class Ranker:
         passages = self._found.passages.values()
         best: dict[int, float] = {}
         for passage, value in zip(passages, values, strict=False):  # no values, no column
-            if not passage.is_heading:
+            if 0 <= passage.section < ASIDE:
                 best[passage.note_id] = max(best.get(passage.note_id, value), value)
         rows = zip(passages, values, shares, strict=False)
-        return [(1 - s) * value - s * s * (best.get(p.note_id, value) - value) for p, value, s in rows]
+        return [
+            (1 - s) * value - CONTRAST * s * s * max(best.get(p.note_id, value) - value, 0.0) for p, value, s in rows
+        ]
 
     def _in_words(self, passage: Candidate) -> tuple[float, float, float]:
         """Keyword, form and phrase of a passage that the lexical lane found."""
@@ -217,12 +241,12 @@ class Ranker:
 
     # --- what both rounds share ------------------------------------------------------------------------------------
 
-    def _covered(self) -> dict[int, float]:
-        """The share of the question's terms, by rarity, in each passage and, less, around it in its section."""
+    def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
+        """The share of these terms, by rarity, in each passage and, less, around it in its section."""
         passages = self._found.passages
-        total = sum(self._found.rarity.values()) or 1.0
+        total = sum(terms.values()) or 1.0
         covered: dict[int, float] = {}
-        for term, rarity in self._found.rarity.items():
+        for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
                 here = passages[hit]

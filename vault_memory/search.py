@@ -109,6 +109,14 @@ class Search:
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
 
+    def files(self, names: Sequence[str]) -> list[int]:
+        """Ids of the notes with one of these paths or file names, given in small letters."""
+        sql = (
+            "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w"
+            " WHERE lower(n.path) = w.value OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY 1"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(names))] if names else []
+
     def substring(self, text: str, limit: int) -> list[int]:
         """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
         sql = "SELECT id FROM passage WHERE instr(text, ?) > 0" + self._where("id") + " LIMIT ?"
