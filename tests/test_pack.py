@@ -64,7 +64,11 @@ def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
     [
         ("- The boat is red.", "* the BOAT is red", True),
         ("The boat is red", "The boat is blue", False),
-        ("a b c d e f g h i j k l m n o p q r s t", "a b c d e f g h i j k l m n o p q r s t u", True),
+        ("- I lost a key", "- I lost the key", True),
+        ("a b c d e f g h i j k l m n o p q r s t", "a b c d e f g h i j k l m n o p q r s t u", False),
+        ("- gas meter reading is 4711", "- gas meter reading is 4811", False),
+        ("Nora may take the tablets", "Nora may not take the tablets", False),
+        ("Ann owes Bob forty crowns", "Bob owes Ann forty crowns", False),
         ("short", "short but with much more to say", False),
         ("京都に住む", "京都に行く", False),
     ],
@@ -73,6 +77,26 @@ def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
     packed = pack([passage(1, one), passage(2, two, note=2)], {}, limited())
     assert packed.near_duplicates == int(repeats)
     assert len(packed.places) == (1 if repeats else 2)
+
+
+def test_who_asks_when_gets_the_same_words_of_every_note() -> None:
+    rows = [passage(1, "- Went running"), passage(2, "- Went running", note=2), passage(3, "- went running", note=2)]
+    packed = pack(rows, {}, Limits(None, None, False, each_note=True))
+    assert (taken(packed), packed.near_duplicates) == ([[1], [2]], 1)
+
+
+def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
+            passage(4, "white rope", cost=2)]  # fmt: skip
+    packed = pack(rows, {}, limited(budget=50), scores={1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
+    assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
+
+
+def test_it_is_told_what_the_best_needs_when_it_does_not_fit() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=5)]
+    assert pack(rows, {}, limited(budget=10), scores={1: 9.0, 2: 8.0}).best_needs == 20
+    rendered = pack(rows, {1: 7}, limited(budget=20, rendered=True), scores={1: 9.0, 2: 1.0})
+    assert (taken(rendered), rendered.best_needs) == ([], 20 + 7 + LINE_TOKENS)
 
 
 def test_parts_of_one_line_share_a_place_and_a_result() -> None:

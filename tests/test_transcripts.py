@@ -50,7 +50,7 @@ VOLATILE = (
     (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates)": [\d.e-]+', r'"\1": 0'),
     (r'"(passages|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
     (r"[\d,]+ (passages|of builtin)", r"N \1"),
-    (r"\d+ (that did not fit|ranked lower|nearly the same)", r"N \1"),
+    (r"\d+ (that did not fit|ranked lower|with the same words)", r"N \1"),
 )
 """What no two runs share, and what stands for it."""
 

@@ -1,9 +1,10 @@
 """Owns the packing of ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from vault_memory import terms
 from vault_memory.evidence import Candidate
 
 MARK_TOKENS = 16
@@ -20,8 +21,10 @@ _PLAIN_GAPS = ("", " ", "  ")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
 
-SAME = 0.9
-"""Share of common words from which a passage repeats one already taken."""
+FILL = 0.5
+"""Least score of a passage, against the best that did not fit, for it to stand in its place."""
+
+_ARTICLES = frozenset(("a", "an", "the"))
 
 
 @dataclass
@@ -34,30 +37,38 @@ class Packed:
     over_budget: int = 0
     over_k: int = 0
     near_duplicates: int = 0
+    best_needs: int = 0
+    """Tokens that the best passage of all needs, when it did not fit; else 0."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Results at most, tokens at most; `rendered` says that citations count against the budget."""
+    """Results at most, tokens at most; `rendered` says that citations count against the budget.
+
+    `each_note` keeps the same words from another note: who asks when wants every time.
+    """
 
     k: int | None
     budget_tokens: int | None
     rendered: bool
+    each_note: bool = False
 
 
 def pack(
-    ranked: Iterable[Candidate], header_tokens: "dict[int, int]", limits: Limits, marks: "dict[int, int] | None" = None
-) -> Packed:
-    """Take passages in order while they fit; one that does not fit is passed over for a shorter one behind it.
+    ranked: Iterable[Candidate], header_tokens: Mapping[int, int], limits: Limits,
+    marks: Mapping[int, int] | None = None, scores: Mapping[int, float] | None = None,
+) -> Packed:  # fmt: skip
+    """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
 
     Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs,
-    `marks` what is printed behind a passage, by its id.
+    `marks` what is printed behind a passage, by its id; `scores` are those of the ranking.
     """
     packed = Packed()
+    least = float("-inf")
     notes: set[int] = set()
     lines: dict[tuple[int, int], list[Candidate]] = {}
-    seen: list[frozenset[str]] = []
-    for passage in ranked:
+    seen: set[tuple[object, ...]] = set()
+    for place, passage in enumerate(ranked):
         part_of = lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
         if part_of is None and limits.k is not None and len(packed.places) >= limits.k:
             packed.over_k += 1
@@ -66,14 +77,17 @@ def pack(
         rendered = tokens + (0 if part_of else _citation_tokens(passage) + (marks or {}).get(passage.id, 0))
         rendered += 0 if passage.note_id in notes else header_tokens.get(passage.note_id, 0)
         used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
-        if limits.budget_tokens is not None and used > limits.budget_tokens:
+        score = (scores or {}).get(passage.id, 0.0)
+        if limits.budget_tokens is not None and (used > limits.budget_tokens or score < least):
             packed.over_budget += 1
+            packed.best_needs = packed.best_needs or (0 if place else rendered if limits.rendered else tokens)
+            least = max(least, FILL * score) if score > 0 else least
             continue
-        words = frozenset(re.findall(r"\w+", passage.text.casefold()) or [passage.text])
-        if _repeats(words, seen):
+        words = (*_words(passage), passage.note_id if limits.each_note else None)
+        if words in seen:
             packed.near_duplicates += 1
             continue
-        seen.append(words)
+        seen.add(words)
         notes.add(passage.note_id)
         packed.tokens += tokens
         packed.rendered_tokens += rendered
@@ -95,14 +109,13 @@ def _citation_tokens(passage: Candidate) -> int:
     return lines + ESCAPE_TOKENS * len(CONTROL.findall(passage.text))
 
 
-def _repeats(words: frozenset[str], seen: list[frozenset[str]]) -> bool:
-    """Whether nearly the same words were taken already; by sizes first, for most pairs differ in length."""
-    size = len(words)
-    for other in seen:
-        both = len(other)
-        if min(size, both) >= SAME * max(size, both) and len(words & other) >= SAME * len(words | other):
-            return True
-    return False
+def _words(passage: Candidate) -> tuple[str, ...]:
+    """What a passage says, for knowing it again: its words in order without articles, marks and a fact's keys.
+
+    Nothing looser: one number, name or `not` more makes it another statement.
+    """
+    text = terms.body(passage.text, passage.kind not in ("note", "page")).casefold()
+    return tuple(word for word in re.findall(r"\w+", text) if word not in _ARTICLES) or (text,)
 
 
 def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:

@@ -101,7 +101,7 @@ class Recall:
     def _compose(self, request: Request, question: query.Question, lanes: Lanes) -> Answer:
         ordered = lanes.ordered
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
-        packed, later, unsure = self._pack(request, ordered, notes)
+        packed, later, unsure = self._pack(request, question, ordered, notes)
         results, left_out, tokens = self._results(request, packed, notes, lanes)
         window = question.window
         return Answer(
@@ -129,22 +129,25 @@ class Recall:
         )  # fmt: skip
 
     def _pack(
-        self, request: Request, ordered: Ordered, notes: dict[int, NoteInfo]
+        self, request: Request, question: query.Question, ordered: Ordered, notes: dict[int, NoteInfo]
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
         headers, marks = _costs(ordered, notes)
-        limits = pack.Limits(request.k, request.budget_tokens, request.rendered)
-        packed = pack.pack(candidates, headers, limits, marks)
+        when = question.asks_when or question.window is not None
+        limits = pack.Limits(request.k, request.budget_tokens, request.rendered, each_note=when)
+        packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
+        tight = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
         if not request.filters.as_of:
-            return packed, {}, []
+            return packed, {}, tight
         from vault_memory.asof import AsOf
 
         written = AsOf(self._store, self._vault.root, request.filters.as_of, notes)
         while out := written.later(packed.places):
             candidates = [passage for passage in candidates if passage.id not in out]
-            packed = pack.pack(candidates, headers, limits, marks)
-        return packed, {"later": len(ordered.scores) - len(candidates)}, written.unsure(packed.places)
+            packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
+        later = {"later": len(ordered.scores) - len(candidates)}
+        return packed, later, [*tight, *written.unsure(packed.places)]
 
     def _results(
         self, request: Request, packed: pack.Packed, notes: dict[int, NoteInfo], lanes: Lanes
@@ -229,9 +232,9 @@ def _costs(ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, i
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:
-    """What put a passage where it is; `ranked` is its place before near repeats and what did not fit went out."""
+    """What put a passage where it is; `ranked` is its place before repeats and what did not fit went out."""
     ranked = 1 + list(ordered.scores).index(passage_id)
-    return {**ordered.explain(passage_id), "diversity": {"ranked": ranked, "repeats_dropped_at": pack.SAME}}
+    return {**ordered.explain(passage_id), "diversity": {"ranked": ranked}}
 
 
 def _found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:

@@ -141,7 +141,7 @@ def _short(result: Result) -> str:
 _LEFT_OUT = {
     "over_budget": "{} that did not fit the budget",
     "over_k": "{} ranked lower (--k shows more)",
-    "near_duplicates": "{} nearly the same",
+    "near_duplicates": "{} with the same words",
     "changed": "{} whose note has changed since",
     "later": "{} written later, as git knows",
     "below_threshold": "{} that the preset's thresholds dropped",
