@@ -56,7 +56,7 @@ def found_at(answer: Answer, where: str | tuple[str, ...], text: str) -> int | N
 
 
 QUESTIONS = [
-    ("how do I write down an opinion?", "Guide/Vault format.md", ANY, 5),
+    ("how do I write down an opinion?", "Guide/Vault format.md", ANY, 10),
     ("what happened around Nov 7", NOVEMBER_7, ANY, 1),
     ("last time we tried postgres", ANY, "Postgres", 1),
     ("tell me about The Castle", "bank/entities/The Castle.md", "My boat house", 3),

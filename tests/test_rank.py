@@ -186,7 +186,7 @@ def test_a_score_is_the_sum_of_what_explains_it(
     for number, score in ranked.items():
         parts = ranker.explain(number)
         assert 0 < parts["note_share"] <= NOTE_SHARE
-        assert set(parts["boosts"]) <= set(WEIGHTS._fields)
+        assert set(parts["boosts"]) <= {*WEIGHTS._fields, "section"}
         assert score == pytest.approx(sum(parts["boosts"].values()), abs=0.002)  # each is rounded to 4 digits
     backwards = dataclasses.replace(found, passages=dict(reversed(found.passages.items())))
     assert Ranker(backwards).rank(Feedback()) == ranked

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.answer import Request
+from vault_memory.entities import slug
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Holding, Lexicon
@@ -15,7 +16,7 @@ from vault_memory.noterank import note_frequency
 from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
-from vault_memory.search import Search
+from vault_memory.search import NoteInfo, Search
 from vault_memory.store import Store
 from vault_memory.vectors import combine
 
@@ -44,8 +45,11 @@ OCCURRED = 0.7
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
 
-FILE = 8.0
-"""How well a note's title matches when the question names its file; the best match by words is 1."""
+NAMED, FILE = 3.0, 8.0
+"""How well a note's title matches that is all of the question, and when it names its file; the best by words is 1."""
+
+NAMESAKES = 20
+"""Among so many of the best titles one that is the whole question is looked for."""
 
 OPENING, PAGE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it."""
@@ -228,7 +232,9 @@ class Gatherer:
         found = self._search.titles(" OR ".join(question.phrases), OTHER_POOL) if question.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
-        return titles | dict.fromkeys(self._search.files(question.files), FILE)
+        whole = slug(question.text)
+        named = [n.id for n in self._search.notes(list(titles)[:NAMESAKES]).values() if whole in _slugs(n)]
+        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self._search.files(question.files), FILE)
 
     # --- vectors -------------------------------------------------------------------------------------------------
 
@@ -321,6 +327,11 @@ def _searched(held: Mapping[str, Holding]) -> list[str]:
     rarest = sorted(held, key=lambda phrase: (held[phrase].passages, phrase))
     walked = accumulate(held[phrase].passages for phrase in rarest)
     return [phrase for n, (phrase, total) in enumerate(zip(rarest, walked, strict=True)) if not n or total <= POSTINGS]
+
+
+def _slugs(note: NoteInfo) -> tuple[str, str]:
+    """What a note is called: by its title, and by its file."""
+    return slug(note.title), slug(note.path.rpartition("/")[2].removesuffix(".md"))
 
 
 def _length(vector: bytes) -> float:

@@ -69,6 +69,7 @@ class Ranker:
         self._coverage = self._covered(found.rarity)
         self._ranked_notes = NoteRanker(found)
         self._features: Mapping[str, Sequence[float]] = {}
+        self._lent_to: dict[int, float] = {}
 
     # --- first round ---------------------------------------------------------------------------------------------
 
@@ -109,14 +110,14 @@ class Ranker:
         headings = {(p.note_id, -p.section): p.id for p in self._found.passages.values() if p.is_heading}
         best: dict[tuple[int, int], int] = {}
         for passage in self._found.passages.values():
-            place = (passage.note_id, passage.section)
-            if place in headings and (place not in best or scores[passage.id] > scores[best[place]]):
-                best[place] = passage.id
+            place, here = (passage.note_id, passage.section), passage.id
+            if place in headings:
+                best[place] = max(best.get(place, here), here, key=lambda i: (scores[i], -i))
         for place, below in best.items():
             heading = headings[place]
             if scores[heading] > scores[below]:
-                scores[heading], scores[below] = scores[below], scores[heading]
-        return scores
+                self._lent_to |= {below: scores[heading] - scores[below], heading: scores[below] - scores[heading]}
+        return {i: score + self._lent_to.get(i, 0.0) for i, score in scores.items()}
 
     def features(self, passage_id: int) -> Features:
         """What is known of one candidate, after `rank`."""
@@ -138,14 +139,14 @@ class Ranker:
         columns: dict[str, Sequence[float]] = {
             "coverage": self._own(_column(self._coverage, ids), share),
             "semantic": self._own(_column(found.cosine, ids), share),
+            "note_coverage": _times([part / len(found.rarity or "1") for part in share], self._best_covered()),
             "note": _times(share, _column(scores, notes)),
             "similar": _times(share, _column(similar, notes)),
             "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
             "feedback": _times(share, _column(feedback.cosine, ids)),
             "lexical": _column(self._lexical, ids),
-            "keyword": [keyword for keyword, _, _ in words],
-            "form": [form for _, form, _ in words],
-            "phrase": [phrase for _, _, phrase in words],
+            "form": [form for form, _ in words],
+            "phrase": [phrase for _, phrase in words],
             "fact": [p.kind in FACTS for p in passages],
             "speaker": self._said_by_the_one_asked_about(),
             "reply": [self._reply(p) for p in passages],
@@ -157,7 +158,6 @@ class Ranker:
             "title": title,
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in found.exact) for p in passages] if found.exact else (),
-            "kind": [p.kind in found.kinds for p in passages],
             "order": _column(found.order, ids),
             "aside": [p.section == ASIDE for p in passages],
         }
@@ -179,6 +179,14 @@ class Ranker:
             for i, value in zip(ids, about, strict=True)
         ]
 
+    def _best_covered(self) -> Sequence[float]:
+        """The coverage of the best passage of each candidate's note."""
+        best: dict[int, float] = {}
+        for passage in self._found.passages.values():
+            covered = self._coverage.get(passage.id, 0.0)
+            best[passage.note_id] = max(best.get(passage.note_id, 0.0), covered)
+        return [best[passage.note_id] for passage in self._found.passages.values()]
+
     def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
@@ -194,14 +202,14 @@ class Ranker:
             (1 - s) * value - CONTRAST * s * s * max(best.get(p.note_id, value) - value, 0.0) for p, value, s in rows
         ]
 
-    def _in_words(self, passage: Candidate) -> tuple[float, float, float]:
-        """Keyword, form and phrase of a passage that the lexical lane found."""
-        lexical, found = self._lexical.get(passage.id, 0.0), self._found
-        if not lexical or passage.section < 0:  # a heading holds the word; what stands below it answers
-            return 0.0, 0.0, 0.0
+    def _in_words(self, passage: Candidate) -> tuple[float, float]:
+        """Form and phrase of a passage that the lexical lane found."""
+        found = self._found
+        if passage.id not in self._lexical:
+            return 0.0, 0.0
         folded = passage.text.casefold()
         form = sum(word in folded for word in found.words) / max(len(found.words), 1)
-        return lexical * self._short, form * self._short, longest_run(found.spoken, folded)
+        return form * self._short, longest_run(found.spoken, folded)
 
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)
@@ -219,6 +227,8 @@ class Ranker:
         """Why a passage has its score, after `rank`: raw score and rank in each lane, and what each feature added."""
         passage, found = self._found.passages[passage_id], self._found
         features = self.features(passage_id)._asdict()
+        added = {name: getattr(WEIGHTS, name) * value for name, value in features.items()}
+        added["section"] = self._lent_to.get(passage_id, 0.0)  # a heading changed places with what stands below it
         lanes = {"lexical": found.lexical, "semantic": found.cosine, "entity": found.about, "temporal": found.days}
         return {
             "lanes": {
@@ -227,7 +237,7 @@ class Ranker:
                 if scores.get(passage_id)
             },
             "note_share": round(self._note_share(passage), 3),
-            "boosts": {name: round(getattr(WEIGHTS, name) * value, 4) for name, value in features.items() if value},
+            "boosts": {name: round(value, 4) for name, value in added.items() if value},
         }
 
     def _said_by_the_one_asked_about(self) -> Sequence[float]:

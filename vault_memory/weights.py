@@ -16,6 +16,8 @@ class Features(NamedTuple):
     """The share of the question's terms, by rarity, in the passage and, less, around it."""
     semantic: float
     """Cosine of question and passage, -1..1."""
+    note_coverage: float
+    """The coverage of the note's best passage."""
     note: float
     """BM25 of the note, against the best."""
     similar: float
@@ -26,11 +28,9 @@ class Features(NamedTuple):
     """Cosine of the passage and where the best passages of the first round point, -1..1."""
     lexical: float
     """BM25 of the passage, against the best."""
-    keyword: float
-    """The same, for a question of one word; an eighth for one of two, a 27th for one of three: in a long one no word
-    decides."""
     form: float
-    """The share of the question's words that stand there as they were written, for a short question likewise."""
+    """The share of the question's words that stand there as they were written, for a question of one word; an eighth of
+    it for one of two, a 27th for one of three: in a long one no word decides."""
     phrase: float
     """The longest run of the question's words, as a share of them."""
     fact: float
@@ -54,8 +54,6 @@ class Features(NamedTuple):
     """The same, for a short question likewise."""
     exact: float
     """1 when it holds a quoted part, path, option or version of the question to the letter."""
-    kind: float
-    """1 for a kind of fact the question hints at."""
     order: float
     """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
     aside: float
@@ -65,27 +63,26 @@ class Features(NamedTuple):
 WEIGHTS = Features(
     coverage=6.5,
     semantic=5.5,
+    note_coverage=3.0,
     note=1.0,
     similar=2.8,
     note_semantic=1.6,
     feedback=3.8,
     lexical=0.4,
-    keyword=3.0,
-    form=2.0,
-    phrase=2.0,
-    fact=0.6,
+    form=4.0,
+    phrase=2.5,
+    fact=0.5,
     speaker=3.6,
     reply=2.0,
     question=-0.7,
-    heading=-0.5,
+    heading=-0.3,
     time=2.3,
     date=3.8,
     entity=1.5,
     title=1.0,
     titled=3.0,
-    exact=1.3,
-    kind=0.4,
-    order=3.0,
+    exact=2.0,
+    order=7.0,
     aside=-3.0,
 )
 """What each feature adds to a passage's score; rounded, since none is certain.

@@ -5,6 +5,9 @@ its score among the question's candidates (conditional logit, McFadden 1974; Lis
 et al. 2007), for vaults of graded notes by note. Newton's method finds the weights; a penalty holds each near where it
 stands, so that what the vaults say nothing about stays. Deterministic; some minutes.
 
+Questions made from each vault's own lines (known.py) are not fitted to; their mean reciprocal rank is printed as
+`known`. A heading that changes places with what it heads is left out of this model.
+
 Printed are the figures of the present weights, of the weights fitted to all vaults, and of each vault under the weights
 fitted to the others: the last is what a vault never seen may expect. `--without` prints what each feature is worth: the
 figures with its weight at 0 and the others as they are.
@@ -18,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tests.benchmarks.known import known_items
 from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
 from vault_memory.evidence import Candidate
 from vault_memory.weights import WEIGHTS, Features
@@ -33,6 +37,10 @@ HOLD = 0.02
 
 GRADED = 0.25
 """How much all questions of graded notes count against all questions of evidence lines."""
+
+
+NEUTRAL = Features(*(-1.0 if name in ("question", "heading", "aside") else 1.0 for name in Features._fields))
+"""Weights that know nothing but which way each feature points."""
 
 
 class Asked(NamedTuple):
@@ -51,31 +59,39 @@ class Asked(NamedTuple):
     paths: list[str]
     question: Judged
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the question was made from the vault itself: for judging only, not for fitting."""
+        return self.category.startswith("known")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("vaults", nargs="+", type=Path, help="folders with notes and questions.jsonl")
+    parser.add_argument("vaults", nargs="+", type=Path, help="folders with notes, perhaps questions.jsonl")
     parser.add_argument("--without", action="store_true", help="print what each feature is worth, and do not fit")
     options = parser.parse_args(arguments)
     asked = [row for folder in options.vaults for row in read(folder)]
+    told = [row for row in asked if not row.is_known]
     present = np.array(WEIGHTS)
     print(_line("present weights", asked, present))
     if options.without:
         for number, name in enumerate(Features._fields):
             print(_line(f"without {name}", asked, np.where(np.arange(len(present)) == number, 0.0, present)))
         return
-    fitted = fit(asked, present)
+    fitted = fit(told, present)
     print(_line("fitted to all", asked, fitted))
-    for vault in dict.fromkeys(row.vault for row in asked):
-        others = fit([row for row in asked if row.vault != vault], present)
-        print(_line(f"{vault}, fitted to the others", [row for row in asked if row.vault == vault], others))
+    for vault in dict.fromkeys(row.vault for row in told):
+        # From NEUTRAL: the present weights were fitted to the vault left out, too.
+        others = fit([row for row in told if row.vault != vault], np.array(NEUTRAL))
+        print(_line(f"{vault}, fitted to the others", [row for row in told if row.vault == vault], others))
     for name, old, new in zip(Features._fields, present, fitted, strict=True):
         print(f"{name:14} {old:6.2f} -> {new:6.2f}")
 
 
 def read(folder: Path) -> list[Asked]:
     """Every question of a vault with its candidates."""
+    asked = questions(folder) if (folder / "questions.jsonl").exists() else []
     with opened(folder) as memory, memory.reading() as (store, _):
         paths: dict[int, str] = dict(store.rows("SELECT id, path FROM note"))
         return [
@@ -86,7 +102,7 @@ def read(folder: Path) -> list[Asked]:
                 paths,
                 [*map(ranker.features, found.passages)],
             )
-            for question, found, ranker in gathered(memory, questions(folder))
+            for question, found, ranker in gathered(memory, [*asked, *known_items(memory)])
         ]
 
 
@@ -106,7 +122,8 @@ def _asked(
         grades = {number: 2.0 ** question.relevant.get(at, 0) - 1 for number, at in zip(group, where, strict=True)}
         worth = np.array([grades[number] for number in range(len(grades))])
     return Asked(
-        vault, question.category, np.array(features, float), worth / worth.sum() if worth.any() else worth,
+        vault, question.category, np.array(features, float).reshape(-1, len(WEIGHTS)),
+        worth / worth.sum() if worth.any() else worth,
         group, [p.tokens for p in passages], held, len(pieces), where, question,
     )  # fmt: skip
 
@@ -173,7 +190,8 @@ def _slope(row: Asked, weights: Floats) -> tuple[Floats, Floats]:
 
 def _line(label: str, asked: Sequence[Asked], weights: Floats) -> str:
     """Evidence recall at each budget, that of multi-hop questions, and nDCG@10."""
-    lines = [row for row in asked if not row.question.relevant]
+    lines = [row for row in asked if not row.question.relevant and not row.is_known]
+    known = [row for row in asked if row.is_known]
     hops = [row for row in lines if row.category == "multi-hop"]
     graded = [row for row in asked if row.question.relevant]
     parts = [f"{label:32}"]
@@ -184,6 +202,8 @@ def _line(label: str, asked: Sequence[Asked], weights: Floats) -> str:
             )
     if graded:
         parts.append(f"nDCG@10 {np.mean([_gain(row, weights) for row in graded]):.4f}")
+    if known:
+        parts.append(f"known {np.mean([_place(row, weights) for row in known]):.4f}")
     return "  ".join(parts)
 
 
@@ -200,6 +220,11 @@ def _recall(row: Asked, weights: Floats, budget: int) -> float:
             budget -= row.tokens[n]
             found |= row.held[n]
     return len(found) / row.pieces
+
+
+def _place(row: Asked, weights: Floats) -> float:
+    """The reciprocal rank of the first candidate that holds a line of the item."""
+    return next((1 / place for place, n in enumerate(_order(row, weights), 1) if row.held[n]), 0.0)
 
 
 def _gain(row: Asked, weights: Floats) -> float:
