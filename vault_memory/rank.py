@@ -107,7 +107,8 @@ class Ranker:
 
         The heading holds the word; what stands below it answers.
         """
-        headings = {(p.note_id, -p.section): p.id for p in self._found.passages.values() if p.is_heading}
+        of_headings = sorted(i for i, p in self._found.passages.items() if p.is_heading)
+        headings = {(p.note_id, -p.section): p.id for p in map(self._found.passages.__getitem__, of_headings)}
         best: dict[tuple[int, int], int] = {}
         for passage in self._found.passages.values():
             place, here = (passage.note_id, passage.section), passage.id
