@@ -1,5 +1,7 @@
 """claims.py and supersede.py: a labelled table of pairs, both ways, and the rules of order."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +16,8 @@ DAY = 740_000
 def told(key: int, head: str, text: str, day: int, kind: str = "world", since: int | None = None) -> list[Told]:
     subjects = [head] if head else []
     return [
-        Told(key, head.casefold(), claim, day, day if since is None else since, key, key)
-        for claim in claims(kind, subjects, text)
+        Told(key, head.casefold(), claim, day, since or (claim.start.toordinal() if claim.start else day), key, key)
+        for claim in claims(kind, subjects, text, date.fromordinal(day))
     ]
 
 
@@ -77,6 +79,14 @@ REPLACED = [
     ("Tern", "Postgres is the right place for the tile index, because we run it anyway.",
      "SQLite is the better place for the tile index: one file beside the pack. I thought otherwise before."),
     ("Tern", "Uses Postgres.", "Migrated from Postgres to SQLite."),
+    ("Peter", "The best place for the bike is the cellar.", "The best place for the bike is the shed."),
+    ("", "The rent is 900 in winter.", "The rent is 950 in winter."),
+    ("Peter", "Works at Siemens on Mondays.", "Works at Bosch on Mondays."),
+    ("Peter", "Drinks coffee in the evening.", "No longer drinks coffee in the evening."),
+    ("Peter", "His manager is Ida Berg.", "His manager is Lars from now on."),
+    ("Tern", "The port is 8080 on staging.", "The port is 8443 on staging."),
+    ("Flat", "The rent is 1180 until the end of May 2025.", "The rent is 1240."),
+    ("Peter", "Lives in Oslo since 2019.", "Moved to Bergen last month."),
 ]  # fmt: skip
 
 KEPT = [
@@ -142,6 +152,44 @@ KEPT = [
     ("Peter", "His sister is Alice.", "His sister is Elin."),
     ("Peter", "Allergic to nuts.", "Allergic to eggs."),
     ("Peter", "Married to Anna.", "Met Lena."),
+    # What holds at times only, or in one place, and what holds always, never meet.
+    ("Flat", "The rent is 900 in winter.", "The rent is 1200 in summer."),
+    ("Flat", "The rent is 900.", "The rent is 1200 in July and August."),
+    ("Peter", "Drinks coffee.", "No longer drinks coffee in the evening."),
+    ("Peter", "Drinks coffee.", "Stopped drinking coffee at night."),
+    ("Peter", "Drinks coffee.", "Switched from coffee to tea in the evening."),
+    ("Peter", "Likes fish.", "Cannot stand fish on Fridays."),
+    ("Peter", "Likes coffee cake.", "Dislikes coffee."),
+    ("Peter", "Likes coffee.", "Dislikes coffee cake."),
+    ("Peter", "Works at Acme.", "Works at Globex on Fridays."),
+    ("Peter", "Works at Siemens on Mondays.", "Works at Bosch on Fridays."),
+    ("Peter", "Works for volvo.", "Works for Bosch every other week."),
+    ("Peter", "Lives in Oslo.", "Lives in Bergen in summer."),
+    ("Peter", "Lives in Oslo.", "Lives in Bergen during the holidays."),
+    ("Peter", "Lives in Oslo.", "Lives in Paris on weekdays."),
+    ("Peter", "Lives in Oslo.", "Is living in Paris this month."),
+    ("Peter", "Lives in Oslo.", "Is living in Paris for the summer."),
+    ("Peter", "Lives in Oslo.", "Lives in the Old Town."),
+    ("Peter", "Does not live in Oslo.", "Does not live in Bern."),
+    ("Peter", "His manager is Ida.", "His manager is out sick."),
+    ("Peter", "His manager is Ida.", "His manager is happy."),
+    ("Peter", "His wife is Ida.", "His wife is Swedish."),
+    ("Peter", "His phone number is 555 1234.", "His phone number is 555 9999 at work."),
+    ("Peter", "His phone number is 555 1234.", "His phone number is wrong."),
+    ("Peter", "His email is p@work.com.", "His email is p@home.net for private things."),
+    ("Peter", "Reports to Ida.", "Reports to Mona on Mondays."),
+    ("Peter", "His favourite season is autumn.", "His favourite season is not winter."),
+    ("Peter", "His dentist is Dr Lund.", "His dentist is not Dr Holm."),
+    ("Tern", "The editor is Vim.", "The editor is good."),
+    ("Tern", "The port is 8443 on staging.", "The port is 8080 on production."),
+    ("Tern", "The price is 100 kr.", "The price is 120 kr on Saturday."),
+    ("Tern", "The price is 110 kr on Sunday.", "The price is 120 kr on Saturday."),
+    ("Tern", "The price is 100 kr.", "The price is 100.00 kr."),
+    ("Tern", "The price is 100 kr.", "The price is 100."),
+    ("Tern", "The price is 12,50 kr.", "The price is 12.5 kr."),
+    ("Tern", "The price is 1 200 kr.", "The price is 1,200 kr."),
+    ("Tern", "The budget is 300 for 2025.", "The budget is 400 for 2026."),
+    ("Peter", "Yoga is on Tuesday.", "Yoga is on Thursday."),
 ]  # fmt: skip
 
 
@@ -192,6 +240,32 @@ def test_what_holds_later_replaces_nothing_yet() -> None:
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Moves to Lund.", DAY + 5, since=DAY + 20)]
     assert supersede.successors(pair, DAY + 19) == {}
     assert supersede.successors(pair, DAY + 20) == {1: 2}
+
+
+@pytest.mark.parametrize("newer", ["His dentist is Dr Holm from 2030.", "From May 2030 his dentist is Dr Holm."])
+def test_what_a_sentence_says_to_begin_later_counts_from_then(newer: str) -> None:
+    begins = date(2030, 5 if "May" in newer else 1, 1).toordinal()
+    pair = [*told(1, "Peter", "His dentist is Dr Lund.", DAY), *told(2, "Peter", newer, DAY + 30)]
+    assert supersede.successors(pair, begins - 1) == {}
+    assert supersede.successors(pair, begins) == {1: 2}
+
+
+def test_a_month_without_a_year_is_the_next_one() -> None:
+    may = date(2026, 5, 10).toordinal()
+    pair = [
+        *told(1, "Flat", "The rent is 1180 until the end of May.", may),
+        *told(2, "Flat", "The rent is 1240 from June.", may + 2),
+    ]
+    assert supersede.successors(pair, date(2026, 5, 31).toordinal()) == {}
+    assert supersede.successors(pair, date(2026, 6, 1).toordinal()) == {1: 2}
+
+
+def test_a_beginning_that_nothing_dates_and_an_end_replace_nothing() -> None:
+    (undated,) = claims("world", ["Flat"], "The rent is 1240 from June.")
+    (ending,) = claims("world", ["Flat"], "The rent is 1180 until the end of May.")
+    (before,) = claims("world", ["Flat"], "The rent is 1100.")
+    assert not supersede.supersedes(undated, before)
+    assert not supersede.supersedes(ending, before)
 
 
 def test_what_held_earlier_replaces_nothing() -> None:

@@ -52,7 +52,8 @@ def _claims(
     store: Store, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
 ) -> list[tuple[object, ...]]:
     sql = (
-        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, f.occurred_from, n.id, p.start_line"
+        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
+        " coalesce(c.start, f.occurred_from), n.id, p.start_line"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
         " WHERE n.day <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"

@@ -6,10 +6,14 @@ attribute that can hold only one way at a time; what is merely similar ("likes t
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
 """How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
+
+DENIES, PASSES = "denies", "passes"
+"""Plainly as not so ("hates fish"); or with an end, or a beginning nobody dates: superseded itself, it ends none."""
 
 ANY = "any"
 """The slot of "switched from X": ends X whatever was said to be done with it."""
@@ -18,13 +22,20 @@ ANY = "any"
 class Claim(NamedTuple):
     """What a fact says of its subject: `slot` is the attribute, `value` its words; `whole` when it says nothing else.
 
-    Only a fact that says nothing else can be superseded: the rest of it may still hold.
+    Only a fact that says nothing else can be superseded: the rest of it may still hold. What holds at certain times or
+    places only has them in its slot, behind `@`. `start` is the later day from which it holds, if it names one.
     """
 
     slot: str
     value: str
     how: str = STATES
     whole: bool = True
+    start: date | None = None
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether it says that something is not so."""
+        return self.how in (ENDS, DENIES)
 
 
 class Told(NamedTuple):
@@ -52,16 +63,19 @@ COUNTRIES = frozenset(_COUNTRIES.split())
 
 def supersedes(newer: Claim, older: Claim) -> bool:
     """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
-    if not older.whole:
+    if not older.whole or newer.how == PASSES:
         return False
     if newer.slot == ANY:
-        return older.how != ENDS and older.slot != "like" and _bare(older.value) == newer.value
+        liked = older.is_negative or older.slot == "like" or "@" in older.slot
+        return not liked and _bare(older.value) == newer.value
     if newer.slot != older.slot:
         return False
-    if ENDS in (newer.how, older.how):
-        return newer.how != older.how and _same(newer.value, older.value)
-    if not _is_exclusive(newer.slot):
-        return newer.slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
+    if newer.is_negative or older.is_negative:
+        # What is over is just that: who drinks no coffee at night may drink it, and who hates fish like fish cake.
+        return newer.is_negative != older.is_negative and newer.value == older.value
+    slot = newer.slot.partition("@")[0]
+    if not _is_exclusive(slot):
+        return slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
     return _comparable(newer.value, older.value) and not _same(newer.value, older.value)
 
 
@@ -76,9 +90,10 @@ def _bare(value: str) -> str:
 
 def _same(one: str, other: str) -> bool:
     """Whether two values are one: equal, or the one says the other more fully ("Bern", "Bern Switzerland")."""
-    first, second = (set(value.split("|")[0].split()) for value in (one, other))
-    alike = first <= second or second <= first if "|" not in one and one and other else first == second
-    return alike and (one.partition("|")[2] == other.partition("|")[2] or not all("|" in v for v in (one, other)))
+    if "|" in one and "|" in other:
+        return one.partition("|")[0] == other.partition("|")[0]
+    first, second = set(one.split()), set(other.split())
+    return first <= second or second <= first
 
 
 def _comparable(one: str, other: str) -> bool:
