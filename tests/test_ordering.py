@@ -76,6 +76,35 @@ def test_what_begins_later_takes_its_place_on_that_day(tmp_path: Path) -> None:
     assert (found[old], list(found)) == (new, [new, old])
 
 
+def world(*lines: str) -> str:
+    return "## Retain\n" + "".join(f"- {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"bank/world.md": world("W @Anna: Anna lives in Oslo."),
+         "memory/2025-06-01.md": world("W @Anna: Anna now lives in Bergen.")},
+        {"bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen.")},
+        {"bank/world.md": world("W(t=2025-06-05) @Anna: Anna lives in Bergen.",
+                                "W(t=2025-01-05) @Anna: Anna lives in Oslo.")},
+    ],
+)  # fmt: skip
+def test_facts_of_notes_without_a_day_are_superseded_too(tmp_path: Path, notes: dict[str, str]) -> None:
+    answer = ask(memory(fill(tmp_path, notes)), "where does Anna live")
+    found = {r.content.rsplit(" ", 1)[1]: r for r in answer.results if r.kind == "world"}
+    assert list(found) == ["Bergen.", "Oslo."]
+    assert (found["Oslo."].superseded_by, found["Bergen."].superseded_by) == (found["Bergen."].source, None)
+
+
+def test_what_has_no_day_supersedes_nothing_as_of_a_day(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {
+        "bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen."),
+    }))  # fmt: skip
+    answer = ask(of, "where does Anna live", filters=Filters(as_of=date(2025, 6, 1)))
+    assert [r.superseded_by for r in answer.results if r.kind == "world"] == [None, None]
+
+
 def test_text_and_json_say_it_within_the_budget(vault: Memory) -> None:
     query = ["recall", "where does Peter live", "--vault", str(vault.vault.root), "--no-journal", "--now", "2025-12-01"]
     text = call(*query).out

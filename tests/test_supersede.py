@@ -279,11 +279,45 @@ def test_two_people_are_two() -> None:
     assert supersede.successors(pair, DAY + 99) == {}
 
 
+def undated(key: int, text: str, note: int = 7) -> list[Told]:
+    return [one._replace(day=None, since=None, note=note) for one in told(key, "Anna", text, DAY)]
+
+
+def test_a_dated_change_is_newer_than_what_has_no_day() -> None:
+    old = undated(1, "Lives in Oslo.")
+    assert supersede.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
+    likes = undated(1, "Likes fish.")
+    assert supersede.successors([*likes, *told(2, "Anna", "No longer likes fish.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*likes, *told(2, "Anna", "Hates fish.", DAY)], DAY) == {}
+    again = told(3, "Anna", "Lives in Oslo.", DAY + 9)
+    assert supersede.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1) is None
+
+
+def test_what_has_no_day_is_newer_than_nothing_dated() -> None:
+    dated = told(1, "Anna", "Lives in Oslo.", DAY)
+    assert supersede.successors([*dated, *undated(2, "Now lives in Bergen.")], DAY + 9) == {}
+
+
+def test_in_one_undated_note_a_later_line_that_tells_of_a_change_decides() -> None:
+    old, plain, change = (undated(n, text) for n, text in enumerate(
+        ("Lives in Oslo.", "Lives in Bergen.", "Now lives in Bergen."), 1
+    ))  # fmt: skip
+    assert supersede.successors([*old, *plain], DAY) == {}
+    assert supersede.successors([*old, *change], DAY) == {1: 3}
+    assert supersede.successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
+    above = [one._replace(line=9) for one in old]
+    assert supersede.successors([*above, *change], DAY) == {}
+
+
 def test_of_one_day_the_line_decides_in_one_note_only() -> None:
     first, second = told(1, "Peter", "Lives in Malmö.", DAY), told(2, "Peter", "Lives in Lund.", DAY)
     together = [one._replace(note=7) for one in (*first, *second)]
     assert supersede.successors(together, DAY) == {1: 2}
     assert supersede.successors([*first, *second], DAY) == {}
+    turned = [one._replace(since=DAY + 3) if one.key == 1 else one for one in together]
+    assert supersede.successors(turned, DAY + 3) == {2: 1}
 
 
 @given(

@@ -20,9 +20,9 @@ ASIDE = re.compile(r"\s*\([^()]*\)|,?\s+\b(?:because|so that|which|although|thou
 OPEN = re.compile(
     r"\?|[\"“”„]|\b(?:will|would|wants?|wanted|plan(?:s|ned|ning)? to|hop(?:es|ed|ing) to|might|could|should"
     r"|consider\w*|think(?:s|ing)?|thought|going to|used to|maybe|perhaps|probably|likely|if|unless|once|until|till"
-    r"|except|sometimes|often|usually|mostly|also|too|both|either|another|second|besides|additionally|as well|other|says?|said"
+    r"|except|sometimes|often|usually|also|too|both|either|another|second|besides|additionally|as well|other|says?|said"
     r"|told|heard|claims|that|had|were|formerly|previously|originally|for a (?:week|while|month|day)|temporarily|almost"
-    r"|nearly|about to|some of|one of|half)\b|\bmay\b(?! \d)",
+    r"|nearly|mostly|about to|some of|one of|half)\b|\bmay\b(?! \d)",
 )
 WAS = re.compile(r"\bwas\b(?! (?:raised|increased|reduced|lowered|changed|cut|moved|renamed|promoted))")
 CHANGE = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
@@ -130,9 +130,9 @@ PARTICLES = _set("de da del della di van von der den af av la le du bin ibn al e
 ADJECTIVES = _set(
     "american arab australian austrian belgian brazilian british bulgarian canadian catholic chinese croatian czech"
     " danish dutch egyptian english estonian european finnish french german greek hindu hungarian icelandic indian"
-    " iranian iraqi irish israeli italian japanese jewish kenyan korean latvian lithuanian mexican muslim nigerian norwegian"
-    " pakistani persian polish portuguese romanian russian scottish serbian slovak spanish swedish swiss syrian thai"
-    " turkish ukrainian vietnamese welsh"
+    " iranian iraqi irish israeli italian japanese jewish kenyan korean latvian lithuanian mexican muslim"
+    " nigerian norwegian pakistani persian polish portuguese romanian russian scottish serbian slovak spanish"
+    " swedish swiss syrian thai turkish ukrainian vietnamese welsh"
 )
 """Capitalised, and no name."""
 

@@ -42,6 +42,9 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
     pairs |= {(ANY, subject) for _, subject in pairs}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
     told = [_told(names, row) for row in _claims(store, pairs, last, filters.scopes)]
+    if filters.as_of or filters.until:
+        # Nobody knows whether what has no day was written by then.
+        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
     given = set(json.loads(wanted))
     found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
     places = _places(store, found.values())
@@ -56,7 +59,8 @@ def _claims(
         " coalesce(c.start, f.occurred_from), n.id, p.start_line"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
-        " WHERE n.day <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
+        " WHERE coalesce(n.day, '') <= ?"
+        " AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
     )
     allowed = json.dumps(list(scopes))
     return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
@@ -64,13 +68,14 @@ def _claims(
 
 def _told(names: Names, row: tuple[object, ...]) -> Told:
     key, subject, slot, value, how, whole, day, since, note, line = row
-    mentioned = date.fromisoformat(str(day)).toordinal()
+    begins = date.fromisoformat(str(since)).toordinal() if since else None
+    mentioned = date.fromisoformat(str(day)).toordinal() if day else begins
     return Told(
         key=int(str(key)),
         subject=_meaning(names, str(subject))[0],
         claim=Claim(str(slot), str(value), str(how), bool(whole)),
         day=mentioned,
-        since=date.fromisoformat(str(since)).toordinal() if since else mentioned,
+        since=begins or mentioned,
         note=int(str(note)),
         line=int(str(line)),
     )

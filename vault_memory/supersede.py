@@ -39,13 +39,13 @@ class Claim(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals."""
+    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals or unknown."""
 
     key: int
     subject: str
     claim: Claim
-    day: int
-    since: int
+    day: int | None
+    since: int | None
     note: int = 0
     line: int = 0
 
@@ -121,7 +121,8 @@ def successors(told: Iterable[Told], today: int, asked: Container[int] | None = 
     `asked` limits the answer to these keys.
 
     Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
-    yet. Two claims of one day are told apart by their lines in one note, and not at all in two.
+    yet. Two claims of one day are told apart by their lines in one note, and not at all in two. Against what has no day
+    only words of change are newer: with a day of their own, or further down in the same undated note.
     """
     groups: dict[tuple[str, str], list[Told]] = {}
     for one in told:
@@ -135,26 +136,30 @@ def successors(told: Iterable[Told], today: int, asked: Container[int] | None = 
 
 def _in_group(olders: Sequence[Told], group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
     for older in olders:
-        later = [t for t in group if t.key != older.key and _is_newer(t, older) and t.since <= today]
+        known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
+        later = (t for t in known if _is_newer(t, older))
         rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
         if not rivals:
             continue
-        newest = max(rivals, key=lambda t: (t.day, t.note, t.line))
-        again = (
-            t for t in later if t.claim[:2] == older.claim[:2] and (t.claim.how == ENDS) == (older.claim.how == ENDS)
-        )
-        if not any(_is_newer(t, newest) for t in again):
+        newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line))
+        if not any(_repeats(t.claim, older.claim) and _is_newer(t, newest, or_plain=True) for t in known):
             yield older.key, newest.key
 
 
 def _repeats(one: Claim, other: Claim) -> bool:
-    return one[:2] == other[:2] and (one.how == ENDS) == (other.how == ENDS)
+    return one[:2] == other[:2] and one.is_negative == other.is_negative
 
 
-def _is_newer(one: Told, other: Told) -> bool:
-    if one.day == other.day:
-        return one.note == other.note and one.line > other.line and one.since >= other.since
-    return one.day > other.day and one.since >= other.since
+def _is_newer(one: Told, other: Told, or_plain: bool = False) -> bool:
+    """Whether one was told after the other; `or_plain` where no word of change is needed to know it: it repeats."""
+    if other.day is None:
+        changes = or_plain or one.claim.how in (CHANGES, REPLACES, ENDS)
+        return changes and (one.day is not None or (one.note == other.note and one.line > other.line))
+    since, before = one.since or one.day or 0, other.since or other.day
+    if one.day is None or since < before:
+        return False
+    lines = one.note == other.note and (since, one.line) > (before, other.line)
+    return one.day > other.day or (one.day == other.day and lines)
 
 
 def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
