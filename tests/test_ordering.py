@@ -52,6 +52,32 @@ def test_who_asks_for_the_old_value_gets_it_first(vault: Memory) -> None:
     assert next(iter(marks(ask(vault, "Malmö")))) == OLD
 
 
+@pytest.mark.parametrize("newer", ["Bo moved to Oslo.", "Bo relocated to Oslo.", "Bo now resides in Oslo."])
+@pytest.mark.parametrize("query", ["where does Bo live", "does Bo still live there", "in which town is Bo living"])
+def test_words_for_what_is_asked_do_not_put_the_older_first(tmp_path: Path, newer: str, query: str) -> None:
+    of = memory(fill(tmp_path, {
+        "memory/2026-01-05.md": "## Retain\n- W @Bo: Bo lives in Malmö.\n- W @Bo: Bo has a red boat.\n",
+        "memory/2026-03-05.md": f"## Retain\n- W @Bo: {newer}\n",
+    }))  # fmt: skip
+    now = datetime(2026, 4, 1, tzinfo=UTC)
+    assert list(marks(ask(of, query, now=now)))[:2] == ["memory/2026-03-05.md#L2", "memory/2026-01-05.md#L2"]
+    assert next(iter(marks(ask(of, f"{query}, in Malmö", now=now)))) == "memory/2026-01-05.md#L2"
+
+
+def test_a_successor_that_no_lane_found_is_brought_in(tmp_path: Path) -> None:
+    talk = {f"n{n}.md": f"The house of number {n} was sold in spring.\n" for n in range(300)}
+    of = memory(fill(tmp_path, talk | {
+        "memory/2025-10-01.md": "## Retain\n- W @Flat: The monthly rent is 900 euro for the house.\n",
+        "memory/2025-10-02.md": "## Retain\n- W @Flat: The fee is 12.\n- W @Bo: Bo lives in Malmö.\n",
+        "memory/2025-11-01.md": "## Retain\n- W @Bo: He relocated to Oslo.\n",
+    }))  # fmt: skip
+    answer = ask(of, "who lives anywhere", mode="lexical", k=2, explain=True)
+    assert [r.source for r in answer.results] == ["memory/2025-11-01.md#L2", "memory/2025-10-02.md#L3"]
+    assert (answer.results[0].why or {})["lanes"] == {}
+    hidden = ask(of, "who lives anywhere", mode="lexical", filters=Filters(kinds=("world",), until=date(2025, 10, 30)))
+    assert [r.date for r in hidden.results] == ["2025-10-02"] * len(hidden.results) != []
+
+
 def test_nothing_was_superseded_before_it_was(vault: Memory) -> None:
     assert marks(ask(vault, "where does Peter live", filters=Filters(as_of=date(2025, 10, 31))))[OLD] is None
     before = datetime(2025, 10, 15, 12, tzinfo=UTC)

@@ -22,6 +22,8 @@ class Successor(NamedTuple):
     start_line: int
     end_line: int
     header_tokens: int
+    instead_of: str = ""
+    """What the older claimed, in words: who asks for that very thing wants the older."""
 
     @property
     def source(self) -> str:
@@ -48,7 +50,8 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
     given = set(json.loads(wanted))
     found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
     places = _places(store, found.values())
-    return {old: places[new] for old, new in found.items()}
+    said = {old: " ".join(one.claim.value for one in told if one.key == old) for old in found}
+    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
 
 
 def _claims(
