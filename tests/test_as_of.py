@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, put
 
-from vault_memory import gitlines
+from vault_memory import gitlines, journal
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.asof import was_there
 from vault_memory.config import Config
@@ -25,10 +25,16 @@ def memory(root: Path) -> Memory:
     return Memory(Config(vault=root))
 
 
-def ask(root: Path, query: str, as_of: date | None = D, keep: bool = False, now: date = date(2025, 12, 1)) -> Answer:
-    moment = datetime(now.year, now.month, now.day, 12, tzinfo=UTC)
-    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=keep)
+def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
+    moment = datetime(2025, 12, 1, 12, tzinfo=UTC)
+    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
     return answer
+
+
+def asked(root: Path, query: str, day: date) -> None:
+    """Write down that this was asked on a day, and what it was answered."""
+    cited = [journal.Cited(result.source, result.key) for result in ask(root, query, None).results]
+    journal.note_recall(root, query, datetime(day.year, day.month, day.day, 12, tzinfo=UTC), cited)
 
 
 def texts(answer: Answer) -> set[str]:
@@ -96,10 +102,17 @@ def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
 
 def test_the_journal_knew_a_line(tmp_path: Path) -> None:
     fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
-    ask(tmp_path, "what do herons eat", None, keep=True, now=date(2025, 10, 5))
+    asked(tmp_path, "what do herons eat", date(2025, 10, 5))
     answer = ask(tmp_path, "heron")
     assert "A heron eats eels." in texts(answer)
     assert "as-of" not in dict(answer.degraded)
+
+
+def test_git_is_believed_before_the_journal(versioned: Path) -> None:
+    asked(versioned, "when does a heron nest", date(2025, 10, 10))
+    answer = ask(versioned, "heron")
+    assert "A heron nests in March." not in texts(answer)
+    assert answer.omitted["later"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the trap is a shell script")

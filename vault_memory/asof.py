@@ -37,7 +37,8 @@ class AsOf:
         fresh = [p for p in asked if p.id not in self._known]
         seen = self._seen(fresh)
         for passage in fresh:
-            self._known[passage.id] = True if passage.id in seen else self._by_git(passage)
+            known = self._by_git(passage)
+            self._known[passage.id] = True if known is None and passage.id in seen else known
         return {p.id for p in asked if self._known[p.id] is False}
 
     def unsure(self, places: Iterable[Sequence[Candidate]]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ Everything below knows only what it is given; everything above (command line, la
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -57,7 +57,10 @@ class Memory(Keeper):
     def recall(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
+        """Answer questions one after the other from one opened index.
+
+        `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
+        """
         try:
             yield from self._answers(requests, progress, keep)
         finally:
@@ -80,9 +83,9 @@ class Memory(Keeper):
                         answer = engine.answer(request)
                         degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
-                        if keep and self.config.journal:
+                        if keep and self.config.journal and not request.is_pinned:
                             cited = [journal.Cited(result.source, result.key) for result in answer.results]
-                            journal.note_recall(self.vault.root, request.query, request.now, cited)
+                            journal.note_recall(self.vault.root, request.query, datetime.now(UTC), cited)
                         yield answer
                         request, mended = next(waiting, None), ()
             except schema.DAMAGED as error:
