@@ -4,12 +4,13 @@ The claims lie in the index; who is meant by a name, and what was known by a day
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
 from vault_memory.answer import Filters
-from vault_memory.knowledge import Names
+from vault_memory.knowledge import FactLine, Names
 from vault_memory.store import Store
 from vault_memory.supersede import ANY, Claim, Told, successors
 
@@ -52,6 +53,20 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
     places = _places(store, found.values())
     said = {old: " ".join(one.claim.value for one in told if one.key == old) for old in found}
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
+
+
+def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+    """The same facts in the same order, each with where the fact stands that took its place."""
+    sql = (
+        "SELECT n.path, p.start_line, p.id FROM json_each(?) j JOIN note n ON n.path = j.value ->> 0"
+        " JOIN passage p ON p.note_id = n.id AND p.start_line = j.value ->> 1"
+        " JOIN fact f ON f.passage_id = p.id AND f.part = 0"
+    )
+    places = json.dumps([(fact.path, fact.start_line) for fact in facts])
+    ids = {(path, line): passage for path, line, passage in store.rows(sql, places)}
+    after = superseded(store, Names(store), ids.values(), today, Filters())
+    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
+    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
 def _claims(

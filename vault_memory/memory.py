@@ -162,10 +162,16 @@ class Memory(Keeper):
         return read(self.vault, path, lines, max_tokens)
 
     def entity(self, name: str, progress: "Progress | None" = None) -> "EntityProfile | None":
-        """What is known of one entity, or None when nothing is."""
+        """What is known of one entity, or None when nothing is; what was superseded comes last."""
+        from vault_memory.history import marked
         from vault_memory.knowledge import profile
 
-        return self._look(lambda store, _: profile(store, name), progress)
+        def look(store: Store, _: Freshness) -> "EntityProfile | None":
+            found = profile(store, name)
+            facts = marked(store, found.facts, date.today()) if found else []
+            return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
+
+        return self._look(look, progress)
 
     def entities(self, progress: "Progress | None" = None) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
@@ -180,10 +186,10 @@ class Memory(Keeper):
         return self._look(lambda store, _: Names(store).near(name))
 
     def opinions(self, entity: str | None = None, progress: "Progress | None" = None) -> "list[Opinion]":
-        """The beliefs held, strongest first."""
+        """The beliefs held, strongest first; those that hold no longer last."""
         from vault_memory.opinions import held
 
-        return self._look(lambda store, _: held(store, entity), progress)
+        return self._look(lambda store, _: held(store, entity, date.today()), progress)
 
     def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
         """Read from the index, and remember as `seen` what it was like."""
