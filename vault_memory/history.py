@@ -51,7 +51,9 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
     given = set(json.loads(wanted))
     found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
     places = _places(store, found.values())
-    said = {old: " ".join(one.claim.value for one in told if one.key == old) for old in found}
+    said: dict[int, str] = {}
+    for one in told:
+        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
 
 

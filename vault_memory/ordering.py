@@ -43,6 +43,7 @@ class Ordering:
 
     def __init__(self, store: Store, search: Search, names: Names) -> None:
         self._store, self._search, self._names = store, search, names
+        self._stems = Lexicon(store).stems
 
     def order(self, request: Request, found: Evidence, feedback: Callable[[Ranker], Feedback]) -> Ordered:
         """Score by the request's preset; `feedback` is what rank.py's second round learns from its first."""
@@ -77,9 +78,8 @@ class Ordering:
         lost = [term for term, hits in found.hits.items() if old in hits and new.id not in hits]
         if not lost:
             return False
-        lexicon = Lexicon(self._store)
-        said = set(lexicon.stems(new.instead_of))
-        return any(said.intersection(lexicon.stems(term.strip('"*'))) for term in lost)
+        said = set(self._stems(new.instead_of))
+        return any(said.intersection(self._stems(term.strip('"*'))) for term in lost)
 
     def _lives(self, passages: Mapping[int, Candidate], today: date) -> dict[int, Life]:
         notes = self._search.notes({p.note_id for p in passages.values()})
