@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, put
 
-from vault_memory import gitlines
+from vault_memory import gitlines, journal
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.asof import was_there
 from vault_memory.config import Config
@@ -25,10 +25,16 @@ def memory(root: Path) -> Memory:
     return Memory(Config(vault=root))
 
 
-def ask(root: Path, query: str, as_of: date | None = D, keep: bool = False, now: date = date(2025, 12, 1)) -> Answer:
-    moment = datetime(now.year, now.month, now.day, 12, tzinfo=UTC)
-    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=keep)
+def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
+    moment = datetime(2025, 12, 1, 12, tzinfo=UTC)
+    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
     return answer
+
+
+def asked(root: Path, query: str, day: date) -> None:
+    """Write down that this was asked on a day, and what it was answered."""
+    cited = [journal.Cited(result.source, result.key) for result in ask(root, query, None).results]
+    journal.note_recall(root, query, datetime(day.year, day.month, day.day, 12, tzinfo=UTC), cited)
 
 
 def texts(answer: Answer) -> set[str]:
@@ -72,6 +78,50 @@ def test_lines_git_knows_to_be_later_are_out(versioned: Path) -> None:
     assert "later" not in ask(versioned, "heron", None).omitted
 
 
+def test_a_line_git_saw_later_in_a_dated_note_is_out(versioned: Path) -> None:
+    put(versioned, "memory/2025-10-01.md", "The heron stood by the weir.\n\nThe heron was a stork.\n")
+    commit(versioned, "2025-11-16")
+    answer = ask(versioned, "heron")
+    assert texts(answer) == {"The heron stood by the weir.", "A heron eats eels."}
+    assert "The heron was a stork." in texts(ask(versioned, "heron", date(2025, 11, 17)))
+
+
+def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) -> None:
+    """A log is often committed the next morning, or days after: its first commit does not tell when it was written."""
+    put(versioned, "memory/2025-10-19.md", "The heron slept.\n")
+    commit(versioned, "2025-10-25")
+    put(versioned, "memory/2025-10-20.md", "The heron woke.\n")
+    commit(versioned, "2025-10-20")
+    put(versioned, "memory/2025-10-20.md", "The heron woke.\n\nThe heron flew in the evening.\n")
+    commit(versioned, "2025-10-21")
+    found = texts(ask(versioned, "heron"))
+    assert {"The heron slept.", "The heron woke.", "The heron flew in the evening."} <= found
+
+
+def test_what_was_moved_is_as_old_as_it_was(versioned: Path) -> None:
+    """Lines put in another order, indented, or split off into a note of their own."""
+    lines = [f"Heron {n} has its nest in tree {n * 7}." for n in range(5)]
+    put(versioned, "Nests.md", "\n".join(lines) + "\n")
+    commit(versioned, "2025-10-02")
+    put(versioned, "Nests.md", "\n".join([f"  {lines[2]}", lines[1], lines[0]]) + "\n")
+    put(versioned, "Trees.md", "\n".join(lines[3:]) + "\n")
+    commit(versioned, "2025-11-20")
+    answer = ask(versioned, "heron nest tree")
+    assert set(lines) <= texts(answer)
+    assert "as-of" not in dict(answer.degraded)
+
+
+def test_what_git_does_not_know_of_dated_notes_is_said(
+    versioned: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    put(versioned, "memory/2025-10-05.md", "The heron coughed.\n")
+    answer = ask(versioned, "heron coughed")
+    assert "The heron coughed." in texts(answer)
+    assert "1 result by the note's day alone" in dict(answer.degraded)["as-of"]
+    plain = fill(tmp_path_factory.mktemp("plain"), NOTES)
+    assert "1 result by the note's day alone" in dict(ask(plain, "heron").degraded)["as-of"]
+
+
 def test_a_line_that_is_not_committed_is_later_than_the_last_commit(versioned: Path) -> None:
     put(versioned, "Birds.md", "A heron eats eels.\n\nA heron nests in April.\n")
     assert "A heron nests in April." not in texts(ask(versioned, "heron"))
@@ -81,7 +131,8 @@ def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
     fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
     answer = ask(tmp_path, "heron eels")
     assert "A heron eats eels." in texts(answer)
-    assert dict(answer.degraded)["as-of"].startswith("1 result is from an undated note:")
+    unknown = "1 result from notes without a day, 1 result by the note's day alone"
+    assert dict(answer.degraded)["as-of"] == f"not known to have been written by 2025-10-20: {unknown}"
 
 
 def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
@@ -96,10 +147,17 @@ def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
 
 def test_the_journal_knew_a_line(tmp_path: Path) -> None:
     fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
-    ask(tmp_path, "what do herons eat", None, keep=True, now=date(2025, 10, 5))
+    asked(tmp_path, "what do herons eat", date(2025, 10, 5))
     answer = ask(tmp_path, "heron")
     assert "A heron eats eels." in texts(answer)
     assert "as-of" not in dict(answer.degraded)
+
+
+def test_git_is_believed_before_the_journal(versioned: Path) -> None:
+    asked(versioned, "when does a heron nest", date(2025, 10, 10))
+    answer = ask(versioned, "heron")
+    assert "A heron nests in March." not in texts(answer)
+    assert answer.omitted["later"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the trap is a shell script")
@@ -133,7 +191,7 @@ def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
     assert gitlines.lines(versioned, "nowhere.md", time.monotonic() + 60) is None
     found = gitlines.lines(versioned, "Birds.md", time.monotonic() + 60)
     assert found is not None
-    assert found.lines["A heron eats eels."] == Line(date(2025, 10, 1), True)
+    assert found.lines["A heron eats eels."] == Line(date(2025, 10, 1), True, True)
     assert found.last == date(2025, 11, 15)
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sample import call
 from vaults import fill, index_digest, memory, opened, put, run
 
 from vault_memory import journal, uses
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.journal import Cited, Mark
 from vault_memory.memory import Memory
+from vault_memory.request import build
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
 NOTES = {"memory/2025-10-01.md": f"# Log\n\n## Retain\n\n{FACT}\n- W @Mara: Mara has a dog.\n"}
@@ -47,8 +49,12 @@ def vault(tmp_path: Path) -> Memory:
 
 
 def use(of: Memory, questions: Sequence[str], step: int = 1, first: date = date(2025, 10, 5)) -> None:
+    """Ask questions as if on those days: what the journal would have noted then."""
     for number, question in enumerate(questions):
-        ask(of, question, first + timedelta(step * number))
+        day = first + timedelta(step * number)
+        answer = ask(of, question, day, keep=False)
+        cited = [Cited(result.source, result.key) for result in answer.results]
+        journal.note_recall(of.vault.root, question, answer.request.now, cited)
 
 
 def test_ten_questions_on_ten_days_make_a_core_fact(vault: Memory) -> None:
@@ -89,6 +95,24 @@ def test_the_past_knows_nothing_of_later_recalls(vault: Memory) -> None:
     use(vault, QUESTIONS[:10])
     assert tier(vault, date(2025, 10, 14)) == "core"
     assert tier(vault, date(2025, 10, 13)) == "working"
+
+
+def test_the_journal_tells_the_time_by_the_clock_alone(vault: Memory) -> None:
+    before = datetime.now(UTC).date()
+    ask(vault, QUESTIONS[0], date(2019, 1, 1))
+    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
+    line = json.loads(file.read_text("ascii"))
+    assert before.isoformat() <= line["at"][:10] <= datetime.now(UTC).date().isoformat()
+    assert line["day"] >= (before - timedelta(1)).isoformat()
+
+
+def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
+    root = str(vault.vault.root)
+    assert call("--vault", root, "recall", "logbook", "--now", "2019-01-01").code == 0
+    list(vault.recall([build({"query": "logbook", "now": "2019-01-01"}, vault.config)]))
+    assert journal.files(vault.vault.root) == {}
+    assert call("--vault", root, "recall", "logbook").code == 0
+    assert len(journal.files(vault.vault.root)) == 1
 
 
 def test_a_moved_line_keeps_its_count(vault: Memory) -> None:

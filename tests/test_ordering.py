@@ -52,6 +52,32 @@ def test_who_asks_for_the_old_value_gets_it_first(vault: Memory) -> None:
     assert next(iter(marks(ask(vault, "Malmö")))) == OLD
 
 
+@pytest.mark.parametrize("newer", ["Bo moved to Oslo.", "Bo relocated to Oslo.", "Bo now resides in Oslo."])
+@pytest.mark.parametrize("query", ["where does Bo live", "does Bo still live there", "in which town is Bo living"])
+def test_words_for_what_is_asked_do_not_put_the_older_first(tmp_path: Path, newer: str, query: str) -> None:
+    of = memory(fill(tmp_path, {
+        "memory/2026-01-05.md": "## Retain\n- W @Bo: Bo lives in Malmö.\n- W @Bo: Bo has a red boat.\n",
+        "memory/2026-03-05.md": f"## Retain\n- W @Bo: {newer}\n",
+    }))  # fmt: skip
+    now = datetime(2026, 4, 1, tzinfo=UTC)
+    assert list(marks(ask(of, query, now=now)))[:2] == ["memory/2026-03-05.md#L2", "memory/2026-01-05.md#L2"]
+    assert next(iter(marks(ask(of, f"{query}, in Malmö", now=now)))) == "memory/2026-01-05.md#L2"
+
+
+def test_a_successor_that_no_lane_found_is_brought_in(tmp_path: Path) -> None:
+    talk = {f"n{n}.md": f"The house of number {n} was sold in spring.\n" for n in range(300)}
+    of = memory(fill(tmp_path, talk | {
+        "memory/2025-10-01.md": "## Retain\n- W @Flat: The monthly rent is 900 euro for the house.\n",
+        "memory/2025-10-02.md": "## Retain\n- W @Flat: The fee is 12.\n- W @Bo: Bo lives in Malmö.\n",
+        "memory/2025-11-01.md": "## Retain\n- W @Bo: He relocated to Oslo.\n",
+    }))  # fmt: skip
+    answer = ask(of, "who lives anywhere", mode="lexical", k=2, explain=True)
+    assert [r.source for r in answer.results] == ["memory/2025-11-01.md#L2", "memory/2025-10-02.md#L3"]
+    assert (answer.results[0].why or {})["lanes"] == {}
+    hidden = ask(of, "who lives anywhere", mode="lexical", filters=Filters(kinds=("world",), until=date(2025, 10, 30)))
+    assert [r.date for r in hidden.results] == ["2025-10-02"] * len(hidden.results) != []
+
+
 def test_nothing_was_superseded_before_it_was(vault: Memory) -> None:
     assert marks(ask(vault, "where does Peter live", filters=Filters(as_of=date(2025, 10, 31))))[OLD] is None
     before = datetime(2025, 10, 15, 12, tzinfo=UTC)
@@ -63,6 +89,46 @@ def test_a_successor_in_a_scope_that_is_not_asked_is_not_named(tmp_path: Path) -
     of = memory(fill(tmp_path, NOTES | secret))
     assert marks(ask(of, "where does Peter live"))[OLD] == NEW
     assert marks(ask(of, "where does Peter live", filters=Filters(scopes=("global",))))[OLD] is None
+
+
+def test_what_begins_later_takes_its_place_on_that_day(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {
+        "memory/2025-05-01.md": "## Retain\n- W @Flat: The rent is 1180 until the end of May.\n",
+        "memory/2025-05-10.md": "## Retain\n- W @Flat: The rent is 1240 from June.\n",
+    }))  # fmt: skip
+    old, new = "memory/2025-05-01.md#L2", "memory/2025-05-10.md#L2"
+    assert marks(ask(of, "what is the rent", now=datetime(2025, 5, 31, 12, tzinfo=UTC)))[old] is None
+    found = marks(ask(of, "what is the rent", now=datetime(2025, 6, 1, 12, tzinfo=UTC)))
+    assert (found[old], list(found)) == (new, [new, old])
+
+
+def world(*lines: str) -> str:
+    return "## Retain\n" + "".join(f"- {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"bank/world.md": world("W @Anna: Anna lives in Oslo."),
+         "memory/2025-06-01.md": world("W @Anna: Anna now lives in Bergen.")},
+        {"bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen.")},
+        {"bank/world.md": world("W(t=2025-06-05) @Anna: Anna lives in Bergen.",
+                                "W(t=2025-01-05) @Anna: Anna lives in Oslo.")},
+    ],
+)  # fmt: skip
+def test_facts_of_notes_without_a_day_are_superseded_too(tmp_path: Path, notes: dict[str, str]) -> None:
+    answer = ask(memory(fill(tmp_path, notes)), "where does Anna live")
+    found = {r.content.rsplit(" ", 1)[1]: r for r in answer.results if r.kind == "world"}
+    assert list(found) == ["Bergen.", "Oslo."]
+    assert (found["Oslo."].superseded_by, found["Bergen."].superseded_by) == (found["Bergen."].source, None)
+
+
+def test_what_has_no_day_supersedes_nothing_as_of_a_day(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {
+        "bank/world.md": world("W @Anna: Anna lives in Oslo.", "W @Anna: Anna now lives in Bergen."),
+    }))  # fmt: skip
+    answer = ask(of, "where does Anna live", filters=Filters(as_of=date(2025, 6, 1)))
+    assert [r.superseded_by for r in answer.results if r.kind == "world"] == [None, None]
 
 
 def test_text_and_json_say_it_within_the_budget(vault: Memory) -> None:

@@ -24,10 +24,10 @@ NOTES = {f"n{n}.md": f"The heron number {n} stands by the weir.\n" for n in rang
 
 
 def test_the_blend_by_hand() -> None:
-    """Own scores 10, 6, 2 become 1, .5, 0; judged 0, 1, .5: 0.6, 0.7, 0.2 of the span 8 above 2."""
+    """Own scores 10, 6, 2 become 1, .5, 0; judged 0, 1, .5: 0.4, 0.8, 0.3 of the span 8 above 2."""
     found = blended({1: 10.0, 2: 6.0, 3: 2.0, 4: 1.0}, {1: 0.0, 2: 1.0, 3: 0.5})
     assert list(found) == [2, 1, 3, 4]
-    assert found == pytest.approx({2: 7.6, 1: 6.8, 3: 3.6, 4: 1.0})
+    assert found == pytest.approx({2: 8.4, 1: 5.2, 3: 4.4, 4: 1.0})
 
 
 @given(st.lists(st.floats(-5, 20), min_size=2, max_size=30), st.data())
@@ -80,7 +80,7 @@ def ask(root: Path, server: ModelServer | None, query: str = "heron at the weir"
     named = {"rerank_provider": "ollama", "rerank_model": "qwen3"} if server else {}
     url = f"http://{server.host}" if server else ""
     mine = memory(root, rerank_url=url, **named, **{"rerank_deadline_seconds": 30.0, **settings})
-    request = Request(query, datetime(2025, 12, 1, tzinfo=UTC), k=3, explain=True)
+    request = Request(query, datetime(2025, 12, 1, tzinfo=UTC), k=3, explain=True, preset=mine.config.recall_preset)
     (answer,) = mine.recall([request], keep=False)
     return answer
 
@@ -108,6 +108,40 @@ def test_a_judgement_moves_passages_and_explain_says_so(tmp_path: Path, server: 
     assert len(json.loads(body["messages"][1]["content"])["notes"]) == 6  # twice k
     assert body["stream"] is False
     assert body["format"]["properties"]["notes"]["minItems"] == 6
+
+
+def test_a_judgement_puts_no_superseded_fact_before_its_successor(tmp_path: Path, server: ModelServer) -> None:
+    fill(tmp_path, {
+        "memory/2025-01-05.md": "## Retain\n- W @Anna: Anna lives in Oslo.\n- W @Anna: Anna lives with a cat.\n",
+        "memory/2025-06-05.md": "## Retain\n- W @Anna: Anna lives in Bergen now.\n",
+    })  # fmt: skip
+    server.trouble.reply = favours("Oslo")
+    answer = ask(tmp_path, server, "where does Anna live")
+    assert not answer.degraded
+    facts = [result for result in answer.results if result.kind == "world"]
+    assert [f.content.split(" lives ")[1] for f in facts] == ["in Bergen now.", "in Oslo.", "with a cat."]
+    assert facts[1].superseded_by == facts[0].source
+    assert facts[0].score > facts[1].score > facts[2].score
+    server.trouble.reply = favours("cat")
+    facts = [result for result in ask(tmp_path, server, "Anna in Oslo").results if result.kind == "world"]
+    assert "cat" in facts[0].content
+
+
+def test_in_classic_it_stands_inside_the_pipeline(tmp_path: Path, server: ModelServer) -> None:
+    """Score 0.6 · judged + 0.4 · its own, before age and importance."""
+    notes = {f"memory/2025-11-{day}.md": f"The heron number {day} stands by the weir.\n" for day in range(25, 30)}
+    fill(tmp_path, notes)
+    plain = {r.source: (r.why or {})["steps"] for r in ask(tmp_path, None, recall_preset="classic").results}
+    last = list(plain)[-1]
+    server.trouble.reply = favours(f"number {last[-8:-6]} ")
+    answer = ask(tmp_path, server, recall_preset="classic")
+    assert not answer.degraded
+    first = answer.results[0]
+    steps = (first.why or {})["steps"]
+    assert (first.source, steps["rerank"]) == (last, 1.0)
+    own = plain[first.source]["score"] / plain[first.source]["recency"] / plain[first.source]["importance"]
+    expected = (0.6 + 0.4 * own) * steps["recency"] * steps["importance"]
+    assert steps["score"] == pytest.approx(expected, abs=0.001)
 
 
 def test_passages_are_data_and_not_instructions(tmp_path: Path, server: ModelServer) -> None:

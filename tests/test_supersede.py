@@ -1,5 +1,7 @@
 """claims.py and supersede.py: a labelled table of pairs, both ways, and the rules of order."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +16,8 @@ DAY = 740_000
 def told(key: int, head: str, text: str, day: int, kind: str = "world", since: int | None = None) -> list[Told]:
     subjects = [head] if head else []
     return [
-        Told(key, head.casefold(), claim, day, day if since is None else since, key, key)
-        for claim in claims(kind, subjects, text)
+        Told(key, head.casefold(), claim, day, since or (claim.start.toordinal() if claim.start else day), key, key)
+        for claim in claims(kind, subjects, text, date.fromordinal(day))
     ]
 
 
@@ -77,6 +79,14 @@ REPLACED = [
     ("Tern", "Postgres is the right place for the tile index, because we run it anyway.",
      "SQLite is the better place for the tile index: one file beside the pack. I thought otherwise before."),
     ("Tern", "Uses Postgres.", "Migrated from Postgres to SQLite."),
+    ("Peter", "The best place for the bike is the cellar.", "The best place for the bike is the shed."),
+    ("", "The rent is 900 in winter.", "The rent is 950 in winter."),
+    ("Peter", "Works at Siemens on Mondays.", "Works at Bosch on Mondays."),
+    ("Peter", "Drinks coffee in the evening.", "No longer drinks coffee in the evening."),
+    ("Peter", "His manager is Ida Berg.", "His manager is Lars from now on."),
+    ("Tern", "The port is 8080 on staging.", "The port is 8443 on staging."),
+    ("Flat", "The rent is 1180 until the end of May 2025.", "The rent is 1240."),
+    ("Peter", "Lives in Oslo since 2019.", "Moved to Bergen last month."),
 ]  # fmt: skip
 
 KEPT = [
@@ -142,6 +152,44 @@ KEPT = [
     ("Peter", "His sister is Alice.", "His sister is Elin."),
     ("Peter", "Allergic to nuts.", "Allergic to eggs."),
     ("Peter", "Married to Anna.", "Met Lena."),
+    # What holds at times only, or in one place, and what holds always, never meet.
+    ("Flat", "The rent is 900 in winter.", "The rent is 1200 in summer."),
+    ("Flat", "The rent is 900.", "The rent is 1200 in July and August."),
+    ("Peter", "Drinks coffee.", "No longer drinks coffee in the evening."),
+    ("Peter", "Drinks coffee.", "Stopped drinking coffee at night."),
+    ("Peter", "Drinks coffee.", "Switched from coffee to tea in the evening."),
+    ("Peter", "Likes fish.", "Cannot stand fish on Fridays."),
+    ("Peter", "Likes coffee cake.", "Dislikes coffee."),
+    ("Peter", "Likes coffee.", "Dislikes coffee cake."),
+    ("Peter", "Works at Acme.", "Works at Globex on Fridays."),
+    ("Peter", "Works at Siemens on Mondays.", "Works at Bosch on Fridays."),
+    ("Peter", "Works for volvo.", "Works for Bosch every other week."),
+    ("Peter", "Lives in Oslo.", "Lives in Bergen in summer."),
+    ("Peter", "Lives in Oslo.", "Lives in Bergen during the holidays."),
+    ("Peter", "Lives in Oslo.", "Lives in Paris on weekdays."),
+    ("Peter", "Lives in Oslo.", "Is living in Paris this month."),
+    ("Peter", "Lives in Oslo.", "Is living in Paris for the summer."),
+    ("Peter", "Lives in Oslo.", "Lives in the Old Town."),
+    ("Peter", "Does not live in Oslo.", "Does not live in Bern."),
+    ("Peter", "His manager is Ida.", "His manager is out sick."),
+    ("Peter", "His manager is Ida.", "His manager is happy."),
+    ("Peter", "His wife is Ida.", "His wife is Swedish."),
+    ("Peter", "His phone number is 555 1234.", "His phone number is 555 9999 at work."),
+    ("Peter", "His phone number is 555 1234.", "His phone number is wrong."),
+    ("Peter", "His email is p@work.com.", "His email is p@home.net for private things."),
+    ("Peter", "Reports to Ida.", "Reports to Mona on Mondays."),
+    ("Peter", "His favourite season is autumn.", "His favourite season is not winter."),
+    ("Peter", "His dentist is Dr Lund.", "His dentist is not Dr Holm."),
+    ("Tern", "The editor is Vim.", "The editor is good."),
+    ("Tern", "The port is 8443 on staging.", "The port is 8080 on production."),
+    ("Tern", "The price is 100 kr.", "The price is 120 kr on Saturday."),
+    ("Tern", "The price is 110 kr on Sunday.", "The price is 120 kr on Saturday."),
+    ("Tern", "The price is 100 kr.", "The price is 100.00 kr."),
+    ("Tern", "The price is 100 kr.", "The price is 100."),
+    ("Tern", "The price is 12,50 kr.", "The price is 12.5 kr."),
+    ("Tern", "The price is 1 200 kr.", "The price is 1,200 kr."),
+    ("Tern", "The budget is 300 for 2025.", "The budget is 400 for 2026."),
+    ("Peter", "Yoga is on Tuesday.", "Yoga is on Thursday."),
 ]  # fmt: skip
 
 
@@ -194,6 +242,32 @@ def test_what_holds_later_replaces_nothing_yet() -> None:
     assert supersede.successors(pair, DAY + 20) == {1: 2}
 
 
+@pytest.mark.parametrize("newer", ["His dentist is Dr Holm from 2030.", "From May 2030 his dentist is Dr Holm."])
+def test_what_a_sentence_says_to_begin_later_counts_from_then(newer: str) -> None:
+    begins = date(2030, 5 if "May" in newer else 1, 1).toordinal()
+    pair = [*told(1, "Peter", "His dentist is Dr Lund.", DAY), *told(2, "Peter", newer, DAY + 30)]
+    assert supersede.successors(pair, begins - 1) == {}
+    assert supersede.successors(pair, begins) == {1: 2}
+
+
+def test_a_month_without_a_year_is_the_next_one() -> None:
+    may = date(2026, 5, 10).toordinal()
+    pair = [
+        *told(1, "Flat", "The rent is 1180 until the end of May.", may),
+        *told(2, "Flat", "The rent is 1240 from June.", may + 2),
+    ]
+    assert supersede.successors(pair, date(2026, 5, 31).toordinal()) == {}
+    assert supersede.successors(pair, date(2026, 6, 1).toordinal()) == {1: 2}
+
+
+def test_a_beginning_that_nothing_dates_and_an_end_replace_nothing() -> None:
+    (undated,) = claims("world", ["Flat"], "The rent is 1240 from June.")
+    (ending,) = claims("world", ["Flat"], "The rent is 1180 until the end of May.")
+    (before,) = claims("world", ["Flat"], "The rent is 1100.")
+    assert not supersede.supersedes(undated, before)
+    assert not supersede.supersedes(ending, before)
+
+
 def test_what_held_earlier_replaces_nothing() -> None:
     """Told later, of an earlier time: neither is known to be the newer."""
     pair = [*told(1, "Peter", "Lives in Malmö.", DAY), *told(2, "Peter", "Lives in Lund.", DAY + 5, since=DAY - 900)]
@@ -205,11 +279,45 @@ def test_two_people_are_two() -> None:
     assert supersede.successors(pair, DAY + 99) == {}
 
 
+def undated(key: int, text: str, note: int = 7) -> list[Told]:
+    return [one._replace(day=None, since=None, note=note) for one in told(key, "Anna", text, DAY)]
+
+
+def test_a_dated_change_is_newer_than_what_has_no_day() -> None:
+    old = undated(1, "Lives in Oslo.")
+    assert supersede.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*old, *told(2, "Anna", "Moved to Bergen.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*old, *told(2, "Anna", "Lives in Bergen.", DAY)], DAY) == {}
+    likes = undated(1, "Likes fish.")
+    assert supersede.successors([*likes, *told(2, "Anna", "No longer likes fish.", DAY)], DAY) == {1: 2}
+    assert supersede.successors([*likes, *told(2, "Anna", "Hates fish.", DAY)], DAY) == {}
+    again = told(3, "Anna", "Lives in Oslo.", DAY + 9)
+    assert supersede.successors([*old, *told(2, "Anna", "Now lives in Bergen.", DAY), *again], DAY + 9).get(1) is None
+
+
+def test_what_has_no_day_is_newer_than_nothing_dated() -> None:
+    dated = told(1, "Anna", "Lives in Oslo.", DAY)
+    assert supersede.successors([*dated, *undated(2, "Now lives in Bergen.")], DAY + 9) == {}
+
+
+def test_in_one_undated_note_a_later_line_that_tells_of_a_change_decides() -> None:
+    old, plain, change = (undated(n, text) for n, text in enumerate(
+        ("Lives in Oslo.", "Lives in Bergen.", "Now lives in Bergen."), 1
+    ))  # fmt: skip
+    assert supersede.successors([*old, *plain], DAY) == {}
+    assert supersede.successors([*old, *change], DAY) == {1: 3}
+    assert supersede.successors([*old, *undated(3, "Now lives in Bergen.", note=8)], DAY) == {}
+    above = [one._replace(line=9) for one in old]
+    assert supersede.successors([*above, *change], DAY) == {}
+
+
 def test_of_one_day_the_line_decides_in_one_note_only() -> None:
     first, second = told(1, "Peter", "Lives in Malmö.", DAY), told(2, "Peter", "Lives in Lund.", DAY)
     together = [one._replace(note=7) for one in (*first, *second)]
     assert supersede.successors(together, DAY) == {1: 2}
     assert supersede.successors([*first, *second], DAY) == {}
+    turned = [one._replace(since=DAY + 3) if one.key == 1 else one for one in together]
+    assert supersede.successors(turned, DAY + 3) == {2: 1}
 
 
 @given(

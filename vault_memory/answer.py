@@ -48,6 +48,8 @@ class Request(NamedTuple):
     explain: bool = False
     rendered: bool = False
     id: str | int | None = None
+    is_pinned: bool = False
+    """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
 
     @property
     def wanted(self) -> int:

@@ -18,7 +18,7 @@ _QUERIES = (
     " ORDER BY n.path, p.id",
     "SELECT n.path, p.id - n.first, name.text FROM note n JOIN passage p ON p.note_id = n.id"
     " JOIN mention m ON m.passage_id = p.id JOIN name ON name.id = m.name_id ORDER BY n.path, p.id, name.text",
-    "SELECT n.path, p.id - n.first, c.subject, c.slot, c.value, c.how, c.whole FROM note n"
+    "SELECT n.path, p.id - n.first, c.subject, c.slot, c.value, c.how, c.whole, c.start FROM note n"
     " JOIN passage p ON p.note_id = n.id JOIN claim c ON c.passage_id = p.id"
     " ORDER BY n.path, p.id, c.slot, c.value, c.how",
     "SELECT n.path, c.first, c.last, c.tokens FROM note n JOIN chunk c ON c.note_id = n.id ORDER BY n.path, c.first",

@@ -26,11 +26,20 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 
+_MOVED = ("-w", "-M12", "-C12")
+"""A line moved, indented, or split off into another note in one commit is as old as it was; of 12 letters at least."""
+
+
 class Line(NamedTuple):
-    """When a line was committed (a local day); of a first commit's lines it is not known how old they were then."""
+    """When a line was committed (a local day), wherever it stood then.
+
+    Of the lines of the repository's first commit (`is_first`) and of a note's own (`is_new`) it is not known how old
+    they were then.
+    """
 
     day: date
     is_first: bool
+    is_new: bool = False
 
 
 class Lines(NamedTuple):
@@ -51,7 +60,7 @@ def lines(root: Path, path: str, deadline: float) -> Lines | None:
     # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
     if left <= 0 or git is None or Path(os.path.realpath(git)).is_relative_to(os.path.realpath(root)):
         return None
-    command = [git, *_SAFE, "blame", "--porcelain", "--no-textconv", "HEAD", "--", path]
+    command = [git, *_SAFE, "blame", *_MOVED, "--line-porcelain", "--no-textconv", "HEAD", "--", path]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
     try:
         done = subprocess.run(
@@ -71,16 +80,13 @@ def lines(root: Path, path: str, deadline: float) -> Lines | None:
 
 
 def _parsed(porcelain: str) -> Iterator[tuple[str, Line]]:
-    """Yield each line and when it was committed: a commit's own lines say so the first time it is named."""
-    days: dict[str, date] = {}
-    first: set[str] = set()
-    commit = ""
+    """Yield each line and when it was committed; a note's first commit has no `previous` one."""
+    day, headers = date.max, set[str]()
     for row in porcelain.split("\n"):
         if row.startswith("\t"):
-            yield row[1:].strip("\ufeff \t"), Line(days[commit], commit in first)
+            yield row[1:].strip("\ufeff \t"), Line(day, "boundary" in headers, "previous" not in headers)
+            headers.clear()
         elif row.startswith("author-time "):
-            days[commit] = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()
-        elif row == "boundary":
-            first.add(commit)
-        elif len(row.split(" ", 1)[0]) in (40, 64) and row[:1] in "0123456789abcdef":
-            commit = row.split(" ", 1)[0]
+            day = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()
+        else:
+            headers.add(row.split(" ", 1)[0])

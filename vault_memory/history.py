@@ -4,12 +4,13 @@ The claims lie in the index; who is meant by a name, and what was known by a day
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
 from vault_memory.answer import Filters
-from vault_memory.knowledge import Names
+from vault_memory.knowledge import FactLine, Names
 from vault_memory.store import Store
 from vault_memory.supersede import ANY, Claim, Told, successors
 
@@ -22,6 +23,8 @@ class Successor(NamedTuple):
     start_line: int
     end_line: int
     header_tokens: int
+    instead_of: str = ""
+    """What the older claimed, in words: who asks for that very thing wants the older."""
 
     @property
     def source(self) -> str:
@@ -42,20 +45,42 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
     pairs |= {(ANY, subject) for _, subject in pairs}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
     told = [_told(names, row) for row in _claims(store, pairs, last, filters.scopes)]
+    if filters.as_of or filters.until:
+        # Nobody knows whether what has no day was written by then.
+        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
     given = set(json.loads(wanted))
     found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
     places = _places(store, found.values())
-    return {old: places[new] for old, new in found.items()}
+    said: dict[int, str] = {}
+    for one in told:
+        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
+    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
+
+
+def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+    """The same facts in the same order, each with where the fact stands that took its place."""
+    sql = (
+        "SELECT n.path, p.start_line, p.id FROM json_each(?) j JOIN note n ON n.path = j.value ->> 0"
+        " JOIN passage p ON p.note_id = n.id AND p.start_line = j.value ->> 1"
+        " JOIN fact f ON f.passage_id = p.id AND f.part = 0"
+    )
+    places = json.dumps([(fact.path, fact.start_line) for fact in facts])
+    ids = {(path, line): passage for path, line, passage in store.rows(sql, places)}
+    after = superseded(store, Names(store), ids.values(), today, Filters())
+    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
+    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
 def _claims(
     store: Store, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
 ) -> list[tuple[object, ...]]:
     sql = (
-        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, f.occurred_from, n.id, p.start_line"
+        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
+        " coalesce(c.start, f.occurred_from), n.id, p.start_line"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
-        " WHERE n.day <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
+        " WHERE coalesce(n.day, '') <= ?"
+        " AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
     )
     allowed = json.dumps(list(scopes))
     return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
@@ -63,13 +88,14 @@ def _claims(
 
 def _told(names: Names, row: tuple[object, ...]) -> Told:
     key, subject, slot, value, how, whole, day, since, note, line = row
-    mentioned = date.fromisoformat(str(day)).toordinal()
+    begins = date.fromisoformat(str(since)).toordinal() if since else None
+    mentioned = date.fromisoformat(str(day)).toordinal() if day else begins
     return Told(
         key=int(str(key)),
         subject=_meaning(names, str(subject))[0],
         claim=Claim(str(slot), str(value), str(how), bool(whole)),
         day=mentioned,
-        since=date.fromisoformat(str(since)).toordinal() if since else mentioned,
+        since=begins or mentioned,
         note=int(str(note)),
         line=int(str(line)),
     )

@@ -15,7 +15,7 @@ from vault_memory.store import KINDS, Store
 
 @dataclass(frozen=True)
 class FactLine:
-    """A fact as it stands in its note."""
+    """A fact as it stands in its note; `superseded_by` is where the newer one stands (history.py)."""
 
     kind: str
     text: str
@@ -25,6 +25,7 @@ class FactLine:
     date: str | None
     occurred: str | None
     confidence: float | None
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True)

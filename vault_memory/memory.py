@@ -6,7 +6,7 @@ Everything below knows only what it is given; everything above (command line, la
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -57,7 +57,10 @@ class Memory(Keeper):
     def recall(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other from one opened index; `keep` notes them in the journal."""
+        """Answer questions one after the other from one opened index.
+
+        `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
+        """
         try:
             yield from self._answers(requests, progress, keep)
         finally:
@@ -80,9 +83,9 @@ class Memory(Keeper):
                         answer = engine.answer(request)
                         degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
-                        if keep and self.config.journal:
+                        if keep and self.config.journal and not request.is_pinned:
                             cited = [journal.Cited(result.source, result.key) for result in answer.results]
-                            journal.note_recall(self.vault.root, request.query, request.now, cited)
+                            journal.note_recall(self.vault.root, request.query, datetime.now(UTC), cited)
                         yield answer
                         request, mended = next(waiting, None), ()
             except schema.DAMAGED as error:
@@ -159,10 +162,16 @@ class Memory(Keeper):
         return read(self.vault, path, lines, max_tokens)
 
     def entity(self, name: str, progress: "Progress | None" = None) -> "EntityProfile | None":
-        """What is known of one entity, or None when nothing is."""
+        """What is known of one entity, or None when nothing is; what was superseded comes last."""
+        from vault_memory.history import marked
         from vault_memory.knowledge import profile
 
-        return self._look(lambda store, _: profile(store, name), progress)
+        def look(store: Store, _: Freshness) -> "EntityProfile | None":
+            found = profile(store, name)
+            facts = marked(store, found.facts, date.today()) if found else []
+            return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
+
+        return self._look(look, progress)
 
     def entities(self, progress: "Progress | None" = None) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
@@ -177,10 +186,10 @@ class Memory(Keeper):
         return self._look(lambda store, _: Names(store).near(name))
 
     def opinions(self, entity: str | None = None, progress: "Progress | None" = None) -> "list[Opinion]":
-        """The beliefs held, strongest first."""
+        """The beliefs held, strongest first; those that hold no longer last."""
         from vault_memory.opinions import held
 
-        return self._look(lambda store, _: held(store, entity), progress)
+        return self._look(lambda store, _: held(store, entity, date.today()), progress)
 
     def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
         """Read from the index, and remember as `seen` what it was like."""

@@ -7,7 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
+from vault_memory.history import marked
 from vault_memory.knowledge import FACT_COLUMNS, FactLine, Names, fact_line
 from vault_memory.store import KINDS, Store
 
@@ -21,22 +23,23 @@ class Opinion:
     entities: tuple[str, ...]
     trend: str
     evidence: Sequence[FactLine]
+    superseded_by: str | None = None
 
 
-def held(store: Store, entity: str | None = None) -> list[Opinion]:
-    """The opinions held (about one entity), most confident first."""
+def held(store: Store, entity: str | None, today: date) -> list[Opinion]:
+    """The opinions held (about one entity), most confident first; those behind that hold no longer."""
     names = Names(store)
     wanted = names.canonical(entity) if entity else None
     sql = FACT_COLUMNS + " WHERE p.kind = ? ORDER BY n.day DESC, n.path, p.start_line"
     mentioned = _mentioned(store, names)
     groups: dict[tuple[tuple[str, ...], str], list[FactLine]] = defaultdict(list)
-    for row in store.rows(sql, KINDS.index("opinion")):
-        fact = fact_line(row)
+    facts = [fact_line(row) for row in store.rows(sql, KINDS.index("opinion"))]
+    for fact in marked(store, facts, today):
         about = mentioned.get((fact.path, fact.start_line), ())
         if wanted is None or wanted in about:
             groups[about, _wording(fact.text)].append(fact)
-    opinions = [_opinion(names, about, facts) for (about, _), facts in groups.items()]
-    return sorted(opinions, key=lambda o: (-o.confidence, o.statement))
+    opinions = [_opinion(names, about, told) for (about, _), told in groups.items()]
+    return sorted(opinions, key=lambda o: (bool(o.superseded_by), -o.confidence, o.statement))
 
 
 def _mentioned(store: Store, names: Names) -> dict[tuple[str, int], tuple[str, ...]]:
@@ -65,4 +68,5 @@ def _opinion(names: Names, about: tuple[str, ...], facts: list[FactLine]) -> Opi
         entities=tuple(names.shown(slug) or slug for slug in about),
         trend=trend,
         evidence=facts,
+        superseded_by=newest.superseded_by,
     )

@@ -38,17 +38,20 @@ def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
     problems = list(note.problems)
     sizes: list[int] = []
     headings: list[bool] = []
-    rows = _rows(note, retain.facts(note, day, problems), sizes, headings)
+    rows = _rows(note, day, problems, sizes, headings)
     return Prepared(_head(note, file, data, day), rows, sizes, headings, problems)
 
 
-def _rows(note: Note, facts: Iterable[retain.Fact], sizes: list[int], headings: list[bool]) -> Iterator[PassageRow]:
+def _rows(
+    note: Note, day: dates.date | None, problems: list[Problem], sizes: list[int], headings: list[bool]
+) -> Iterator[PassageRow]:
     private = scopes.by_line(note)
+    facts = retain.facts(note, day, problems)
     for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
         count = tokens.count(passage.text)
         sizes.append(count)
         headings.append(passage.is_heading)
-        yield _passage_row(passage, section, context, count, private)
+        yield _passage_row(passage, section, context, count, private, day)
 
 
 def note_day(note: Note, daily: DailySettings) -> dates.date | None:
@@ -89,7 +92,7 @@ def _scope(note: Note) -> str:
 
 
 def _passage_row(
-    passage: chunk.Passage, section: int, context: Context, count: int, private: dict[int, str]
+    passage: chunk.Passage, section: int, context: Context, count: int, private: dict[int, str], day: dates.date | None
 ) -> PassageRow:
     fact = passage.fact
     return PassageRow(
@@ -107,15 +110,16 @@ def _passage_row(
         key=context_hash(context),
         fact=_fact_columns(fact, passage.part) if fact else None,
         mentions=fact.entities if fact else (),
-        claims=_claims(fact) if fact and not passage.part else (),
+        claims=_claims(fact, day) if fact and not passage.part else (),
     )
 
 
-def _claims(fact: retain.Fact) -> list[tuple[str, str, str, str, bool]]:
-    """(subject, slot, value, how, whole) of each thing a fact claims; its subject is who stands before the colon."""
+def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
+    """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
-    found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative)
-    return [(subject, *claim) for claim in found]
+    day = fact.occurred.start if fact.occurred else day
+    found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative, day)
+    return [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
 
 
 def _fact_columns(fact: retain.Fact, part: int) -> FactColumns:

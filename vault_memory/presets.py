@@ -22,6 +22,9 @@ MIN_SCORE, HARD_MINIMUM = 0.3, 0.35
 MMR_LAMBDA = 0.7
 """Maximal marginal relevance after Carbonell & Goldstein 1998."""
 
+JUDGED, OWN = 0.6, 0.4
+"""How much the judgement of a second model (rerank.py) and the score before it count."""
+
 ANCHOR_CHARS = 500
 IMPORTANCE_BASE = 0.7
 
@@ -39,9 +42,13 @@ def pool_size(limit: int) -> int:
     return max(20, 2 * limit)
 
 
-def rank(preset: str, found: Evidence, lives: Mapping[int, Life], limit: int) -> Ranked:
-    """Rank by the preset of that name; raises KeyError for `tuned`, which is rank.py's."""
-    return {"weighted": weighted, "classic": classic, "rrf": rrf}[preset](found, lives, limit)
+def rank(
+    preset: str, found: Evidence, lives: Mapping[int, Life], limit: int, judged: Mapping[int, float] | None = None
+) -> Ranked:
+    """Rank by the preset of that name; raises KeyError for `tuned`, which is rank.py's. `judged` is for `classic`."""
+    if preset == "classic":
+        return classic(found, lives, limit, judged)
+    return {"weighted": weighted, "rrf": rrf}[preset](found, lives, limit)
 
 
 # --- lanes -----------------------------------------------------------------------------------------------------------
@@ -90,8 +97,8 @@ def classic(
 ) -> Ranked:
     """The original pipeline: minimum → rerank → recency → importance → length → hard minimum → MMR → limit.
 
-    `reranked` holds scores 0..1 of a reranking model, blended 0.6/0.4, for those it judged. What the two minima drop
-    is counted, since a hit by keywords alone is often among it.
+    `reranked` holds scores 0..1 of a second model for those it judged, the best of `judgeable`; they count 0.6. What
+    the two minima drop is counted, since a hit by keywords alone is often among it.
     """
     words, _ = lanes(found, limit)
     steps: dict[int, dict[str, float]] = {}
@@ -109,11 +116,18 @@ def classic(
     return Ranked({i: ordered.scores[i] for i in chosen}, ordered.steps, dropped)
 
 
+def judgeable(found: Evidence, limit: int) -> list[int]:
+    """Those that reach the second model in `classic`: what the first minimum leaves, best first."""
+    words, _ = lanes(found, limit)
+    scores = {i: _fused_step(found, words, i)["score"] for i in _candidates(found, limit)}
+    return sorted((i for i, score in scores.items() if score >= MIN_SCORE), key=lambda i: (-scores[i], i))
+
+
 def _aged(step: dict[str, float], life: Life | None, chars: int, reranked: float | None) -> None:
     """Apply what the classic pipeline does between its two minima; each factor is kept for --explain."""
     if reranked is not None:
         step["rerank"] = reranked
-        step["score"] = 0.6 * reranked + 0.4 * step["score"]
+        step["score"] = JUDGED * reranked + OWN * step["score"]
     tier = (life.tier if life else None) or "working"
     step["recency"] = classic_recency(life.age_days, life.half_life_days, BETA[tier]) if life else 1.0
     step["importance"] = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * (life.importance if life else 0.5)

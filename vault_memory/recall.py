@@ -67,19 +67,10 @@ class Recall:
         """The candidates after the configured model's second look; as they were, and said so, when it fails."""
         if not self._reranker:
             return lanes
-        ordered = lanes.ordered
-        texts = {i: ordered.passages[i].text for i in ordered.scores}
         try:
-            second = self._reranker.reorder(request.query, texts, ordered.scores, request.k)
+            return replace(lanes, ordered=self._reranker.reordered(request, lanes.ordered))
         except RemoteError as error:
             return replace(lanes, degraded=(*lanes.degraded, ("rerank", f"{error}; kept the order of the ranking")))
-
-        def explain(passage_id: int) -> Mapping[str, Any]:
-            judged = second.judged.get(passage_id)
-            told = None if judged is None else {"judged": judged, "before": round(ordered.scores[passage_id], 4)}
-            return {**ordered.explain(passage_id), "rerank": told}
-
-        return replace(lanes, ordered=ordered._replace(scores=second.scores, explain=explain))
 
     def _filters(self, request: Request) -> tuple[Filters, list[tuple[str, str]]]:
         """The filters that hold, and what is to be said of them."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_memory.backfill import Filled
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Report
-    from vault_memory.knowledge import EntityProfile, EntityRow
+    from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
     from vault_memory.memory import Seen
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
@@ -125,17 +125,16 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
         for offset, text in enumerate(texts):
             number = f"L{result.start_line + offset} " if numbered or not offset else ""
             lines.append(f"{number}{clean(text)}")
-        if result.superseded_by:
-            lines[-1] += f" ← superseded by {clean(_short(result))}"
+        lines[-1] += _after(result.superseded_by, result.path)
         if result.why is not None:
             lines.append(f"    {result.rank}. {result.score:.3f} {_why(result.why)}")
     return "\n".join(lines)
 
 
-def _short(result: Result) -> str:
-    """Where a successor stands: the line alone when it is in the same note."""
-    path, _, line = (result.superseded_by or "").rpartition("#")
-    return line if path == result.path else f"{path} {line}"
+def _after(successor: str | None, path: str) -> str:
+    """That a line was superseded, and where its successor stands: the line alone when it is in the same note."""
+    other, _, line = (successor or "").rpartition("#")
+    return f" ← superseded by {clean(line if other == path else f'{other} {line}')}" if successor else ""
 
 
 _LEFT_OUT = {
@@ -345,10 +344,15 @@ def entity_text(profile: "EntityProfile") -> str:
     for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
         if facts:
             lines += ["", f"## {title}"]
-            lines += [f"- {_confidence(f.confidence)}{clean(f.text)}  ({f.path}#L{f.start_line})" for f in facts]
+            lines += map(_fact_line, facts)
     if profile.related:
         lines += ["", "Related: " + ", ".join(f"{clean(name)} ({count})" for name, count in profile.related[:12])]
     return "\n".join(lines)
+
+
+def _fact_line(fact: "FactLine") -> str:
+    after = _after(fact.superseded_by, fact.path)
+    return f"- {_confidence(fact.confidence)}{clean(fact.text)}  ({fact.path}#L{fact.start_line}){after}"
 
 
 def _confidence(value: float | None) -> str:
@@ -368,7 +372,7 @@ def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
         about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
         lines.append(
             f"{opinion.confidence:.2f} {opinion.trend:7} {about}{clean(opinion.statement)}"
-            f"  ({newest.path}#L{newest.start_line})"
+            f"  ({newest.path}#L{newest.start_line}){_after(opinion.superseded_by, newest.path)}"
         )
         if history:
             lines += [

@@ -57,6 +57,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
         explain=bool(given.get("explain", False)),
         rendered=rendered,
         id=given.get("id"),
+        is_pinned="now" in given,
     )
 
 

@@ -1,7 +1,8 @@
-"""Owns the optional second look: a chat model judges the best passages, and its judgement counts 0.4 of their order.
+"""Owns the optional second look: a chat model judges the best passages, and its judgement counts 0.6 of their order.
 
-All or nothing: a late, partial or malformed judgement changes no place at all, and the answer says so. Passages are
-handed over as data in a JSON document, apart from the instructions.
+It comes after the ranking and its age; in `classic` it stands inside the pipeline, before age. What was superseded
+stays behind its successor, whatever the model says. All or nothing: a late, partial or malformed judgement changes no
+place at all, and the answer says so. Passages are handed over as data in a JSON document, apart from the instructions.
 """
 
 import json
@@ -9,16 +10,17 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from vault_memory import supersede
+from vault_memory.answer import Request
 from vault_memory.config import Config
 from vault_memory.errors import RemoteError
 from vault_memory.models import ollama_address
+from vault_memory.ordering import Ordered
+from vault_memory.presets import JUDGED, OWN
 from vault_memory.remote import COOL_DOWN_SECONDS, within
 from vault_memory.wire import OllamaServer
-
-ORIGINAL, JUDGED = 0.6, 0.4
-"""How much the ranking and the model's judgement count (DESIGN.md §7)."""
 
 LIMIT = 8
 """Results assumed where only a budget bounds the answer."""
@@ -34,13 +36,6 @@ INSTRUCTIONS = (
 )
 
 
-class Second(NamedTuple):
-    """New scores in the new order, and what each passage was given."""
-
-    scores: Mapping[int, float]
-    judged: Mapping[int, float]
-
-
 class Reranker:
     """One configured model. `clock` is for whoever counts the seconds differently."""
 
@@ -50,16 +45,25 @@ class Reranker:
         self._server, self._deadline_seconds, self._clock = server, deadline_seconds, clock
         self._quiet: tuple[float, RemoteError] | None = None
 
-    def reorder(self, question: str, texts: Mapping[int, str], scores: Mapping[int, float], k: int | None) -> Second:
+    def reordered(self, request: Request, ordered: Ordered) -> Ordered:
         """Judge the best 2·k passages and order them anew; the others stay below them, as they were.
 
         Raises RemoteError, having changed nothing, when the judgement is late or cannot be used.
         """
-        best = sorted(scores, key=lambda i: -scores[i])[: 2 * (k or LIMIT)]
+        best = (ordered.judgeable if ordered.rejudged else list(ordered.scores))[: 2 * (request.k or LIMIT)]
         if len(best) < 2:
-            return Second(scores, {})
-        judged = dict(zip(best, self._judge(question, [texts[i] for i in best]), strict=True))
-        return Second(blended(scores, judged), judged)
+            return ordered
+        judged = dict(zip(best, self._judge(request.query, [ordered.passages[i].text for i in best]), strict=True))
+        again = ordered.rejudged(judged) if ordered.rejudged else _second(ordered, judged)
+
+        def explain(passage_id: int) -> Mapping[str, Any]:
+            before = ordered.scores.get(passage_id)
+            told = (
+                {"judged": judged[passage_id], "before": before and round(before, 4)} if passage_id in judged else None
+            )
+            return {**again.explain(passage_id), "rerank": told}
+
+        return again._replace(explain=explain)
 
     def look(self) -> None:
         """Whether server and model are there; raises RemoteError."""
@@ -128,8 +132,12 @@ def _is_judgement(n: object, value: object) -> bool:
     return numbers and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type, operator]
 
 
+def _second(ordered: Ordered, judged: Mapping[int, float]) -> Ordered:
+    return ordered._replace(scores=supersede.reordered(blended(ordered.scores, judged), ordered.behind))
+
+
 def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[int, float]:
-    """All scores, best first: those judged get 0.6 · their own, scaled to 0..1 among them, + 0.4 · their judgement.
+    """All scores, best first: those judged get 0.4 · their own, scaled to 0..1 among them, + 0.6 · their judgement.
 
     The sum is scaled back to where they were, so that none falls below a passage that was not judged.
     """
@@ -140,7 +148,7 @@ def blended(scores: Mapping[int, float], judged: Mapping[int, float]) -> dict[in
         if i not in judged:
             return scores[i]
         first = (scores[i] - low) / span if span else 1.0
-        return low + (ORIGINAL * first + JUDGED * judged[i]) * (span or 1.0)
+        return low + (OWN * first + JUDGED * judged[i]) * (span or 1.0)
 
     new = {i: score(i) for i in scores}
     place = {i: n for n, i in enumerate(scores)}

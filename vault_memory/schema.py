@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 7, "notes": 4, "chunks": 5, "terms": 3}
+VERSIONS = {"schema": 8, "notes": 5, "chunks": 5, "terms": 3}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -47,7 +47,7 @@ CREATE TABLE fact(
   block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, part INTEGER NOT NULL);
 CREATE INDEX fact_wording ON fact(wording);
 CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
-  how TEXT NOT NULL, whole INTEGER NOT NULL, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
+  how TEXT NOT NULL, whole INTEGER NOT NULL, start TEXT, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
 CREATE INDEX claim_slot ON claim(slot, subject);
 CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL)
   WITHOUT ROWID;

@@ -92,7 +92,7 @@ class PassageRow(NamedTuple):
     mentions: Sequence[str]
     key: int
     vector: tuple[bytes, bytes] | None = None
-    claims: Sequence[tuple[str, str, str, str, bool]] = ()
+    claims: Sequence[tuple[str, str, str, str, bool, str | None]] = ()
 
 
 Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
@@ -251,7 +251,7 @@ class Store:
         facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
         run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
         claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
-        run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?)", claims)
+        run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?, ?)", claims)
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded

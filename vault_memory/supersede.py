@@ -6,10 +6,14 @@ attribute that can hold only one way at a time; what is merely similar ("likes t
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
 """How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
+
+DENIES, PASSES = "denies", "passes"
+"""Plainly as not so ("hates fish"); or with an end, or a beginning nobody dates: superseded itself, it ends none."""
 
 ANY = "any"
 """The slot of "switched from X": ends X whatever was said to be done with it."""
@@ -18,23 +22,30 @@ ANY = "any"
 class Claim(NamedTuple):
     """What a fact says of its subject: `slot` is the attribute, `value` its words; `whole` when it says nothing else.
 
-    Only a fact that says nothing else can be superseded: the rest of it may still hold.
+    Only a fact that says nothing else can be superseded: the rest of it may still hold. What holds at certain times or
+    places only has them in its slot, behind `@`. `start` is the later day from which it holds, if it names one.
     """
 
     slot: str
     value: str
     how: str = STATES
     whole: bool = True
+    start: date | None = None
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether it says that something is not so."""
+        return self.how in (ENDS, DENIES)
 
 
 class Told(NamedTuple):
-    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals."""
+    """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals or unknown."""
 
     key: int
     subject: str
     claim: Claim
-    day: int
-    since: int
+    day: int | None
+    since: int | None
     note: int = 0
     line: int = 0
 
@@ -52,16 +63,19 @@ COUNTRIES = frozenset(_COUNTRIES.split())
 
 def supersedes(newer: Claim, older: Claim) -> bool:
     """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
-    if not older.whole:
+    if not older.whole or newer.how == PASSES:
         return False
     if newer.slot == ANY:
-        return older.how != ENDS and older.slot != "like" and _bare(older.value) == newer.value
+        liked = older.is_negative or older.slot == "like" or "@" in older.slot
+        return not liked and _bare(older.value) == newer.value
     if newer.slot != older.slot:
         return False
-    if ENDS in (newer.how, older.how):
-        return newer.how != older.how and _same(newer.value, older.value)
-    if not _is_exclusive(newer.slot):
-        return newer.slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
+    if newer.is_negative or older.is_negative:
+        # What is over is just that: who drinks no coffee at night may drink it, and who hates fish like fish cake.
+        return newer.is_negative != older.is_negative and newer.value == older.value
+    slot = newer.slot.partition("@")[0]
+    if not _is_exclusive(slot):
+        return slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
     return _comparable(newer.value, older.value) and not _same(newer.value, older.value)
 
 
@@ -76,9 +90,10 @@ def _bare(value: str) -> str:
 
 def _same(one: str, other: str) -> bool:
     """Whether two values are one: equal, or the one says the other more fully ("Bern", "Bern Switzerland")."""
-    first, second = (set(value.split("|")[0].split()) for value in (one, other))
-    alike = first <= second or second <= first if "|" not in one and one and other else first == second
-    return alike and (one.partition("|")[2] == other.partition("|")[2] or not all("|" in v for v in (one, other)))
+    if "|" in one and "|" in other:
+        return one.partition("|")[0] == other.partition("|")[0]
+    first, second = set(one.split()), set(other.split())
+    return first <= second or second <= first
 
 
 def _comparable(one: str, other: str) -> bool:
@@ -106,7 +121,8 @@ def successors(told: Iterable[Told], today: int, asked: Container[int] | None = 
     `asked` limits the answer to these keys.
 
     Newer is what was written later and holds from no earlier day; what holds only from after `today` replaces nothing
-    yet. Two claims of one day are told apart by their lines in one note, and not at all in two.
+    yet. Two claims of one day are told apart by their lines in one note, and not at all in two. Against what has no day
+    only words of change are newer: with a day of their own, or further down in the same undated note.
     """
     groups: dict[tuple[str, str], list[Told]] = {}
     for one in told:
@@ -120,26 +136,30 @@ def successors(told: Iterable[Told], today: int, asked: Container[int] | None = 
 
 def _in_group(olders: Sequence[Told], group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
     for older in olders:
-        later = [t for t in group if t.key != older.key and _is_newer(t, older) and t.since <= today]
+        known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
+        later = (t for t in known if _is_newer(t, older))
         rivals = [t for t in later if supersedes(t.claim, older.claim) or _replaces_only(t, older, group)]
         if not rivals:
             continue
-        newest = max(rivals, key=lambda t: (t.day, t.note, t.line))
-        again = (
-            t for t in later if t.claim[:2] == older.claim[:2] and (t.claim.how == ENDS) == (older.claim.how == ENDS)
-        )
-        if not any(_is_newer(t, newest) for t in again):
+        newest = max(rivals, key=lambda t: (t.day or 0, t.note, t.line))
+        if not any(_repeats(t.claim, older.claim) and _is_newer(t, newest, or_plain=True) for t in known):
             yield older.key, newest.key
 
 
 def _repeats(one: Claim, other: Claim) -> bool:
-    return one[:2] == other[:2] and (one.how == ENDS) == (other.how == ENDS)
+    return one[:2] == other[:2] and one.is_negative == other.is_negative
 
 
-def _is_newer(one: Told, other: Told) -> bool:
-    if one.day == other.day:
-        return one.note == other.note and one.line > other.line and one.since >= other.since
-    return one.day > other.day and one.since >= other.since
+def _is_newer(one: Told, other: Told, or_plain: bool = False) -> bool:
+    """Whether one was told after the other; `or_plain` where no word of change is needed to know it: it repeats."""
+    if other.day is None:
+        changes = or_plain or one.claim.how in (CHANGES, REPLACES, ENDS)
+        return changes and (one.day is not None or (one.note == other.note and one.line > other.line))
+    since, before = one.since or one.day or 0, other.since or other.day
+    if one.day is None or since < before:
+        return False
+    lines = one.note == other.note and (since, one.line) > (before, other.line)
+    return one.day > other.day or (one.day == other.day and lines)
 
 
 def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:

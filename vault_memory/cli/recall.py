@@ -26,7 +26,7 @@ from vault_memory.request import build
 @click.option("--since", metavar="D", help='Nothing before this date: 2025-11-27, 2025-11, 30d, "last week".')
 @click.option("--until", metavar="D", help="Nothing after this date.")
 @click.option("--as-of", metavar="D", help="As if asked at the end of that day: later notes are left out.")
-@click.option("--now", metavar="T", help='The time to count "last week" from (now).')
+@click.option("--now", metavar="T", help='The time to count "last week" from (now); leaves no trace in the journal.')
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
