@@ -624,3 +624,67 @@ def test_a_quiet_run_still_says_what_waits(vault: Path) -> None:
     done = shell(vault, free_port(), "index", "--quiet")
     assert done.returncode == 0 and done.stdout == ""
     assert "11 passages still to embed" in done.stderr
+
+
+# --- another model under the same name ---------------------------------------------------------------------------------
+
+
+def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+    """The vectors of a pulled version would be compared with those of the old one, and nothing would say so."""
+    with_ollama(vault, server).index()
+    with_ollama(vault, server).backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    answer = ask(with_ollama(vault, server), "boat engine")
+    assert answer.embedder == BUILTIN_ID
+    assert "it is not the model it was" in whys(answer) and "used the builtin vectors" in whys(answer)
+    filled = with_ollama(vault, server).backfill()
+    assert filled and filled.stopped and "it is not the model it was" in filled.stopped
+    server.trouble.vectors = None
+    assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
+
+
+def test_the_same_name_at_another_address_is_not_the_same_model(vault: Path) -> None:
+    with model_server(Model("emb")) as one, model_server(Model("emb")) as two:
+        two.trouble.vectors = lambda _, found: [[0.3 - x for x in v[::-1]] for v in found]
+        settings: dict[str, object] = {"embedding_provider": "openai", "embedding_model": "emb"}
+        mine, other = (
+            memory(vault, embedding_url=f"http://{s.host}/v1", embedding_query_deadline_seconds=30.0, **settings)
+            for s in (one, two)
+        )
+        mine.index()
+        mine.backfill()
+        assert ask(mine, "boat engine").embedder == "openai/emb@1"
+        assert ask(other, "boat engine").embedder == BUILTIN_ID
+        filled = other.backfill()
+        assert filled and filled.stopped and f"openai at {two.host} gives other vectors" in filled.stopped
+
+
+def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(3)]
+    assert {a.embedder for a in mine.recall(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
+    sent = [len(body["input"]) for path, body, _ in server.requests if path == "/api/embed"]
+    assert sent == [2, 1, 1]  # the known text goes along with the first question
+
+
+def test_a_server_that_is_away_is_no_fault_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+    done = shell(vault, server.port, "index")
+    assert "11 of 11 passages" in done.stdout
+    port = free_port()
+    again = shell(vault, port, "index")
+    assert again.returncode == 0
+    assert f"whether it is the model it was could not be seen: ollama at 127.0.0.1:{port} is not there" in again.stdout
+    assert "still to embed" not in again.stdout
+
+
+@pytest.mark.parametrize("bad", [0.0, float("nan")])
+def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: ModelServer, bad: float) -> None:
+    server.trouble.vectors = lambda _, found: [[bad] * len(v) for v in found]
+    before = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    with_ollama(vault, server).index()
+    after = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    for check in (before, after):
+        assert check.level == "warning" and "gives no usable vectors" in check.message and check.mend

@@ -18,7 +18,7 @@ LAYERS = [
      "changes", "gitlines",
      "wire", "remote", "spaces"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
-     "knowledge", "opinions", "gather", "recall", "reading", "writer", "health", "meaning", "backfill", "rerank"],
+     "knowledge", "opinions", "gather", "recall", "reading", "writer", "health", "meaning", "backfill", "rerank", "recognise"],
     ["keeper", "memory", "request"],
     ["render"],
     [],

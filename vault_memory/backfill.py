@@ -12,11 +12,11 @@ from itertools import islice
 
 from vault_memory import spaces
 from vault_memory.errors import BusyError, RemoteError
+from vault_memory.recognise import FORGET, other_model
 from vault_memory.remote import Batch, Remote
 from vault_memory.schema import checkpoint, writing
 from vault_memory.spaces import Space, Text
 from vault_memory.store import Store
-from vault_memory.vectors import cosine
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -25,10 +25,6 @@ Lock = Callable[[], AbstractContextManager[None]]
 
 ALL_BAD = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
-
-
-ALIKE = 0.98
-"""The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
 
 
 @dataclass
@@ -76,9 +72,8 @@ class Backfill:
                     spaces.settle(self._store, space)
             self._count()
             filled.from_cache = filled.done - before
+            self._recognise()
             if filled.waiting:
-                self._remote.look()
-                self._recognise()
                 self._fill(progress, deadline)
             with self._lock():
                 filled.removed = spaces.sweep(self._store)
@@ -100,10 +95,20 @@ class Backfill:
         self._filled.done = spaces.placed(self._store, space) if space else 0
 
     def _recognise(self) -> None:
-        """Make sure that the model is the one its vectors are of; raises RemoteError when it is another."""
-        if why := other_model(self._store, self._remote):
-            step = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
-            raise RemoteError(why, step)
+        """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.
+
+        Raises RemoteError when it is another one or cannot be asked.
+        """
+        if not self._filled.waiting and not self._space:
+            return
+        try:
+            self._remote.look()
+            why = other_model(self._store, self._remote)
+        except RemoteError as error:
+            unseen = "" if self._filled.waiting else "whether it is the model it was could not be seen: "
+            raise RemoteError(f"{unseen}{error}", error.next_step) from None
+        if why:
+            raise RemoteError(why, FORGET)
 
     def _fill(self, progress: Progress | None, deadline: float) -> None:
         waiting = spaces.waiting(self._store, self._space)
@@ -127,10 +132,7 @@ class Backfill:
         filled = self._filled
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
         if not good and len(texts) >= ALL_BAD:
-            raise RemoteError(
-                f"{self._remote.where} gives no usable vectors with {self._remote.endpoint.model}",
-                "Pull the model again, or use another.",
-            )
+            raise self._remote.useless()
         with self._lock(), writing(self._store.connection):
             if good:
                 spaces.keep(self._store, self._space_for(made.dimensions), good.items())
@@ -146,26 +148,3 @@ class Backfill:
         """The space to write to, made with the first vectors."""
         number = self._store.embedder_id(self._remote.id, dimensions)
         return Space(number, self._remote.id, dimensions)
-
-
-def other_model(store: Store, remote: Remote) -> str:
-    """Why the server's model is not the one whose vectors the index has, or ""; raises RemoteError.
-
-    The name does not tell (a pull may bring another version under it), and neither do equal dimensions.
-    """
-    made = remote.embed([spaces.PROBE])
-    vector, space = made.vectors[0].vector, spaces.space_of(store, remote.id)
-    known = spaces.probe(store, remote.id)
-    if vector is None:
-        return ""  # what comes after will tell
-    if space is None or known is None:
-        with writing(store.connection):
-            spaces.set_probe(store, remote.id, vector)
-    if space and space.dimensions != made.dimensions:
-        return (
-            f"{remote.where} gives {made.dimensions} dimensions, and the index has {space.dimensions}"
-            f" for {space.name}: it is not the model it was"
-        )
-    if space and known and cosine(vector, known) < ALIKE:
-        return f"{remote.where} gives other vectors for {space.name} than before: it is not the model it was"
-    return ""

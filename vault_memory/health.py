@@ -227,8 +227,9 @@ def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) 
     """Whether the model is the one that the index has vectors of."""
     why = _other_model(memory, remote)
     if why:
-        mend = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
-        return Check("model", "error", why, mend)
+        from vault_memory.recognise import FORGET
+
+        return Check("model", "error", why, FORGET)
     key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
     reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
     return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
@@ -242,10 +243,10 @@ def _is_usable(memory: "Memory") -> bool:
 
 
 def _other_model(memory: "Memory", remote: "Remote") -> str:
-    from vault_memory.backfill import other_model
+    from vault_memory.recognise import other_model
 
     if not _is_usable(memory):
-        return ""
+        return other_model(None, remote)
     with closing(Store.open(memory.index_path)) as store:
         return other_model(store, remote)
 

@@ -12,11 +12,11 @@ import apsw
 from vault_memory import schema
 from vault_memory.embed import StaticEmbedder
 from vault_memory.errors import IndexUnusableError, RemoteError
-from vault_memory.spaces import Space, placed, space_of
+from vault_memory.spaces import Space, placed, probe, space_of
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
-    from vault_memory.remote import Remote
+    from vault_memory.remote import Asked, Remote
 
 ENOUGH = 0.95
 """Of this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""
@@ -78,7 +78,7 @@ class Meaning:
         except RemoteError as error:
             degraded.append(("semantic", f"{error}; used the builtin vectors"))
             return None
-        if why := _unlike(found.vector, space, remote):
+        if why := self._unlike(found, space, remote):
             degraded.append(("semantic", f"{why}; used the builtin vectors"))
             return None
         if done < total:
@@ -93,14 +93,18 @@ class Meaning:
         space = space_of(self._store, self._remote.id) if self._remote else None
         return space, placed(self._store, space) if space else 0, self._store.totals()[0]
 
+    def _unlike(self, found: "Asked", space: Space, remote: "Remote") -> str:
+        """Why a question's vector cannot be compared in its space, or ""."""
+        from vault_memory.recognise import difference
 
-def _unlike(vector: bytes | None, space: Space, remote: "Remote") -> str:
-    """Why a question's vector cannot be compared in its space, or ""."""
-    if vector is None:
-        return f"{remote.id} has no usable vector for this question"
-    if len(vector) != space.dimensions + -space.dimensions % 8:
-        return (
-            f"{remote.where} gives {len(vector)} dimensions and the index has {space.dimensions} for {remote.id}"
-            " (`memory doctor` says what to do)"
-        )
-    return ""
+        if found.vector is None:
+            return f"{remote.id} has no usable vector for this question"
+        why = difference(space, None, found.vector, remote.where)
+        if not why and found.probe:
+            why = difference(space, self._probe, found.probe, remote.where)
+        return f"{why} (`memory doctor` says what to do)" if why else ""
+
+    @cached_property
+    def _probe(self) -> bytes | None:
+        """The known text's vector by the model that the configured space was begun with."""
+        return probe(self._store, self._remote.id) if self._remote else None

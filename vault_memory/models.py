@@ -13,6 +13,9 @@ OLLAMA_PORT = 11434
 TEXT_VERSION = 1
 """What is embedded for a passage (spaces.py, `texts`). Raise it when that changes: it makes a new vector space."""
 
+PROBE = "The quick brown fox jumps over the lazy dog."
+"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
+
 PREFIXES: Mapping[str, tuple[str, str]] = {
     "nomic-embed-text": ("search_query: ", "search_document: "),
     "mxbai-embed-large": ("Represent this sentence for searching relevant passages: ", ""),

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 from vault_memory.config import Config
 from vault_memory.errors import RemoteError
-from vault_memory.models import Endpoint, endpoint
+from vault_memory.models import PROBE, Endpoint, endpoint
 from vault_memory.vectors import scaled
 from vault_memory.wire import Found, OllamaServer, OpenAIServer
 
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 WAITS_SECONDS = (0.5, 1.0, 2.0)
 """Between the tries of one batch; a server that asks for more time gets it. A question is never asked twice."""
+
+RECOGNISED_SECONDS = 300.0
+"""So long a model that was seen to be the one it was is not looked at again by later questions of one process."""
 
 COOL_DOWN_SECONDS = 30.0
 """So long a server that failed a question is not asked the next ones."""
@@ -39,6 +42,14 @@ class Embedded(NamedTuple):
 
     vector: bytes | None
     cut: bool = False
+
+
+class Asked(NamedTuple):
+    """A question's vector, and the one of `PROBE` that the same server gave at most `RECOGNISED_SECONDS` ago."""
+
+    vector: bytes | None
+    cut: bool
+    probe: bytes | None
 
 
 class Batch(NamedTuple):
@@ -64,6 +75,7 @@ class Remote:
         self._context_tokens = to.context_tokens
         self.batch = to.batch
         self._quiet: tuple[float, RemoteError] | None = None
+        self._probed: tuple[float, bytes | None] = (-math.inf, None)
 
     @property
     def id(self) -> str:
@@ -142,24 +154,43 @@ class Remote:
                 self._sleep(max(wait, error.wait_seconds))
         return self._patient.embed(texts)
 
+    def probe(self) -> bytes:
+        """The vector of the text that tells models apart; raises RemoteError where the model has none."""
+        (made,) = self.embed([PROBE]).vectors
+        if made.vector is None:
+            raise self.useless()
+        return made.vector
+
+    def useless(self) -> RemoteError:
+        """The error of a model that has no vector even for plain sentences."""
+        said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
+        return RemoteError(said, "Pull the model again, or use another.")
+
     # --- questions -----------------------------------------------------------------------------------------------
 
-    def query(self, text: str) -> Embedded:
-        """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down."""
+    def query(self, text: str) -> Asked:
+        """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
+
+        The text that tells whether the model is the one it was goes along now and then: no request of its own.
+        """
         if self._quiet and self._clock() < self._quiet[0]:
             raise self._quiet[1]
         try:
             quick = self._quick
             quick.ready()
-            prompt = self.endpoint.query_prefix + text
+            prompts = [self.endpoint.query_prefix + text]
+            if self._clock() >= self._probed[0] + RECOGNISED_SECONDS:
+                prompts.append(self.endpoint.document_prefix + PROBE)
             answers = within(
-                self.endpoint.deadline_seconds, lambda: _each(quick.embed, [prompt]), f"{self.where} did not answer"
+                self.endpoint.deadline_seconds, lambda: _each(quick.embed, prompts), f"{self.where} did not answer"
             )
         except RemoteError as error:
             self._quiet = (self._clock() + COOL_DOWN_SECONDS, error)
             raise
+        if len(prompts) > 1:
+            self._probed = (self._clock(), quantised(answers[1][0]))
         floats, cut = answers[0]
-        return Embedded(quantised(floats), cut)
+        return Asked(quantised(floats), cut, self._probed[1])
 
 
 def configured(config: Config) -> Remote | None:

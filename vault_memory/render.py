@@ -240,8 +240,10 @@ def backfill_text(filled: "Filled") -> str:
     if filled.unusable:
         lines.append(f"{plural(filled.unusable, 'text')} without a usable vector: found by words only")
     if filled.stopped:
-        lines.append(clean(f"{filled.stopped}: {plural(filled.waiting, 'passage')} still to embed."))
-        lines.append(clean(filled.next_step) + " Then run `memory index` again; what is done is kept.")
+        still = f": {plural(filled.waiting, 'passage')} still to embed" if filled.waiting else ""
+        lines.append(clean(f"{filled.stopped.rstrip('.')}{still}."))
+        again = " Then run `memory index` again; what is done is kept." if filled.waiting else ""
+        lines.append(clean(filled.next_step) + again)
     return "\n".join(lines)
 
 

@@ -22,9 +22,6 @@ BUILTIN = "builtin/"
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
 
-PROBE = "The quick brown fox jumps over the lazy dog."
-"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
-
 SLICE = 512
 """Passages read or placed at a time."""
 
@@ -77,7 +74,7 @@ def placed(store: Store, space: Space) -> int:
 
 
 def probe(store: Store, name: str) -> bytes | None:
-    """The vector that an embedder gave for `PROBE` when its space was begun."""
+    """The vector that an embedder gave for `models.PROBE` when its space was begun."""
     value = store.meta(f"probe:{name}")
     return bytes.fromhex(value) if isinstance(value, str) else None
 
