@@ -48,6 +48,8 @@ class Trouble:
     redirect: str = ""
     vectors: Callable[[Sequence[str], list[list[float]]], Any] | None = None
     """Turns the right vectors into what is answered."""
+    refuses: Callable[[Sequence[str]], tuple[int, Any] | None] | None = None
+    """The status and body that a request for the vectors of these texts is refused with, or None."""
     reply: Callable[[dict[str, Any]], str] | None = None
     """Makes the chat model's answer from the request."""
 
@@ -212,6 +214,9 @@ class _Handler(BaseHTTPRequestHandler):
         if not model:
             return None
         texts = _inputs(body)
+        if refused := self.state.trouble.refuses and self.state.trouble.refuses(texts):
+            self._send(*refused)
+            return None
         if any(tokens(text) > model.context_tokens for text in texts):
             if self.path == "/v1/embeddings":
                 said = f"This model's maximum context length is {model.context_tokens} tokens"

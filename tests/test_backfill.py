@@ -626,7 +626,7 @@ def test_a_quiet_run_still_says_what_waits(vault: Path) -> None:
     assert "11 passages still to embed" in done.stderr
 
 
-# --- another model under the same name ---------------------------------------------------------------------------------
+# --- another model under the same name -------------------------------------------------------------------------------
 
 
 def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: ModelServer) -> None:
@@ -688,3 +688,80 @@ def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: Mode
     after = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
     for check in (before, after):
         assert check.level == "warning" and "gives no usable vectors" in check.message and check.mend
+
+
+# --- servers with limits of their own --------------------------------------------------------------------------------
+
+
+def with_openai(root: Path, server: ModelServer, **settings: object) -> Memory:
+    usual = {"embedding_batch": 32, "embedding_query_deadline_seconds": 30.0, "embedding_model": "nomic-embed-text"}
+    url = f"http://{server.host}/v1"
+    return memory(root, embedding_provider="openai", embedding_url=url, **{**usual, **settings})
+
+
+def herons(tmp_path: Path) -> Path:
+    """40 short notes and one of 150 words."""
+    notes = {f"n{i}.md": f"The heron number {i} stands by the weir in village {i * 7}.\n" for i in range(40)}
+    return fill(tmp_path / "Notes", {**notes, "long.md": " ".join(f"word{i}" for i in range(150)) + "\n"})
+
+
+TOO_MANY = [
+    (422, {"error": "batch size 32 > maximum allowed batch size 8", "error_type": "Validation"}),
+    (413, {"message": "Payload Too Large"}),
+    (
+        400,
+        {"error": {"message": "Invalid 'input': array too long. Expected an array with maximum length 8, but got 32"}},
+    ),
+    (400, {"error": {"message": "Requested 310000 tokens, max 300000 tokens per request"}}),
+]
+
+
+@pytest.mark.parametrize(("status", "said"), TOO_MANY)
+def test_a_batch_the_server_finds_too_large_is_halved_and_stays_so(
+    tmp_path: Path, server: ModelServer, status: int, said: dict[str, Any]
+) -> None:
+    server.trouble.refuses = lambda texts: (status, said) if len(texts) > 8 else None
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.waiting, filled.unusable, filled.cut) == (0, 0, 0)
+    refused = [len(body["input"]) for path, body, _ in server.requests if len(body.get("input", [])) > 8]
+    assert refused == [32, 16, 16]  # the first batch in its halves; the batches after it are small from the start
+    assert ask(mine, "heron").embedder == "openai/nomic-embed-text@1"
+
+
+def test_a_text_the_server_finds_too_large_is_cut_and_the_others_stay_together(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    said = {"error": "Input validation error: `inputs` must have less than 512 tokens. Given: 771"}
+    server.trouble.refuses = lambda texts: (413, said) if any(len(t.split()) > 70 for t in texts) else None
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.waiting, filled.cut, filled.unusable) == (0, 3, 0)  # the long line is three passages
+    assert mine.remote and mine.remote.batch == 32
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_text_that_is_always_refused_blocks_no_other(tmp_path: Path, server: ModelServer, status: int) -> None:
+    root = herons(tmp_path)
+    put(root, "bad.md", "zzzz\n")
+    server.trouble.refuses = lambda texts: (status, {"error": "no"}) if any("zzzz" in t for t in texts) else None
+    mine = with_openai(root, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.embedded, filled.unusable) == (filled.passages - 1, 1)
+
+
+def test_a_server_that_refuses_everything_stops_the_run(tmp_path: Path, server: ModelServer) -> None:
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    asked = []
+    server.trouble.refuses = lambda texts: (
+        asked.append(1) or ((400, {"error": "no such thing"}) if len(asked) > 2 else None)
+    )
+    filled = mine.backfill()
+    assert filled and filled.stopped and "answered 400" in filled.stopped and filled.embedded == 0

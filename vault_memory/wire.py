@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 BUSY = (408, 425, 429)
 """Statuses that mean "later", besides all from 500 on."""
 
+REFUSED = (400, 413, 422)
+"""Statuses that mean, with whatever words, that this very request will not do: too many texts, or too long a one."""
+
 LONGEST_WAIT_SECONDS = 30.0
 
 _TOO_LONG = re.compile(
@@ -215,7 +218,7 @@ def _refused(spoken: Spoken, status: int, text: str, wait_seconds: float = 0.0) 
         )
     if status in BUSY or status >= 500:
         return RemoteError(said, "It is busy or unwell: try again later.", "away", wait_seconds)
-    return RemoteError(said, "Check the settings of the model.")
+    return RemoteError(said, "Check the settings of the model.", "refused" if status in REFUSED else "wrong")
 
 
 def _wait(response: "httpx.Response") -> float:
