@@ -275,8 +275,6 @@ def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) 
     mine.backfill()
     put(vault, "memory/2025-11-12.md", "# Wednesday\n")
     mine.index()
-    filled = mine.backfill()
-    assert filled and filled.removed == 3
     with opened(mine) as store:
         left = store.one("SELECT count(*) FROM embedding WHERE embedder = 2")
         codes = store.one("SELECT count(*) FROM embedding_code WHERE embedder = 2")
@@ -421,7 +419,7 @@ def test_texts_without_a_usable_vector_are_counted_and_the_rest_is_done(vault: P
     mine.index()
     filled = mine.backfill()
     assert filled and filled.stopped is None
-    assert filled.waiting == filled.unusable == 2  # the passage, and the one beside it
+    assert (filled.waiting, filled.unusable, filled.without) == (0, 2, 2)  # the passage, and the one beside it
 
 
 def test_a_model_of_nothing_but_zeros_stops_the_run(vault: Path, server: ModelServer) -> None:
@@ -765,3 +763,106 @@ def test_a_server_that_refuses_everything_stops_the_run(tmp_path: Path, server: 
     )
     filled = mine.backfill()
     assert filled and filled.stopped and "answered 400" in filled.stopped and filled.embedded == 0
+
+
+# --- texts without a vector ------------------------------------------------------------------------------------------
+
+
+def no_vector_for(word: str) -> Any:
+    """The right vectors, but zeros for texts with that word."""
+    return lambda texts, found: [[0.0] * len(v) if word in t else v for t, v in zip(texts, found, strict=True)]
+
+
+def test_texts_without_a_vector_are_not_asked_for_again(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    put(vault, "memory/2025-11-12.md", NOTES["memory/2025-11-12.md"] + "\n## Evening\n\nA heron.\n")
+    mine.index()
+    again = mine.backfill()
+    assert again and (again.waiting, again.unusable, again.without, again.stopped) == (0, 0, 2, None)
+    assert sorted(server.texts) == ["search_document: A heron.", "search_document: Evening"]
+    server.requests.clear()
+    server.trouble.vectors = None
+    assert mine.index(rebuild=True).rebuilt  # asks again
+    filled = mine.backfill()
+    assert filled and (filled.waiting, filled.without, filled.embedded) == (0, 0, 2)
+    assert all("dentist" in text for text in server.texts)
+
+
+def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    answer = ask(mine, "engine of the boat")
+    assert answer.embedder == "ollama/nomic-embed-text@1"  # 9 of 11 passages: below the share that decides
+    assert whys(answer) == (
+        "semantic: ollama/nomic-embed-text@1 has no usable vector for 2 of 11 passages: they are found by words only"
+    )
+    explained = ask(mine, "dentist", explain=True)
+    assert explained.results[0].content == "The dentist found nothing."
+    state = next(e for e in mine.status().embedders if e.id == "ollama/nomic-embed-text@1")
+    assert (state.passages, state.without) == (9, 2)
+    check = next(c for c in mine.doctor() if c.name == "vectors")
+    assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.mend
+    assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").stdout
+
+
+def test_a_model_with_vectors_for_fewer_than_half_is_not_used(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = lambda texts, found: [
+        v if any(word in t for word in ("lazy dog", "Tern", "boat")) else [0.0] * len(v)
+        for t, v in zip(texts, found, strict=True)
+    ]
+    mine = with_ollama(vault, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.without > 6 and filled.waiting == 0
+    answer = ask(mine, "engine boat")
+    assert answer.embedder == BUILTIN_ID
+    assert f"has no usable vector for {filled.without} of 11 passages; used the builtin vectors" in whys(answer)
+
+
+def test_another_model_is_asked_for_what_the_one_before_had_no_vector_for(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    mine.doctor(fix=True)
+    filled = mine.backfill()
+    assert filled and (filled.embedded, filled.without, filled.waiting) == (11, 0, 0)
+
+
+def test_what_is_known_of_texts_without_a_vector_goes_with_them(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    (vault / "memory/2025-11-12.md").unlink()
+    mine.index()
+    filled = mine.backfill()
+    assert filled and (filled.without, filled.waiting) == (0, 0)
+    with opened(mine) as store:
+        assert [store.one(f"SELECT count(*) FROM {table}") for table in ("vectorless", "unplaced")] == [0, 0]
+
+
+# --- cleaning --------------------------------------------------------------------------------------------------------
+
+
+def test_vectors_of_a_model_that_was_left_are_swept_by_the_index_command(vault: Path, server: ModelServer) -> None:
+    left = with_ollama(vault, server)
+    left.index()
+    left.backfill()
+    plain = memory(vault)
+    (vault / "Projects/Tern.md").unlink()
+    ask(plain, "boat")  # recall takes the note out; it is no time for cleaning
+    plain.index()
+    with opened(plain) as store:
+        count = "SELECT count(*) FROM embedding WHERE embedder = 2"
+        assert store.one(count) == store.one("SELECT count(*) FROM placed") == 7
+    generation = plain.status().generation
+    plain.index()
+    assert plain.status().generation == generation

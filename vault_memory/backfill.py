@@ -39,7 +39,9 @@ class Filled:
     cut: int = 0
     """Texts longer than the model reads, embedded without their end."""
     unusable: int = 0
-    """Texts the model has no usable vector for (not a number, or all zero)."""
+    """Texts found now for which the model has no usable vector (not a number, all zero, refused)."""
+    without: int = 0
+    """Passages with such a text: they are not asked for again."""
     removed: int = 0
     """Vectors deleted because no passage has their text any more."""
     stopped: str | None = None
@@ -48,7 +50,7 @@ class Filled:
 
     @property
     def waiting(self) -> int:
-        return self.passages - self.done
+        return self.passages - self.done - self.without
 
 
 class Backfill:
@@ -93,6 +95,7 @@ class Backfill:
         space = self._space
         self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
         self._filled.done = spaces.placed(self._store, space) if space else 0
+        self._filled.without = spaces.without(self._store, space) if space else 0
 
     def _recognise(self) -> None:
         """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.
@@ -133,15 +136,17 @@ class Backfill:
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
         if not good and len(texts) >= ALL_BAD:
             raise self._remote.useless()
+        bad = {text.key for text in texts} - good.keys()
         with self._lock(), writing(self._store.connection):
             if good:
                 spaces.keep(self._store, self._space_for(made.dimensions), good.items())
+            if space := self._space:
+                spaces.give_up(self._store, space, bad)
             spaces.place_ids(self._store, [text.passage_id for text in batch])
             self._store.grow()
         filled.embedded += len(good)
-        filled.unusable += len(texts) - len(good)
+        filled.unusable += len(bad)
         filled.cut += sum(e.cut for e in made.vectors)
-        bad = {text.key for text in texts} - good.keys()
         filled.done += sum(text.key not in bad for text in batch)
 
     def _space_for(self, dimensions: int) -> Space:

@@ -30,6 +30,8 @@ class Vectors(NamedTuple):
     vectors: int
     passages: int
     configured: bool
+    without: int = 0
+    """Passages whose text it has no usable vector for."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
     known = spaces.spaces(store)
     for space in known:
         count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
-        yield Vectors(space.name, count, spaces.placed(store, space), space.is_builtin or space.name == named)
+        used = space.is_builtin or space.name == named
+        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)
 
@@ -274,9 +277,14 @@ def _vectors_kept(memory: "Memory") -> Iterator[Check]:
                 f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
                 "Going back to it costs nothing." + (" `memory doctor --fix` deletes them." if memory.remote else ""),
             )
-        elif each.passages < state.passages:
+            continue
+        if each.passages + each.without < state.passages:
             missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
             yield Check("vectors", "notice", missing, "Run `memory index`.")
+        if each.without:
+            lacks = f"{each.id} has no usable vector for {each.without:,} of {state.passages:,} passages"
+            again = "They are found by words only; `memory index --rebuild` asks the model again."
+            yield Check("vectors", "notice", lacks, again)
 
 
 def _bytes_each(memory: "Memory", name: str) -> float:

@@ -86,6 +86,8 @@ class Keeper:
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
     def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+        from vault_memory import spaces
+
         walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
         if why:
@@ -97,6 +99,7 @@ class Keeper:
                 report = self._update(store, walk, progress)
                 with schema.writing(store.connection):
                     uses.catch_up(store, self.vault.root)
+                spaces.sweep(store)
             return report
         except schema.DAMAGED as error:
             return self._rebuild(walk, f"the index was damaged ({error})", progress)
