@@ -159,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/api/embed": self._embed,
             "/api/chat": self._chat,
             "/v1/embeddings": self._openai,
-        }.get(self.path)
+        }.get(self.path.partition("?")[0])
         if not answer:
             self._send(404, "404 page not found")
         elif not self._troubled():

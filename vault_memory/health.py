@@ -126,6 +126,8 @@ def _checks(memory: "Memory") -> Iterator[Check]:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
     for sentence in memory.config.ignored:
         yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
+    for sentence in memory.config.unknown:
+        yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
     yield _place(memory)
     yield _index(memory)
     yield from _journal(memory)

@@ -148,7 +148,8 @@ class OpenAIServer:
         _ = self._client
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        url = f"{self._endpoint.address.url.removesuffix('/embeddings')}/embeddings"
+        to = self._endpoint.address
+        url = f"{to.url.removesuffix('/embeddings')}/embeddings" + (f"?{to.query}" if to.query else "")
         body = {"model": self._endpoint.model, "input": list(texts), "encoding_format": "float"}
         with mapped(self.spoken):
             answer = self._client.post(url, json=body)
