@@ -11,7 +11,7 @@ import apsw
 
 from vault_memory import journal, places, schema, spaces
 from vault_memory.digest import gaps
-from vault_memory.errors import BusyError, RefusedError, RemoteError, VaultMemoryError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -129,26 +129,42 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     for sentence in memory.config.unknown:
         yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
     yield _place(memory)
-    yield _index(memory)
+    refusal = _refusal(memory)
+    yield _index(memory, refusal is None)
+    if refusal:
+        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     yield from _journal(memory)
     yield from _parts(memory)
     yield from _models(memory)
     yield from _vectors_kept(memory)
 
 
+def _refusal(memory: "Memory") -> RefusedError | None:
+    """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
+    with suppress(apsw.Error, UnicodeDecodeError, IndexUnusableError):
+        return memory.refusal()
+    return None
+
+
 def _place(memory: "Memory") -> Check:
+    if not places.is_writable(memory.index_path):
+        level, what = ("warning", "it stays as it is") if memory.index_path.exists() else ("error", "there can be none")
+        cannot = f"the index folder {memory.index_path.parent} cannot be written: {what}"
+        return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
     if memory.place.why == "vault":
         return Check("place", "ok", f"the index lies in the vault: {memory.index_path}")
     return Check("place", "ok", f"the index lies at {memory.index_path}: {memory.place.why}")
 
 
-def _index(memory: "Memory") -> Check:
+def _index(memory: "Memory", may_run: bool) -> Check:
+    """How the index is; `may_run`: indexing is not refused."""
+    run = "Run `memory index`." if may_run and places.is_writable(memory.index_path) else ""
     try:
         why = memory.unusable()
     except VaultMemoryError as error:
         return Check("index", "error", str(error), error.next_step)
     if why == "there was none":
-        return Check("index", "notice", "there is no index yet", "Run `memory index`, or just ask.")
+        return Check("index", "notice", "there is no index yet", run.replace(".", ", or just ask."))
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
@@ -165,9 +181,7 @@ def _index(memory: "Memory") -> Check:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
     state = status(memory)
     if state.pending:
-        return Check(
-            "index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", "Run `memory index`."
-        )
+        return Check("index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", run)
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
 
@@ -301,6 +315,8 @@ def _forget(memory: "Memory") -> list[Check]:
     With only the builtin embedder configured nothing of a model is deleted: its settings may merely be missing here.
     """
     done: list[Check] = []
+    if not _is_usable(memory):
+        return done
     remote = memory.remote
     unlike = _unlike(memory)
     with (

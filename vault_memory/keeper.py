@@ -209,6 +209,24 @@ class Keeper:
             before = max(len(known), places.remembered(self.vault.root))
             refuse_loss(before, len(walk.files), before - len(walk.files))
 
+    def refusal(self) -> RefusedError | None:
+        """The error that `index` would refuse to go on with (law 7), without doing anything."""
+        walk = self.vault.walk()
+        try:
+            if self.unusable():
+                self._refuse_empty(walk)
+                self._refuse_unseen(walk, False)
+                return None
+            with closing(Store.open(self.index_path)) as store:
+                rows = store.notes()
+                changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
+                gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+                moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
+                refuse_loss(len(rows), len(walk.files), len(gone) - len(moved))
+        except RefusedError as error:
+            return error
+        return None
+
     def _generation(self) -> int:
         with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
             return store.generation
