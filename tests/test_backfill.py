@@ -18,6 +18,7 @@ from vault_memory import spaces
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.embed import BUILTIN_ID
 from vault_memory.memory import Memory
+from vault_memory.places import writer_lock
 
 NOTES = {
     "memory/2025-11-10.md": "# Monday\n\nThe boat engine was serviced by the harbour.\n\nBread with rye and walnuts.\n",
@@ -567,7 +568,7 @@ def test_doctor_keeps_the_vectors_of_an_embedder_that_is_not_configured(vault: P
         second.backfill()
         assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         second.doctor(fix=True)
-        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]
+        assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
 
 
@@ -866,3 +867,48 @@ def test_vectors_of_a_model_that_was_left_are_swept_by_the_index_command(vault: 
     generation = plain.status().generation
     plain.index()
     assert plain.status().generation == generation
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_beside_one_that_embeds_says_so(tmp_path: Path, server: ModelServer) -> None:
+    root = fill(tmp_path / "Notes", {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
+    mine = with_ollama(root, server)
+    mine.index()
+    mine.backfill()
+    put(root, "new.md", "A heron by the weir.\n")
+    with writer_lock(mine.index_path.with_name("backfill"), 1.0):
+        done = shell(root, server.port, "index")
+        document = json.loads(shell(root, server.port, "index", "--json").stdout)["backfill"]
+        quiet = shell(root, server.port, "index", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "ollama/nomic-embed-text@1: 60 of 61 passages (0 embedded)\n" in done.stdout
+    assert "Another `memory index` is embedding already: 1 passage still to embed.\n" in done.stdout
+    assert "run `memory index` again" in done.stdout and "Then run" not in done.stdout
+    assert (document["done"], document["waiting"], document["stopped"]) == (
+        60, 1, "Another `memory index` is embedding already",
+    )  # fmt: skip
+    assert quiet.stdout == "" and "is embedding already" in quiet.stderr
+
+
+def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: Path) -> None:
+    with model_server(Model(), Model("all-minilm", 48)) as server:
+        first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
+        first.index()
+        first.backfill()
+        second.backfill()
+        said = shell(vault, server.port, "doctor", "--fix", MEMORY_EMBEDDING_MODEL="all-minilm").stdout
+        left = "ollama/nomic-embed-text@1"
+        assert f"11 of {left} are kept" in said and f"memory doctor --forget {left}" in said
+        server.requests.clear()
+        filled = first.backfill()
+        assert filled and filled.waiting == filled.embedded == 0 and server.texts == []
+        assert "is configured" in shell(vault, server.port, "doctor", "--forget", left).stderr
+        unknown = shell(vault, server.port, "doctor", "--forget", "ollama/none@1")
+        assert unknown.returncode == 2 and left in unknown.stderr
+        builtin = shell(vault, server.port, "doctor", "--forget", BUILTIN_ID)
+        assert builtin.returncode == 2
+        gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
+        assert gone.returncode == 0 and f"those of {left} were deleted" in gone.stdout
+        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]

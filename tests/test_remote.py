@@ -267,7 +267,8 @@ def test_malformed_vectors_are_refused(server: ModelServer, provider: str, answe
 def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
     with model_server() as elsewhere:
         server.trouble.redirect = f"http://{elsewhere.host}/api/embed"
-        failing(remote(server, **of(provider)))
+        error = failing(remote(server, **of(provider)))
+        assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
         assert elsewhere.requests == []
 
 

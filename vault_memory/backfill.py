@@ -81,11 +81,20 @@ class Backfill:
                 filled.removed = spaces.sweep(self._store)
                 checkpoint(self._store.connection)
         except (RemoteError, BusyError) as error:
-            filled.stopped, filled.next_step = str(error), error.next_step
+            filled.stopped, filled.next_step = str(error).rstrip("."), error.next_step
         finally:
             self._remote.close()
         self._count()
+        if filled.stopped and filled.waiting:
+            filled.next_step += " Then run `memory index` again; what is done is kept."
         return filled
+
+    def elsewhere(self) -> Filled:
+        """How things stand while another process makes the vectors; nothing is done."""
+        self._count()
+        self._filled.stopped = "Another `memory index` is embedding already"
+        self._filled.next_step = "It goes on by itself. When it is done, run `memory index` again for newer notes."
+        return self._filled
 
     @property
     def _space(self) -> Space | None:

@@ -11,7 +11,7 @@ import apsw
 
 from vault_memory import journal, places, schema, spaces
 from vault_memory.digest import gaps
-from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, VaultMemoryError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -291,7 +291,7 @@ def _vectors_kept(memory: "Memory") -> Iterator[Check]:
                 "vectors",
                 "notice",
                 f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
-                "Going back to it costs nothing." + (" `memory doctor --fix` deletes them." if memory.remote else ""),
+                f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them.",
             )
             continue
         if each.passages + each.without < state.passages:
@@ -310,27 +310,46 @@ def _bytes_each(memory: "Memory", name: str) -> float:
 
 
 def _forget(memory: "Memory") -> list[Check]:
-    """Delete vectors without a text, of another dimension than the model's, or of a model left for another.
-
-    With only the builtin embedder configured nothing of a model is deleted: its settings may merely be missing here.
-    """
+    """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
     done: list[Check] = []
     if not _is_usable(memory):
         return done
-    remote = memory.remote
     unlike = _unlike(memory)
     with (
         suppress(BusyError),
         places.writer_lock(memory.index_path, 5.0),
         closing(Store.open(memory.index_path)) as store,
     ):
-        for space in spaces.configured_spaces(store):
-            if remote and (space.name != remote.id or unlike):
-                spaces.drop(store, space)
-                done.append(Check("vectors", "ok", f"those of {space.name} were deleted"))
+        space = spaces.space_of(store, memory.remote.id) if memory.remote and unlike else None
+        if space:
+            spaces.drop(store, space)
+            done.append(_deleted(space))
         if gone := spaces.sweep(store):
             done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
     return done
+
+
+def _deleted(space: spaces.Space) -> Check:
+    return Check("vectors", "ok", f"those of {space.name} were deleted")
+
+
+def forget(memory: "Memory", name: str) -> Check:
+    """Delete the vectors of an embedder that was left for another.
+
+    Raises UsageError for the one that is configured and for one that has none here, BusyError while others write.
+    """
+    if memory.remote and memory.remote.id == name:
+        raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
+    kept: list[spaces.Space] = []
+    if _is_usable(memory):
+        with places.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
+            kept = spaces.configured_spaces(store)
+            for space in kept:
+                if space.name == name:
+                    spaces.drop(store, space)
+                    return _deleted(space)
+    there = ", ".join(space.name for space in kept) or "none"
+    raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")
 
 
 def _unlike(memory: "Memory") -> bool:

@@ -241,9 +241,8 @@ def backfill_text(filled: "Filled") -> str:
         lines.append(f"{plural(filled.without, 'passage')} without a usable vector: found by words only")
     if filled.stopped:
         still = f": {plural(filled.waiting, 'passage')} still to embed" if filled.waiting else ""
-        lines.append(clean(f"{filled.stopped.rstrip('.')}{still}."))
-        again = " Then run `memory index` again; what is done is kept." if filled.waiting else ""
-        lines.append(clean(filled.next_step) + again)
+        lines.append(clean(f"{filled.stopped}{still}."))
+        lines.append(clean(filled.next_step))
     return "\n".join(lines)
 
 

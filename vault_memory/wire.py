@@ -206,7 +206,11 @@ def _of_ollama() -> "tuple[type[ollama.ResponseError], ...]":
 
 def _refused(spoken: Spoken, status: int, text: str, wait_seconds: float = 0.0) -> RemoteError:
     """The error for an HTTP status that is not 200."""
-    said = f"{spoken.where} answered {status}: {spoken.plain(text)}"
+    if 300 <= status < 400:
+        elsewhere = f"{spoken.where} sends elsewhere ({status}), and no redirect is followed"
+        return RemoteError(elsewhere, "Name the address of the server itself.")
+    told = spoken.plain(text)
+    said = f"{spoken.where} answered {status}" + (f": {told}" if told else "")
     if status >= 400 and _TOO_LONG.search(text):
         return RemoteError(said, "Shorten the text.", "long")
     if status >= 400 and _NO_NUMBER.search(text):
