@@ -27,6 +27,7 @@ class Model:
     name: str = "nomic-embed-text"
     dimensions: int = 96
     context_tokens: int = 2048
+    digest: str = ""
 
 
 @dataclass
@@ -144,9 +145,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/version":
             self._send(200, {"version": VERSION})
         elif self.path == "/api/tags":
-            self._send(
-                200, {"models": [{"name": f"{m.name}:latest", "model": f"{m.name}:latest"} for m in self.state.models]}
-            )
+            rows = [{"name": f"{m.name}:latest", "model": f"{m.name}:latest"} for m in self.state.models]
+            for row, model in zip(rows, self.state.models, strict=True):
+                row |= {"digest": model.digest} if model.digest else {}
+            self._send(200, {"models": rows})
         else:
             self._send(404, "404 page not found")
 

@@ -669,6 +669,31 @@ def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: 
     assert sent == [2, 1, 1]  # the known text goes along with the first question
 
 
+def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Path) -> None:
+    with model_server(Model(digest="aaaa")) as server:
+        mine = with_ollama(vault, server)
+        mine.index()
+        mine.backfill()
+        server.requests.clear()
+        again = mine.backfill()
+        assert again and again.stopped is None
+        assert server.asked("/api/embed") == 0 and server.asked("/api/tags") == 1
+        server.models = [Model(digest="bbbb")]  # pulled anew, and gives the same vectors
+        for asked in (1, 0):
+            server.requests.clear()
+            again = mine.backfill()
+            assert again and again.stopped is None
+            assert server.asked("/api/embed") == asked
+        server.models = [Model(digest="cccc")]
+        server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+        for _ in range(2):
+            again = mine.backfill()
+            assert again and again.stopped and "it is not the model it was" in again.stopped
+        mine.doctor(fix=True)
+        again = mine.backfill()
+        assert again and again.stopped is None and again.embedded == 11
+
+
 def test_a_server_that_is_away_is_no_fault_when_nothing_waits(vault: Path, server: ModelServer) -> None:
     done = shell(vault, server.port, "index")
     assert "11 of 11 passages" in done.stdout

@@ -114,8 +114,8 @@ class Backfill:
         if not self._filled.waiting and not self._space:
             return
         try:
-            self._remote.look()
-            why = other_model(self._store, self._remote)
+            found = self._remote.look()
+            why = other_model(self._store, self._remote, found.digest)
         except RemoteError as error:
             unseen = "" if self._filled.waiting else "whether it is the model it was could not be seen: "
             raise RemoteError(f"{unseen}{error}", error.next_step) from None

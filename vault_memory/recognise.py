@@ -30,16 +30,24 @@ def difference(space: Space, known: bytes | None, vector: bytes, where: str) -> 
     return ""
 
 
-def other_model(store: Store | None, remote: Remote) -> str:
-    """Ask the server for the known text: why its model is not the one whose vectors the index has, or "".
+def other_model(store: Store | None, remote: Remote, digest: str | None = None) -> str:
+    """Why the server's model is not the one whose vectors the index has, or ""; it is asked for the known text.
 
-    Raises RemoteError where the server does not answer, or has no usable vector even for this text.
+    With `digest`, the one that the server tells, a model that had it already is not asked. Raises RemoteError where the
+    server does not answer, or has no usable vector even for this text.
     """
+    space = spaces.space_of(store, remote.id) if store else None
+    if store and space and digest and spaces.digest(store, remote.id) == digest:
+        return ""
     vector = remote.probe()
     if store is None:
         return ""
-    space, known = spaces.space_of(store, remote.id), spaces.probe(store, remote.id)
-    if space is None or known is None:
+    known = spaces.probe(store, remote.id)
+    why = difference(space, known, vector, remote.where) if space else ""
+    if not why:
         with writing(store.connection):
-            spaces.set_probe(store, remote.id, vector)
-    return difference(space, known, vector, remote.where) if space else ""
+            if space is None or known is None:
+                spaces.set_probe(store, remote.id, vector)
+            if digest:
+                spaces.set_digest(store, remote.id, digest)
+    return why

@@ -91,6 +91,17 @@ def set_probe(store: Store, name: str, vector: bytes) -> None:
     store.set_meta(f"probe:{name}", vector.hex())
 
 
+def digest(store: Store, name: str) -> str | None:
+    """The digest that a model had when it was last recognised by its vector, where its server tells."""
+    value = store.meta(f"digest:{name}")
+    return value if isinstance(value, str) else None
+
+
+def set_digest(store: Store, name: str, value: str) -> None:
+    """Note a model's digest: while that stays, the model need not be loaded to be recognised."""
+    store.set_meta(f"digest:{name}", value)
+
+
 # --- texts ---------------------------------------------------------------------------------------------------------
 
 
@@ -350,5 +361,6 @@ def drop(store: Store, space: Space) -> None:
         for table in ("placed", "unplaced", "vectorless", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))
-        store.connection.execute("DELETE FROM meta WHERE key = ?", (f"probe:{space.name}",))
+        for key in ("probe", "digest"):
+            store.connection.execute("DELETE FROM meta WHERE key = ?", (f"{key}:{space.name}",))
         store.grow()

@@ -8,7 +8,7 @@ password is ever part of one. It knows nothing of prefixes, vectors or the index
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import RemoteError
@@ -38,6 +38,8 @@ class Found(NamedTuple):
 
     version: str | None = None
     context_tokens: int | None = None
+    digest: str | None = None
+    """Of the model's content."""
 
 
 class Spoken(NamedTuple):
@@ -107,7 +109,13 @@ class OllamaServer:
         with mapped(self.spoken):
             info = self._client.show(self._model).modelinfo or {}
             lengths = [value for key, value in info.items() if key.endswith(".context_length")]
-            return Found(None, int(lengths[0]) if lengths else None)
+            return Found(None, int(lengths[0]) if lengths else None, self._digest())
+
+    def _digest(self) -> str | None:
+        name = self._model if ":" in self._model.rpartition("/")[2] else f"{self._model}:latest"
+        with suppress(RemoteError), mapped(self.spoken):  # what stands in for Ollama may not list its models
+            return next((found.digest for found in self._client.list().models if found.model == name), None)
+        return None
 
     def chat(self, messages: Sequence[Mapping[str, str]], form: Mapping[str, Any]) -> str:
         """What the model answers, held to a JSON schema; raises RemoteError."""
