@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from vault_memory.spaces import PROBE
+from vault_memory.models import PROBE
 
 VERSION = "0.12.3"
 
@@ -27,6 +27,7 @@ class Model:
     name: str = "nomic-embed-text"
     dimensions: int = 96
     context_tokens: int = 2048
+    digest: str = ""
 
 
 @dataclass
@@ -48,6 +49,8 @@ class Trouble:
     redirect: str = ""
     vectors: Callable[[Sequence[str], list[list[float]]], Any] | None = None
     """Turns the right vectors into what is answered."""
+    refuses: Callable[[Sequence[str]], tuple[int, Any] | None] | None = None
+    """The status and body that a request for the vectors of these texts is refused with, or None."""
     reply: Callable[[dict[str, Any]], str] | None = None
     """Makes the chat model's answer from the request."""
 
@@ -142,9 +145,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/version":
             self._send(200, {"version": VERSION})
         elif self.path == "/api/tags":
-            self._send(
-                200, {"models": [{"name": f"{m.name}:latest", "model": f"{m.name}:latest"} for m in self.state.models]}
-            )
+            rows = [{"name": f"{m.name}:latest", "model": f"{m.name}:latest"} for m in self.state.models]
+            for row, model in zip(rows, self.state.models, strict=True):
+                row |= {"digest": model.digest} if model.digest else {}
+            self._send(200, {"models": rows})
         else:
             self._send(404, "404 page not found")
 
@@ -157,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
             "/api/embed": self._embed,
             "/api/chat": self._chat,
             "/v1/embeddings": self._openai,
-        }.get(self.path)
+        }.get(self.path.partition("?")[0])
         if not answer:
             self._send(404, "404 page not found")
         elif not self._troubled():
@@ -212,6 +216,9 @@ class _Handler(BaseHTTPRequestHandler):
         if not model:
             return None
         texts = _inputs(body)
+        if refused := self.state.trouble.refuses and self.state.trouble.refuses(texts):
+            self._send(*refused)
+            return None
         if any(tokens(text) > model.context_tokens for text in texts):
             if self.path == "/v1/embeddings":
                 said = f"This model's maximum context length is {model.context_tokens} tokens"

@@ -157,3 +157,46 @@ def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, argume
     assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
     assert "the index is 1 note behind" in said
     assert json.loads(run(root, "--json", *arguments).stdout)["index"]["notes"] == 5
+
+
+# --- what doctor says before anybody runs into it --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", ["kept", "gone"])
+def test_doctor_says_that_indexing_will_be_refused_and_mends_nothing(tmp_path: Path, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
+    memory(root).index()
+    (root / "many").rename(tmp_path / "unmounted")
+    if index == "gone":
+        shutil.rmtree(root / ".memory")
+    refused = run(root, "index")
+    assert refused.returncode == 6
+    for arguments in (["doctor"], ["doctor", "--fix"]):
+        said = run(root, *arguments)
+        assert said.returncode == 1
+        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in said.stdout
+        assert "run `memory index --rebuild`" in said.stdout
+        assert "→ Run `memory index`" not in said.stdout
+    assert run(root, "index").returncode == 6
+    (tmp_path / "unmounted").rename(root / "many")
+    assert run(root, "doctor").returncode == 0
+
+
+def test_doctor_says_that_the_index_folder_cannot_be_written(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    home = tmp_path / "home"
+    home.mkdir()
+    first += f"\nos.environ.update(HOME={str(home)!r}, XDG_DATA_HOME='', XDG_CONFIG_HOME='')"
+    os.chmod(root, 0o500)
+    os.chmod(home, 0o500)
+    try:
+        assert run(root, "recall", "ferry", first=first).returncode == 4
+        said = run(root, "doctor", first=first)
+        assert said.returncode == 1
+        assert f"the index folder {home}" in said.stdout and "cannot be written" in said.stdout
+        assert "index.path" in said.stdout and "Run `memory index`" not in said.stdout
+    finally:
+        os.chmod(root, 0o700)
+        os.chmod(home, 0o700)
+    assert run(root, "doctor").returncode == 0

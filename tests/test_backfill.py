@@ -18,6 +18,7 @@ from vault_memory import spaces
 from vault_memory.answer import Answer, Filters, Request
 from vault_memory.embed import BUILTIN_ID
 from vault_memory.memory import Memory
+from vault_memory.places import writer_lock
 
 NOTES = {
     "memory/2025-11-10.md": "# Monday\n\nThe boat engine was serviced by the harbour.\n\nBread with rye and walnuts.\n",
@@ -275,8 +276,6 @@ def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) 
     mine.backfill()
     put(vault, "memory/2025-11-12.md", "# Wednesday\n")
     mine.index()
-    filled = mine.backfill()
-    assert filled and filled.removed == 3
     with opened(mine) as store:
         left = store.one("SELECT count(*) FROM embedding WHERE embedder = 2")
         codes = store.one("SELECT count(*) FROM embedding_code WHERE embedder = 2")
@@ -421,7 +420,7 @@ def test_texts_without_a_usable_vector_are_counted_and_the_rest_is_done(vault: P
     mine.index()
     filled = mine.backfill()
     assert filled and filled.stopped is None
-    assert filled.waiting == filled.unusable == 2  # the passage, and the one beside it
+    assert (filled.waiting, filled.unusable, filled.without) == (0, 2, 2)  # the passage, and the one beside it
 
 
 def test_a_model_of_nothing_but_zeros_stops_the_run(vault: Path, server: ModelServer) -> None:
@@ -569,7 +568,7 @@ def test_doctor_keeps_the_vectors_of_an_embedder_that_is_not_configured(vault: P
         second.backfill()
         assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         second.doctor(fix=True)
-        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]
+        assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
 
 
@@ -624,3 +623,317 @@ def test_a_quiet_run_still_says_what_waits(vault: Path) -> None:
     done = shell(vault, free_port(), "index", "--quiet")
     assert done.returncode == 0 and done.stdout == ""
     assert "11 passages still to embed" in done.stderr
+
+
+# --- another model under the same name -------------------------------------------------------------------------------
+
+
+def test_another_model_is_noticed_even_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+    """The vectors of a pulled version would be compared with those of the old one, and nothing would say so."""
+    with_ollama(vault, server).index()
+    with_ollama(vault, server).backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    answer = ask(with_ollama(vault, server), "boat engine")
+    assert answer.embedder == BUILTIN_ID
+    assert "it is not the model it was" in whys(answer) and "used the builtin vectors" in whys(answer)
+    filled = with_ollama(vault, server).backfill()
+    assert filled and filled.stopped and "it is not the model it was" in filled.stopped
+    server.trouble.vectors = None
+    assert ask(with_ollama(vault, server), "boat engine").embedder == "ollama/nomic-embed-text@1"
+
+
+def test_the_same_name_at_another_address_is_not_the_same_model(vault: Path) -> None:
+    with model_server(Model("emb")) as one, model_server(Model("emb")) as two:
+        two.trouble.vectors = lambda _, found: [[0.3 - x for x in v[::-1]] for v in found]
+        settings: dict[str, object] = {"embedding_provider": "openai", "embedding_model": "emb"}
+        mine, other = (
+            memory(vault, embedding_url=f"http://{s.host}/v1", embedding_query_deadline_seconds=30.0, **settings)
+            for s in (one, two)
+        )
+        mine.index()
+        mine.backfill()
+        assert ask(mine, "boat engine").embedder == "openai/emb@1"
+        assert ask(other, "boat engine").embedder == BUILTIN_ID
+        filled = other.backfill()
+        assert filled and filled.stopped and f"openai at {two.host} gives other vectors" in filled.stopped
+
+
+def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: ModelServer) -> None:
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(3)]
+    assert {a.embedder for a in mine.recall(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
+    sent = [len(body["input"]) for path, body, _ in server.requests if path == "/api/embed"]
+    assert sent == [2, 1, 1]  # the known text goes along with the first question
+
+
+def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Path) -> None:
+    with model_server(Model(digest="aaaa")) as server:
+        mine = with_ollama(vault, server)
+        mine.index()
+        mine.backfill()
+        server.requests.clear()
+        again = mine.backfill()
+        assert again and again.stopped is None
+        assert server.asked("/api/embed") == 0 and server.asked("/api/tags") == 1
+        server.models = [Model(digest="bbbb")]  # pulled anew, and gives the same vectors
+        for asked in (1, 0):
+            server.requests.clear()
+            again = mine.backfill()
+            assert again and again.stopped is None
+            assert server.asked("/api/embed") == asked
+        server.models = [Model(digest="cccc")]
+        server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+        for _ in range(2):
+            again = mine.backfill()
+            assert again and again.stopped and "it is not the model it was" in again.stopped
+        mine.doctor(fix=True)
+        again = mine.backfill()
+        assert again and again.stopped is None and again.embedded == 11
+
+
+def test_a_server_that_is_away_is_no_fault_when_nothing_waits(vault: Path, server: ModelServer) -> None:
+    done = shell(vault, server.port, "index")
+    assert "11 of 11 passages" in done.stdout
+    port = free_port()
+    again = shell(vault, port, "index")
+    assert again.returncode == 0
+    assert f"whether it is the model it was could not be seen: ollama at 127.0.0.1:{port} is not there" in again.stdout
+    assert "still to embed" not in again.stdout
+
+
+@pytest.mark.parametrize("bad", [0.0, float("nan")])
+def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: ModelServer, bad: float) -> None:
+    server.trouble.vectors = lambda _, found: [[bad] * len(v) for v in found]
+    before = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    with_ollama(vault, server).index()
+    after = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    for check in (before, after):
+        assert check.level == "warning" and "gives no usable vectors" in check.message and check.mend
+
+
+# --- servers with limits of their own --------------------------------------------------------------------------------
+
+
+def with_openai(root: Path, server: ModelServer, **settings: object) -> Memory:
+    usual = {"embedding_batch": 32, "embedding_query_deadline_seconds": 30.0, "embedding_model": "nomic-embed-text"}
+    url = f"http://{server.host}/v1"
+    return memory(root, embedding_provider="openai", embedding_url=url, **{**usual, **settings})
+
+
+def herons(tmp_path: Path) -> Path:
+    """40 short notes and one of 150 words."""
+    notes = {f"n{i}.md": f"The heron number {i} stands by the weir in village {i * 7}.\n" for i in range(40)}
+    return fill(tmp_path / "Notes", {**notes, "long.md": " ".join(f"word{i}" for i in range(150)) + "\n"})
+
+
+TOO_MANY = [
+    (422, {"error": "batch size 32 > maximum allowed batch size 8", "error_type": "Validation"}),
+    (413, {"message": "Payload Too Large"}),
+    (
+        400,
+        {"error": {"message": "Invalid 'input': array too long. Expected an array with maximum length 8, but got 32"}},
+    ),
+    (400, {"error": {"message": "Requested 310000 tokens, max 300000 tokens per request"}}),
+]
+
+
+@pytest.mark.parametrize(("status", "said"), TOO_MANY)
+def test_a_batch_the_server_finds_too_large_is_halved_and_stays_so(
+    tmp_path: Path, server: ModelServer, status: int, said: dict[str, Any]
+) -> None:
+    server.trouble.refuses = lambda texts: (status, said) if len(texts) > 8 else None
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.waiting, filled.unusable, filled.cut) == (0, 0, 0)
+    refused = [len(body["input"]) for path, body, _ in server.requests if len(body.get("input", [])) > 8]
+    assert refused == [32, 16, 16]  # the first batch in its halves; the batches after it are small from the start
+    assert ask(mine, "heron").embedder == "openai/nomic-embed-text@1"
+
+
+def test_a_text_the_server_finds_too_large_is_cut_and_the_others_stay_together(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    said = {"error": "Input validation error: `inputs` must have less than 512 tokens. Given: 771"}
+    server.trouble.refuses = lambda texts: (413, said) if any(len(t.split()) > 70 for t in texts) else None
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.waiting, filled.cut, filled.unusable) == (0, 3, 0)  # the long line is three passages
+    assert mine.remote and mine.remote.batch == 32
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_text_that_is_always_refused_blocks_no_other(tmp_path: Path, server: ModelServer, status: int) -> None:
+    root = herons(tmp_path)
+    put(root, "bad.md", "zzzz\n")
+    server.trouble.refuses = lambda texts: (status, {"error": "no"}) if any("zzzz" in t for t in texts) else None
+    mine = with_openai(root, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.stopped is None
+    assert (filled.embedded, filled.unusable) == (filled.passages - 1, 1)
+
+
+def test_a_server_that_refuses_everything_stops_the_run(tmp_path: Path, server: ModelServer) -> None:
+    mine = with_openai(herons(tmp_path), server)
+    mine.index()
+    asked = []
+    server.trouble.refuses = lambda texts: (
+        asked.append(1) or ((400, {"error": "no such thing"}) if len(asked) > 2 else None)
+    )
+    filled = mine.backfill()
+    assert filled and filled.stopped and "answered 400" in filled.stopped and filled.embedded == 0
+
+
+# --- texts without a vector ------------------------------------------------------------------------------------------
+
+
+def no_vector_for(word: str) -> Any:
+    """The right vectors, but zeros for texts with that word."""
+    return lambda texts, found: [[0.0] * len(v) if word in t else v for t, v in zip(texts, found, strict=True)]
+
+
+def test_texts_without_a_vector_are_not_asked_for_again(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.requests.clear()
+    put(vault, "memory/2025-11-12.md", NOTES["memory/2025-11-12.md"] + "\n## Evening\n\nA heron.\n")
+    mine.index()
+    again = mine.backfill()
+    assert again and (again.waiting, again.unusable, again.without, again.stopped) == (0, 0, 2, None)
+    assert sorted(server.texts) == ["search_document: A heron.", "search_document: Evening"]
+    server.requests.clear()
+    server.trouble.vectors = None
+    assert mine.index(rebuild=True).rebuilt  # asks again
+    filled = mine.backfill()
+    assert filled and (filled.waiting, filled.without, filled.embedded) == (0, 0, 2)
+    assert all("dentist" in text for text in server.texts)
+
+
+def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    answer = ask(mine, "engine of the boat")
+    assert answer.embedder == "ollama/nomic-embed-text@1"  # 9 of 11 passages: below the share that decides
+    assert whys(answer) == (
+        "semantic: ollama/nomic-embed-text@1 has no usable vector for 2 of 11 passages: they are found by words only"
+    )
+    explained = ask(mine, "dentist", explain=True)
+    assert explained.results[0].content == "The dentist found nothing."
+    state = next(e for e in mine.status().embedders if e.id == "ollama/nomic-embed-text@1")
+    assert (state.passages, state.without) == (9, 2)
+    check = next(c for c in mine.doctor() if c.name == "vectors")
+    assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.mend
+    assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").stdout
+
+
+def test_a_model_with_vectors_for_fewer_than_half_is_not_used(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = lambda texts, found: [
+        v if any(word in t for word in ("lazy dog", "Tern", "boat")) else [0.0] * len(v)
+        for t, v in zip(texts, found, strict=True)
+    ]
+    mine = with_ollama(vault, server)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and filled.without > 6 and filled.waiting == 0
+    answer = ask(mine, "engine boat")
+    assert answer.embedder == BUILTIN_ID
+    assert f"has no usable vector for {filled.without} of 11 passages; used the builtin vectors" in whys(answer)
+
+
+def test_another_model_is_asked_for_what_the_one_before_had_no_vector_for(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
+    mine.doctor(fix=True)
+    filled = mine.backfill()
+    assert filled and (filled.embedded, filled.without, filled.waiting) == (11, 0, 0)
+
+
+def test_what_is_known_of_texts_without_a_vector_goes_with_them(vault: Path, server: ModelServer) -> None:
+    server.trouble.vectors = no_vector_for("dentist")
+    mine = with_ollama(vault, server)
+    mine.index()
+    mine.backfill()
+    (vault / "memory/2025-11-12.md").unlink()
+    mine.index()
+    filled = mine.backfill()
+    assert filled and (filled.without, filled.waiting) == (0, 0)
+    with opened(mine) as store:
+        assert [store.one(f"SELECT count(*) FROM {table}") for table in ("vectorless", "unplaced")] == [0, 0]
+
+
+# --- cleaning --------------------------------------------------------------------------------------------------------
+
+
+def test_vectors_of_a_model_that_was_left_are_swept_by_the_index_command(vault: Path, server: ModelServer) -> None:
+    left = with_ollama(vault, server)
+    left.index()
+    left.backfill()
+    plain = memory(vault)
+    (vault / "Projects/Tern.md").unlink()
+    ask(plain, "boat")  # recall takes the note out; it is no time for cleaning
+    plain.index()
+    with opened(plain) as store:
+        count = "SELECT count(*) FROM embedding WHERE embedder = 2"
+        assert store.one(count) == store.one("SELECT count(*) FROM placed") == 7
+    generation = plain.status().generation
+    plain.index()
+    assert plain.status().generation == generation
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_run_beside_one_that_embeds_says_so(tmp_path: Path, server: ModelServer) -> None:
+    root = fill(tmp_path / "Notes", {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
+    mine = with_ollama(root, server)
+    mine.index()
+    mine.backfill()
+    put(root, "new.md", "A heron by the weir.\n")
+    with writer_lock(mine.index_path.with_name("backfill"), 1.0):
+        done = shell(root, server.port, "index")
+        document = json.loads(shell(root, server.port, "index", "--json").stdout)["backfill"]
+        quiet = shell(root, server.port, "index", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "ollama/nomic-embed-text@1: 60 of 61 passages (0 embedded)\n" in done.stdout
+    assert "Another `memory index` is embedding already: 1 passage still to embed.\n" in done.stdout
+    assert "run `memory index` again" in done.stdout and "Then run" not in done.stdout
+    assert (document["done"], document["waiting"], document["stopped"]) == (
+        60, 1, "Another `memory index` is embedding already",
+    )  # fmt: skip
+    assert quiet.stdout == "" and "is embedding already" in quiet.stderr
+
+
+def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: Path) -> None:
+    with model_server(Model(), Model("all-minilm", 48)) as server:
+        first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
+        first.index()
+        first.backfill()
+        second.backfill()
+        said = shell(vault, server.port, "doctor", "--fix", MEMORY_EMBEDDING_MODEL="all-minilm").stdout
+        left = "ollama/nomic-embed-text@1"
+        assert f"11 of {left} are kept" in said and f"memory doctor --forget {left}" in said
+        server.requests.clear()
+        filled = first.backfill()
+        assert filled and filled.waiting == filled.embedded == 0 and server.texts == []
+        assert "is configured" in shell(vault, server.port, "doctor", "--forget", left).stderr
+        unknown = shell(vault, server.port, "doctor", "--forget", "ollama/none@1")
+        assert unknown.returncode == 2 and left in unknown.stderr
+        builtin = shell(vault, server.port, "doctor", "--forget", BUILTIN_ID)
+        assert builtin.returncode == 2
+        gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
+        assert gone.returncode == 0 and f"those of {left} were deleted" in gone.stdout
+        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]

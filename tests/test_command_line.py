@@ -111,6 +111,26 @@ def test_a_reader_that_goes_away_is_no_fault(vault: Path) -> None:
         assert (process.wait(30), process.stderr.read()) == (0, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["--json", "recall", "roof"], ["recall", "roof"], ["doctor"], ["status", "--json"]]
+)
+def test_an_output_that_is_full_is_one_sentence(vault: Path, arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        said = subprocess.run(
+            [sys.executable, "-m", "vault_memory", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert said.returncode == 1
+    assert said.stderr.splitlines() == [
+        "Error: The answer could not be written: No space left on device.",
+        "Check where standard output goes.",
+    ]
+
+
 def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
     with working_in(vault / "Projects" / "Tern"):
         assert "Prefers concise" in call("recall", "what does Peter prefer?", "--k", "1", "--now", NOW).out

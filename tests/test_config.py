@@ -6,6 +6,7 @@ import pytest
 
 from vault_memory.config import SETTINGS, Config, load, user_folder
 from vault_memory.errors import UsageError, VaultError
+from vault_memory.memory import Memory
 
 
 class Home:
@@ -67,8 +68,8 @@ def test_the_users_file_may_name_the_index(home: Home) -> None:
         ('[index]\npath = "/tmp/evil.sqlite"\n', "index.path"),
         ('vault = "/elsewhere"\n', "vault"),
         ('[vault]\npath = "/elsewhere"\n', "vault.path"),
-        ('[embed]\nurl = "http://203.0.113.9"\n', "embed.url"),
-        ('[llm]\nkey_env = "SECRET"\n', "llm.key_env"),
+        ('[embedding]\nurl = "http://203.0.113.9"\n', "embedding.url"),
+        ('[embedding]\nkey_env = "SECRET"\n', "embedding.key_env"),
     ],
 )
 def test_a_vault_may_not_set_paths_endpoints_or_keys(home: Home, text: str, key: str) -> None:
@@ -251,3 +252,97 @@ def test_a_vault_sets_no_model(tmp_path: Path) -> None:
     found = user_of(tmp_path, "")
     assert found.embedding_provider == "builtin" and found.rerank_provider == "off"
     assert sum("a vault may not set it" in sentence for sentence in found.ignored) == 12
+
+
+# --- addresses -------------------------------------------------------------------------------------------------------
+
+BAD_ADDRESSES = [
+    "http://[::1", "http://host:99999", "http://", "http://:8080", "::1", "https://exa mple", "ftp://host", "http://h:x",
+    "http://[nonsense]/", "http://user:pw@",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", BAD_ADDRESSES)
+@pytest.mark.parametrize("table", ["embedding", "rerank"])
+def test_an_address_that_is_none_is_a_usage_error(home: Home, table: str, url: str) -> None:
+    with pytest.raises(UsageError, match=rf"`{table}\.url` must be an address"):
+        home.load(user=f'[{table}]\nurl = "{url}"\n')
+    with pytest.raises(UsageError, match=rf"\$MEMORY_{table.upper()}_URL must be an address"):
+        home.load(**{f"MEMORY_{table.upper()}_URL": url})
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "host:99999", "[::1", "::1"])
+@pytest.mark.parametrize("user", ['[embedding]\nprovider = "ollama"\n', '[rerank]\nprovider = "ollama"\nmodel = "m"\n'])
+def test_ollama_host_is_looked_at_where_it_is_used(home: Home, user: str, url: str) -> None:
+    assert home.load(OLLAMA_HOST=url).embedding_provider == "builtin"
+    with pytest.raises(UsageError, match=r"\$OLLAMA_HOST must be an address"):
+        home.load(user=user, OLLAMA_HOST=url)
+    named = user.replace("\nprovider", '\nurl = "http://h:1"\nprovider')
+    home.load(user=named, OLLAMA_HOST=url)
+
+
+@pytest.mark.parametrize(
+    "url", ["host", ":56789", "1.2.3.4:5", "[::1]", "http://[::1]:5", "https://h/path?api-version=1"]
+)
+def test_an_address_that_is_one_is_taken(home: Home, url: str) -> None:
+    assert home.load(user=f'[embedding]\nurl = "{url}"\n').embedding_url == url
+
+
+def test_a_password_in_the_address_and_a_key_are_one_too_many(home: Home) -> None:
+    user = '[embedding]\nprovider = "openai"\nmodel = "m"\nurl = "https://me:pw-hidden@h/v1"\nkey_env = "KEY"\n'
+    with pytest.raises(UsageError, match="the server takes only one") as error:
+        home.load(user=user)
+    assert "`embedding.key_env`" in str(error.value) and "pw-hidden" not in str(error.value)
+    with pytest.raises(UsageError, match="the server takes only one"):
+        home.load('[embedding]\nprovider = "ollama"\nkey_env = "KEY"\n', OLLAMA_HOST="http://me:pw@h")
+
+
+def test_a_query_in_an_address_is_for_openai_only(home: Home) -> None:
+    with pytest.raises(UsageError, match=r"`embedding\.url`.*`\?`"):
+        home.load(user='[embedding]\nprovider = "ollama"\nurl = "http://h/?a=1"\n')
+
+
+# --- how mistakes are told -------------------------------------------------------------------------------------------
+
+
+def test_several_mistakes_have_a_line_each_under_their_file(home: Home) -> None:
+    with pytest.raises(UsageError) as error:
+        home.load(user='colour = "red"\n[recall]\nk = 0\n', vault="[chunk]\ntokens = 20\n", MEMORY_PRESET="x")
+    assert str(error.value).splitlines() == [
+        "4 settings cannot be used.",
+        f"{home.vault_file}:",
+        "  `chunk.tokens` must be a whole number from 50 to 8000",
+        f"{home.user_file}:",
+        "  `colour` is not a setting",
+        "  `recall.k` must be a whole number from 1 to 1000",
+        "environment:",
+        "  $MEMORY_PRESET must be one of tuned, weighted, classic, rrf",
+    ]
+
+
+def test_one_mistake_is_one_line(home: Home) -> None:
+    with pytest.raises(UsageError) as error:
+        home.load(user="[recall]\nk = 0\n")
+    assert str(error.value) == f"{home.user_file}: `recall.k` must be a whole number from 1 to 1000"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[recal]\nk = 3\n", "`recal.k` is not a setting: did you mean `recall.k`?"),
+        ("kk = 3\n", "`kk` is not a setting"),
+        ("[chunk]\ntokns = 60\n", "`chunk.tokns` is not a setting: did you mean `chunk.tokens`?"),
+    ],
+)
+def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said: str) -> None:
+    config = home.load(vault=text)
+    assert config.unknown == (f"{home.vault_file}: {said}",) and config.ignored == ()
+    with pytest.raises(UsageError) as error:
+        home.load(user=text)
+    assert str(error.value) == f"{home.user_file}: {said}"
+
+
+def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home: Home) -> None:
+    config = home.load(vault='kk = 3\n[index]\npath = "/tmp/x.sqlite"\n')
+    checks = [check for check in Memory(config).doctor() if check.name == "settings"]
+    assert [("is not a setting" in c.message, "Move it" in c.mend) for c in checks] == [(False, True), (True, False)]

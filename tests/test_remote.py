@@ -80,11 +80,21 @@ def test_the_setting_beats_ollama_host() -> None:
 
 def test_credentials_are_kept_apart_and_never_shown() -> None:
     found = address("https://peter:p%40ss@example.com/v1", None)
-    assert found == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"))
+    assert found == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"), "")
     to = endpoint(Config(vault=None, embedding_provider="openai", embedding_model="m",  # type: ignore[arg-type]
                          embedding_url="https://peter:p%40ss@example.com/v1"), {})  # fmt: skip
     assert to and to.space == "openai/m@1"
     assert "p@ss" not in to.where + to.space
+
+
+def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
+    """Azure wants `?api-version=…`."""
+    url = f"http://{server.host}/v1?api-version=2024-02-01"
+    to = pointing(server, embedding_provider="openai", embedding_model="nomic-embed-text")
+    mine = Remote(to._replace(address=address(url, None)), {}, Slept())
+    assert mine.embed(["a"]).dimensions == 96
+    mine.close()
+    assert server.requests[-1][0] == "/v1/embeddings?api-version=2024-02-01"
 
 
 @pytest.mark.parametrize(
@@ -257,7 +267,8 @@ def test_malformed_vectors_are_refused(server: ModelServer, provider: str, answe
 def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
     with model_server() as elsewhere:
         server.trouble.redirect = f"http://{elsewhere.host}/api/embed"
-        failing(remote(server, **of(provider)))
+        error = failing(remote(server, **of(provider)))
+        assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
         assert elsewhere.requests == []
 
 

@@ -12,11 +12,11 @@ from itertools import islice
 
 from vault_memory import spaces
 from vault_memory.errors import BusyError, RemoteError
+from vault_memory.recognise import FORGET, other_model
 from vault_memory.remote import Batch, Remote
 from vault_memory.schema import checkpoint, writing
 from vault_memory.spaces import Space, Text
 from vault_memory.store import Store
-from vault_memory.vectors import cosine
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -25,10 +25,6 @@ Lock = Callable[[], AbstractContextManager[None]]
 
 ALL_BAD = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
-
-
-ALIKE = 0.98
-"""The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
 
 
 @dataclass
@@ -43,7 +39,9 @@ class Filled:
     cut: int = 0
     """Texts longer than the model reads, embedded without their end."""
     unusable: int = 0
-    """Texts the model has no usable vector for (not a number, or all zero)."""
+    """Texts found now for which the model has no usable vector (not a number, all zero, refused)."""
+    without: int = 0
+    """Passages with such a text: they are not asked for again."""
     removed: int = 0
     """Vectors deleted because no passage has their text any more."""
     stopped: str | None = None
@@ -52,7 +50,7 @@ class Filled:
 
     @property
     def waiting(self) -> int:
-        return self.passages - self.done
+        return self.passages - self.done - self.without
 
 
 class Backfill:
@@ -76,19 +74,27 @@ class Backfill:
                     spaces.settle(self._store, space)
             self._count()
             filled.from_cache = filled.done - before
+            self._recognise()
             if filled.waiting:
-                self._remote.look()
-                self._recognise()
                 self._fill(progress, deadline)
             with self._lock():
                 filled.removed = spaces.sweep(self._store)
                 checkpoint(self._store.connection)
         except (RemoteError, BusyError) as error:
-            filled.stopped, filled.next_step = str(error), error.next_step
+            filled.stopped, filled.next_step = str(error).rstrip("."), error.next_step
         finally:
             self._remote.close()
         self._count()
+        if filled.stopped and filled.waiting:
+            filled.next_step += " Then run `memory index` again; what is done is kept."
         return filled
+
+    def elsewhere(self) -> Filled:
+        """How things stand while another process makes the vectors; nothing is done."""
+        self._count()
+        self._filled.stopped = "Another `memory index` is embedding already"
+        self._filled.next_step = "It goes on by itself. When it is done, run `memory index` again for newer notes."
+        return self._filled
 
     @property
     def _space(self) -> Space | None:
@@ -98,12 +104,23 @@ class Backfill:
         space = self._space
         self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
         self._filled.done = spaces.placed(self._store, space) if space else 0
+        self._filled.without = spaces.without(self._store, space) if space else 0
 
     def _recognise(self) -> None:
-        """Make sure that the model is the one its vectors are of; raises RemoteError when it is another."""
-        if why := other_model(self._store, self._remote):
-            step = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
-            raise RemoteError(why, step)
+        """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.
+
+        Raises RemoteError when it is another one or cannot be asked.
+        """
+        if not self._filled.waiting and not self._space:
+            return
+        try:
+            found = self._remote.look()
+            why = other_model(self._store, self._remote, found.digest)
+        except RemoteError as error:
+            unseen = "" if self._filled.waiting else "whether it is the model it was could not be seen: "
+            raise RemoteError(f"{unseen}{error}", error.next_step) from None
+        if why:
+            raise RemoteError(why, FORGET)
 
     def _fill(self, progress: Progress | None, deadline: float) -> None:
         waiting = spaces.waiting(self._store, self._space)
@@ -127,45 +144,21 @@ class Backfill:
         filled = self._filled
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
         if not good and len(texts) >= ALL_BAD:
-            raise RemoteError(
-                f"{self._remote.where} gives no usable vectors with {self._remote.endpoint.model}",
-                "Pull the model again, or use another.",
-            )
+            raise self._remote.useless()
+        bad = {text.key for text in texts} - good.keys()
         with self._lock(), writing(self._store.connection):
             if good:
                 spaces.keep(self._store, self._space_for(made.dimensions), good.items())
+            if space := self._space:
+                spaces.give_up(self._store, space, bad)
             spaces.place_ids(self._store, [text.passage_id for text in batch])
             self._store.grow()
         filled.embedded += len(good)
-        filled.unusable += len(texts) - len(good)
+        filled.unusable += len(bad)
         filled.cut += sum(e.cut for e in made.vectors)
-        bad = {text.key for text in texts} - good.keys()
         filled.done += sum(text.key not in bad for text in batch)
 
     def _space_for(self, dimensions: int) -> Space:
         """The space to write to, made with the first vectors."""
         number = self._store.embedder_id(self._remote.id, dimensions)
         return Space(number, self._remote.id, dimensions)
-
-
-def other_model(store: Store, remote: Remote) -> str:
-    """Why the server's model is not the one whose vectors the index has, or ""; raises RemoteError.
-
-    The name does not tell (a pull may bring another version under it), and neither do equal dimensions.
-    """
-    made = remote.embed([spaces.PROBE])
-    vector, space = made.vectors[0].vector, spaces.space_of(store, remote.id)
-    known = spaces.probe(store, remote.id)
-    if vector is None:
-        return ""  # what comes after will tell
-    if space is None or known is None:
-        with writing(store.connection):
-            spaces.set_probe(store, remote.id, vector)
-    if space and space.dimensions != made.dimensions:
-        return (
-            f"{remote.where} gives {made.dimensions} dimensions, and the index has {space.dimensions}"
-            f" for {space.name}: it is not the model it was"
-        )
-    if space and known and cosine(vector, known) < ALIKE:
-        return f"{remote.where} gives other vectors for {space.name} than before: it is not the model it was"
-    return ""

@@ -9,15 +9,19 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.answer import PRESETS
 from vault_memory.errors import UsageError, VaultError
 
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
 APP = "vault-memory"
+ENVIRONMENT = "environment"
 MARKERS = (".memory", ".obsidian")
 
 
@@ -25,7 +29,8 @@ MARKERS = (".memory", ".obsidian")
 class Config:
     """All settings of one run; paths are absolute.
 
-    `ignored` holds one sentence for each key that a vault tried to set and may not; `sources` the files that were read.
+    `ignored` holds one sentence for each key that a vault tried to set and may not, `unknown` one for each of its keys
+    that is no setting; `sources` the files that were read.
     """
 
     vault: Path
@@ -55,7 +60,15 @@ class Config:
     rerank_url: str = ""
     rerank_deadline_seconds: float = 5.0
     ignored: tuple[str, ...] = field(default=(), compare=False)
+    unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
+
+
+class Problem(NamedTuple):
+    """A mistake in the settings: the file it stands in or `environment`, and what is wrong."""
+
+    where: str
+    what: str
 
 
 class Setting(NamedTuple):
@@ -123,10 +136,25 @@ def _prefix(value: Any) -> str:  # noqa: ANN401
 
 def _url(value: Any) -> str:  # noqa: ANN401
     text = _text(value)
-    scheme = text.partition("://")[0] if "://" in text else "http"
-    if scheme not in ("http", "https") or any(c.isspace() for c in text):
+    split = _split(text)
+    if split is None or any(c.isspace() for c in text):
         raise ValueError("must be an address such as http://127.0.0.1:11434")
     return text
+
+
+def _split(text: str) -> "SplitResult | None":
+    """The parts of an address, with or without `http://` before it; None where it is none."""
+    from urllib.parse import urlsplit
+
+    bare = "://" not in text
+    try:
+        split = urlsplit(f"http://{text}" if bare else text)
+        port = split.port  # raises ValueError for what is no port
+    except ValueError:
+        return None
+    # `:56789` is that port of this computer, as Ollama reads it.
+    named = bool(split.hostname) or (bare and port is not None)
+    return split if named and port != 0 and split.scheme in ("http", "https") else None
 
 
 def _variable(value: Any) -> str:  # noqa: ANN401
@@ -192,25 +220,40 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found."""
     environ = os.environ if environ is None else environ
     user_file = user_folder("config", environ) / "config.toml"
-    problems: list[str] = []
+    problems: list[Problem] = []
     user = _read(user_file, problems)
     flat = _flat(user)
     user_vault = flat.get("vault", flat.get("vault.path"))
     vault = find_vault(vault_flag, environ, cwd or Path.cwd(), user_vault if isinstance(user_vault, str) else None)
     vault_file = vault / ".memory" / "config.toml"
     local = _read(vault_file, problems) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
-    ignored: list[str] = []
-    values = _checked(_flat(local), vault_file, problems, ignored)
+    forbidden = Forbidden([], [])
+    values = _checked(_flat(local), vault_file, problems, forbidden)
     values |= _checked(flat, user_file, problems)
     values |= _of_environment(environ, problems)
-    problems += _incomplete(values)
+    problems += _at_odds(values, environ)
     if problems:
-        raise UsageError("; ".join(problems), "Mend this where it is named, and run again.")
+        raise UsageError(_told(problems), "Mend this where it is named, and run again.")
     sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
-    return Config(**(values | {"vault": vault}), ignored=tuple(ignored), sources=sources)
+    return Config(
+        **(values | {"vault": vault}), ignored=tuple(forbidden.ignored), unknown=tuple(forbidden.unknown),
+        sources=sources,
+    )  # fmt: skip
 
 
-def _of_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+def _told(problems: list[Problem]) -> str:
+    """One mistake as a sentence, several in a line each under where they stand."""
+    if len(problems) == 1:
+        where, what = problems[0]
+        return f"{where}: {what}" if where != ENVIRONMENT else what
+    places = dict.fromkeys(problem.where for problem in problems)
+    lines = [f"{len(problems)} settings cannot be used."]
+    for place in places:
+        lines += [f"{place}:", *(f"  {problem.what}" for problem in problems if problem.where == place)]
+    return "\n".join(lines)
+
+
+def _of_environment(environ: Mapping[str, str], problems: list[Problem]) -> dict[str, Any]:
     """The settings that environment variables hold; an empty variable counts as unset."""
     values: dict[str, Any] = {}
     for name, key in VARIABLES.items():
@@ -220,7 +263,7 @@ def _of_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str
         try:
             values[setting.name] = setting.check(_number(text) if key.endswith(_NUMBERS) else text)
         except ValueError as error:
-            problems.append(f"${name} {error}")
+            problems.append(Problem(ENVIRONMENT, f"${name} {error}"))
     return values
 
 
@@ -234,15 +277,33 @@ def _number(text: str) -> Any:  # noqa: ANN401
     return text
 
 
-def _incomplete(values: Mapping[str, Any]) -> list[str]:
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Problem]:
+    """Settings that are good by themselves and not together."""
+    yield from (Problem("settings", what) for what in _incomplete(values))
+    host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
+    asks = [name for name in ("embedding", "rerank") if values.get(f"{name}_provider") == "ollama"]
+    if host and any(not values.get(f"{name}_url") for name in asks):
+        try:
+            _url(host)
+        except ValueError as error:
+            yield Problem(ENVIRONMENT, f"$OLLAMA_HOST {error}")
+            return
+    ollama = values.get("embedding_provider") == "ollama"
+    split = _split(values.get("embedding_url") or (host if ollama else "") or "127.0.0.1")
+    if split and split.username and values.get("embedding_key_env"):
+        both = "the address has a password and `embedding.key_env` names a key, and the server takes only one"
+        yield Problem("settings", f"{both}: leave one of them out")
+    if split and split.query and ollama:
+        yield Problem("settings", "`embedding.url` has a `?`, which Ollama does not know: leave it out")
+
+
+def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
     """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
-    missing = []
     if values.get("embedding_provider") == "openai":
-        missing += [f"`embedding.{n}` must be set for the provider openai" for n in ("url", "model")
-                    if not values.get(f"embedding_{n}")]  # fmt: skip
+        yield from (f"`embedding.{name}` must be set for the provider openai" for name in ("url", "model")
+                    if not values.get(f"embedding_{name}"))  # fmt: skip
     if values.get("rerank_provider") == "ollama" and not values.get("rerank_model"):
-        missing.append("`rerank.model` must be set for the provider ollama")
-    return missing
+        yield "`rerank.model` must be set for the provider ollama"
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
@@ -263,20 +324,20 @@ def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configur
     )
 
 
-def _read(path: Path, problems: list[str]) -> dict[str, Any]:
+def _read(path: Path, problems: list[Problem]) -> dict[str, Any]:
     try:
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        problems.append(f"{path}: {error.strerror or error}")
+        problems.append(Problem(str(path), error.strerror or str(error)))
         return {}
     import tomllib
 
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problems.append(f"{path}: {error}")
+        problems.append(Problem(str(path), str(error)))
         return {}
 
 
@@ -291,20 +352,36 @@ def _flat(tree: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
+class Forbidden(NamedTuple):
+    """What a vault's file had and may not: keys that only a user may set, and keys that are no settings."""
+
+    ignored: list[str]
+    unknown: list[str]
+
+
 def _checked(
-    flat: Mapping[str, Any], path: Path, problems: list[str], ignored: list[str] | None = None
+    flat: Mapping[str, Any], path: Path, problems: list[Problem], vault: Forbidden | None = None
 ) -> dict[str, Any]:
-    """Check each key; with `ignored` given, the file lies in a vault and may not set what only a user may."""
+    """Check each key; with `vault` given, the file lies in a vault and may not set what only a user may."""
     values: dict[str, Any] = {}
     for key, value in flat.items():
         setting = SETTINGS.get(key)
-        if ignored is not None and (setting is None or not setting.vault_may_set):
-            ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
+        if setting is None and vault is not None:
+            vault.unknown.append(f"{path}: {_no_setting(key)}")
         elif setting is None:
-            problems.append(f"{path}: `{key}` is not a setting")
+            problems.append(Problem(str(path), _no_setting(key)))
+        elif vault is not None and not setting.vault_may_set:
+            vault.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
         else:
             try:
                 values[setting.name] = setting.check(value)
             except ValueError as error:
-                problems.append(f"{path}: `{key}` {error}")
+                problems.append(Problem(str(path), f"`{key}` {error}"))
     return values
+
+
+def _no_setting(key: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.8)
+    return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")

@@ -11,7 +11,7 @@ import apsw
 
 from vault_memory import journal, places, schema, spaces
 from vault_memory.digest import gaps
-from vault_memory.errors import BusyError, RefusedError, RemoteError, VaultMemoryError
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
@@ -30,6 +30,8 @@ class Vectors(NamedTuple):
     vectors: int
     passages: int
     configured: bool
+    without: int = 0
+    """Passages whose text it has no usable vector for."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
     known = spaces.spaces(store)
     for space in known:
         count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
-        yield Vectors(space.name, count, spaces.placed(store, space), space.is_builtin or space.name == named)
+        used = space.is_builtin or space.name == named
+        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)
 
@@ -123,27 +126,45 @@ def _checks(memory: "Memory") -> Iterator[Check]:
         yield Check("files", "notice", f"{problem.path}: {problem.message}")
     for sentence in memory.config.ignored:
         yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
+    for sentence in memory.config.unknown:
+        yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
     yield _place(memory)
-    yield _index(memory)
+    refusal = _refusal(memory)
+    yield _index(memory, refusal is None)
+    if refusal:
+        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     yield from _journal(memory)
     yield from _parts(memory)
     yield from _models(memory)
     yield from _vectors_kept(memory)
 
 
+def _refusal(memory: "Memory") -> RefusedError | None:
+    """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
+    with suppress(apsw.Error, UnicodeDecodeError, IndexUnusableError):
+        return memory.refusal()
+    return None
+
+
 def _place(memory: "Memory") -> Check:
+    if not places.is_writable(memory.index_path):
+        level, what = ("warning", "it stays as it is") if memory.index_path.exists() else ("error", "there can be none")
+        cannot = f"the index folder {memory.index_path.parent} cannot be written: {what}"
+        return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
     if memory.place.why == "vault":
         return Check("place", "ok", f"the index lies in the vault: {memory.index_path}")
     return Check("place", "ok", f"the index lies at {memory.index_path}: {memory.place.why}")
 
 
-def _index(memory: "Memory") -> Check:
+def _index(memory: "Memory", may_run: bool) -> Check:
+    """How the index is; `may_run`: indexing is not refused."""
+    run = "Run `memory index`." if may_run and places.is_writable(memory.index_path) else ""
     try:
         why = memory.unusable()
     except VaultMemoryError as error:
         return Check("index", "error", str(error), error.next_step)
     if why == "there was none":
-        return Check("index", "notice", "there is no index yet", "Run `memory index`, or just ask.")
+        return Check("index", "notice", "there is no index yet", run.replace(".", ", or just ask."))
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
@@ -160,9 +181,7 @@ def _index(memory: "Memory") -> Check:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
     state = status(memory)
     if state.pending:
-        return Check(
-            "index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", "Run `memory index`."
-        )
+        return Check("index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", run)
     held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
     return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
 
@@ -227,8 +246,9 @@ def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) 
     """Whether the model is the one that the index has vectors of."""
     why = _other_model(memory, remote)
     if why:
-        mend = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
-        return Check("model", "error", why, mend)
+        from vault_memory.recognise import FORGET
+
+        return Check("model", "error", why, FORGET)
     key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
     reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
     return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
@@ -242,10 +262,10 @@ def _is_usable(memory: "Memory") -> bool:
 
 
 def _other_model(memory: "Memory", remote: "Remote") -> str:
-    from vault_memory.backfill import other_model
+    from vault_memory.recognise import other_model
 
     if not _is_usable(memory):
-        return ""
+        return other_model(None, remote)
     with closing(Store.open(memory.index_path)) as store:
         return other_model(store, remote)
 
@@ -271,11 +291,16 @@ def _vectors_kept(memory: "Memory") -> Iterator[Check]:
                 "vectors",
                 "notice",
                 f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
-                "Going back to it costs nothing." + (" `memory doctor --fix` deletes them." if memory.remote else ""),
+                f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them.",
             )
-        elif each.passages < state.passages:
+            continue
+        if each.passages + each.without < state.passages:
             missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
             yield Check("vectors", "notice", missing, "Run `memory index`.")
+        if each.without:
+            lacks = f"{each.id} has no usable vector for {each.without:,} of {state.passages:,} passages"
+            again = "They are found by words only; `memory index --rebuild` asks the model again."
+            yield Check("vectors", "notice", lacks, again)
 
 
 def _bytes_each(memory: "Memory", name: str) -> float:
@@ -285,25 +310,46 @@ def _bytes_each(memory: "Memory", name: str) -> float:
 
 
 def _forget(memory: "Memory") -> list[Check]:
-    """Delete vectors without a text, of another dimension than the model's, or of a model left for another.
-
-    With only the builtin embedder configured nothing of a model is deleted: its settings may merely be missing here.
-    """
+    """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
     done: list[Check] = []
-    remote = memory.remote
+    if not _is_usable(memory):
+        return done
     unlike = _unlike(memory)
     with (
         suppress(BusyError),
         places.writer_lock(memory.index_path, 5.0),
         closing(Store.open(memory.index_path)) as store,
     ):
-        for space in spaces.configured_spaces(store):
-            if remote and (space.name != remote.id or unlike):
-                spaces.drop(store, space)
-                done.append(Check("vectors", "ok", f"those of {space.name} were deleted"))
+        space = spaces.space_of(store, memory.remote.id) if memory.remote and unlike else None
+        if space:
+            spaces.drop(store, space)
+            done.append(_deleted(space))
         if gone := spaces.sweep(store):
             done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
     return done
+
+
+def _deleted(space: spaces.Space) -> Check:
+    return Check("vectors", "ok", f"those of {space.name} were deleted")
+
+
+def forget(memory: "Memory", name: str) -> Check:
+    """Delete the vectors of an embedder that was left for another.
+
+    Raises UsageError for the one that is configured and for one that has none here, BusyError while others write.
+    """
+    if memory.remote and memory.remote.id == name:
+        raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
+    kept: list[spaces.Space] = []
+    if _is_usable(memory):
+        with places.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
+            kept = spaces.configured_spaces(store)
+            for space in kept:
+                if space.name == name:
+                    spaces.drop(store, space)
+                    return _deleted(space)
+    there = ", ".join(space.name for space in kept) or "none"
+    raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")
 
 
 def _unlike(memory: "Memory") -> bool:

@@ -86,7 +86,7 @@ class Indexer:
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         todo = [*changes.new, *changes.suspect]
-        moved_from = self._moved(changes.new, gone) if changes.new and gone else {}
+        moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
         refuse_loss(len(rows), len(walk.files), len(gone) - len(moved_from))
         for done, file in enumerate(todo):
             if time.monotonic() > deadline:
@@ -191,7 +191,7 @@ class Indexer:
 
     # --- vanished notes and the end of a run -----------------------------------------------------------------------
 
-    def _moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
+    def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
         """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
         by_hash = {row.hash: row for row in gone}
         sizes = {row.size for row in gone}

@@ -86,6 +86,8 @@ class Keeper:
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
     def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+        from vault_memory import spaces
+
         walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
         if why:
@@ -97,6 +99,7 @@ class Keeper:
                 report = self._update(store, walk, progress)
                 with schema.writing(store.connection):
                     uses.catch_up(store, self.vault.root)
+                spaces.sweep(store)
             return report
         except schema.DAMAGED as error:
             return self._rebuild(walk, f"the index was damaged ({error})", progress)
@@ -205,6 +208,24 @@ class Keeper:
         if not asked_for:
             before = max(len(known), places.remembered(self.vault.root))
             refuse_loss(before, len(walk.files), before - len(walk.files))
+
+    def refusal(self) -> RefusedError | None:
+        """The error that `index` would refuse to go on with (law 7), without doing anything."""
+        walk = self.vault.walk()
+        try:
+            if self.unusable():
+                self._refuse_empty(walk)
+                self._refuse_unseen(walk, False)
+                return None
+            with closing(Store.open(self.index_path)) as store:
+                rows = store.notes()
+                changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
+                gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+                moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
+                refuse_loss(len(rows), len(walk.files), len(gone) - len(moved))
+        except RefusedError as error:
+            return error
+        return None
 
     def _generation(self) -> int:
         with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:

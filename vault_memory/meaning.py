@@ -4,6 +4,7 @@ The choice is made once a question, and everything compared for it (passages, no
 vectors of two models mean nothing to each other, even where their dimensions agree.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,14 +13,17 @@ import apsw
 from vault_memory import schema
 from vault_memory.embed import StaticEmbedder
 from vault_memory.errors import IndexUnusableError, RemoteError
-from vault_memory.spaces import Space, placed, space_of
+from vault_memory.spaces import Space, placed, probe, space_of, without
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
-    from vault_memory.remote import Remote
+    from vault_memory.remote import Asked, Remote
 
 ENOUGH = 0.95
-"""Of this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""
+"""From this share of the passages on a configured embedder's space is used; below it the builtin vectors see more."""
+
+HALF = 0.5
+"""A model that has no usable vector for more than this share of the passages is not used."""
 
 Said = list[tuple[str, str]]
 
@@ -29,6 +33,34 @@ class Direction(NamedTuple):
 
     space: Space
     vector: bytes
+
+
+class Backfilled(NamedTuple):
+    """How the configured embedder's space stands, in passages: with a vector, without one for good, all."""
+
+    name: str
+    space: Space | None
+    done: int
+    without: int
+    total: int
+
+    @property
+    def too_few(self) -> str:
+        """Why the space is not used, or ""."""
+        if self.space is None or self.done < ENOUGH * (self.total - self.without):
+            has = f"{self.name} has vectors for {self.done:,} of {self.total:,} passages"
+            return f"{has}; used the builtin vectors; `memory index` makes the rest"
+        lacks = f"{self.name} has no usable vector for {self.without:,} of {self.total:,} passages"
+        return f"{lacks}; used the builtin vectors" if self.without > HALF * self.total else ""
+
+    @property
+    def missing(self) -> Iterator[str]:
+        """What is to be said of the passages without a vector when it is used."""
+        if waiting := self.total - self.done - self.without:
+            yield f"{waiting:,} of {self.total:,} passages still wait for {self.name}"
+        if self.without > (1 - ENOUGH) * self.total:
+            what = f"{self.name} has no usable vector for {self.without:,} of {self.total:,} passages"
+            yield f"{what}: they are found by words only"
 
 
 class Meaning:
@@ -68,39 +100,43 @@ class Meaning:
     # --- the configured embedder -----------------------------------------------------------------------------------
 
     def _configured(self, remote: "Remote", text: str, degraded: Said) -> Direction | None:
-        space, done, total = self._backfilled
-        if space is None or done < ENOUGH * total:
-            has = f"{remote.id} has vectors for {done:,} of {total:,} passages"
-            degraded.append(("semantic", f"{has}; used the builtin vectors; `memory index` makes the rest"))
+        backfilled = self._backfilled
+        space = backfilled.space
+        if space is None or backfilled.too_few:
+            degraded.append(("semantic", backfilled.too_few))
             return None
         try:
             found = remote.query(text)
         except RemoteError as error:
             degraded.append(("semantic", f"{error}; used the builtin vectors"))
             return None
-        if why := _unlike(found.vector, space, remote):
+        if why := self._unlike(found, space, remote):
             degraded.append(("semantic", f"{why}; used the builtin vectors"))
             return None
-        if done < total:
-            degraded.append(("semantic", f"{total - done:,} of {total:,} passages still wait for {remote.id}"))
+        degraded += [("semantic", what) for what in backfilled.missing]
         if found.cut:
             degraded.append(("semantic", f"the question is longer than {remote.id} reads: its end was cut"))
         return Direction(space, found.vector or b"")
 
     @cached_property
-    def _backfilled(self) -> tuple[Space | None, int, int]:
-        """The configured embedder's space, how many passages have a vector there, and how many there are."""
-        space = space_of(self._store, self._remote.id) if self._remote else None
-        return space, placed(self._store, space) if space else 0, self._store.totals()[0]
+    def _backfilled(self) -> "Backfilled":
+        name, total = self._remote.id if self._remote else "", self._store.totals()[0]
+        space = space_of(self._store, name)
+        counts = (placed(self._store, space), without(self._store, space)) if space else (0, 0)
+        return Backfilled(name, space, *counts, total)
 
+    def _unlike(self, found: "Asked", space: Space, remote: "Remote") -> str:
+        """Why a question's vector cannot be compared in its space, or ""."""
+        from vault_memory.recognise import difference
 
-def _unlike(vector: bytes | None, space: Space, remote: "Remote") -> str:
-    """Why a question's vector cannot be compared in its space, or ""."""
-    if vector is None:
-        return f"{remote.id} has no usable vector for this question"
-    if len(vector) != space.dimensions + -space.dimensions % 8:
-        return (
-            f"{remote.where} gives {len(vector)} dimensions and the index has {space.dimensions} for {remote.id}"
-            " (`memory doctor` says what to do)"
-        )
-    return ""
+        if found.vector is None:
+            return f"{remote.id} has no usable vector for this question"
+        why = difference(space, None, found.vector, remote.where)
+        if not why and found.probe:
+            why = difference(space, self._probe, found.probe, remote.where)
+        return f"{why} (`memory doctor` says what to do)" if why else ""
+
+    @cached_property
+    def _probe(self) -> bytes | None:
+        """The known text's vector by the model that the configured space was begun with."""
+        return probe(self._store, self._remote.id) if self._remote else None

@@ -4,7 +4,7 @@ Everything below knows only what it is given; everything above (command line, la
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
@@ -122,19 +122,17 @@ class Memory(Keeper):
         """
         if not self.remote or not self.index_path.exists() or self.unusable():
             return None
-        from vault_memory.backfill import Backfill, Filled
+        from vault_memory.backfill import Backfill
 
-        try:
-            # One at a time: two would ask for the same vectors.
-            with (
-                places.writer_lock(self.index_path.with_name("backfill"), 0),
-                schema.spoken(self.index_path),
-                closing(Store.open(self.index_path)) as store,
-            ):
-                lock = partial(places.writer_lock, self.index_path, LOCK_SECONDS)
-                return Backfill(store, self.remote, lock).run(progress, deadline)
-        except BusyError as error:
-            return Filled(self.remote.id, stopped=str(error), next_step=error.next_step)
+        with schema.spoken(self.index_path), closing(Store.open(self.index_path)) as store:
+            lock = partial(places.writer_lock, self.index_path, LOCK_SECONDS)
+            backfill = Backfill(store, self.remote, lock)
+            with ExitStack() as alone:
+                try:  # one at a time: two would ask for the same vectors
+                    alone.enter_context(places.writer_lock(self.index_path.with_name("backfill"), 0))
+                except BusyError:
+                    return backfill.elsewhere()
+                return backfill.run(progress, deadline)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
@@ -260,6 +258,12 @@ class Memory(Keeper):
         from vault_memory.health import doctor
 
         return doctor(self, fix)
+
+    def forget_vectors(self, name: str) -> "Check":
+        """Delete the vectors of an embedder that is not configured; raises UsageError where there is none so called."""
+        from vault_memory.health import forget
+
+        return forget(self, name)
 
     def lint(self, progress: "Progress | None" = None) -> "list[Problem]":
         """Format problems of the notes."""

@@ -13,6 +13,9 @@ OLLAMA_PORT = 11434
 TEXT_VERSION = 1
 """What is embedded for a passage (spaces.py, `texts`). Raise it when that changes: it makes a new vector space."""
 
+PROBE = "The quick brown fox jumps over the lazy dog."
+"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
+
 PREFIXES: Mapping[str, tuple[str, str]] = {
     "nomic-embed-text": ("search_query: ", "search_document: "),
     "mxbai-embed-large": ("Represent this sentence for searching relevant passages: ", ""),
@@ -32,11 +35,14 @@ PREFIXES: Mapping[str, tuple[str, str]] = {
 
 
 class Address(NamedTuple):
-    """A server: its URL without credentials, `host:port` for people, and (user, password) where the URL had them."""
+    """A server: its URL without credentials and query, `host:port` for people, and what the URL had of these."""
 
     url: str
     shown: str
     credentials: tuple[str, str] | None
+    """User and password."""
+    query: str = ""
+    """What stands behind a `?` and goes with every request: Azure wants `api-version=…`."""
 
     @property
     def is_local(self) -> bool:
@@ -120,7 +126,7 @@ def address(url: str, bare_port: int | None) -> Address:
     host = split.hostname or "127.0.0.1"
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     credentials = (unquote(split.username), unquote(split.password or "")) if split.username else None
-    return Address(f"{scheme}://{shown}{split.path.rstrip('/')}", shown, credentials)
+    return Address(f"{scheme}://{shown}{split.path.rstrip('/')}", shown, credentials, split.query)
 
 
 def prefixes(model: str) -> tuple[str, str]:

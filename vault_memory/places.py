@@ -51,6 +51,12 @@ def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = 
     return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
 
 
+def is_writable(index: Path) -> bool:
+    """Whether an index's folder can be written, or made where it is missing."""
+    folder = next((folder for folder in index.parents if folder.exists()), index.parent)
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
 def vault_id(root: Path) -> str:
     """12 hex digits of the SHA-256 of the vault's real path."""
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]

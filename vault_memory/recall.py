@@ -113,7 +113,7 @@ class Recall:
                 "near_duplicates": packed.near_duplicates, **left_out,
                 "below_threshold": ordered.below_threshold, **later,
             },
-            degraded=[*lanes.degraded, *unsure],
+            degraded=[*(lanes.degraded if results else _without_guesses(lanes.degraded)), *unsure],
             generation=self._store.generation,
             notes=self._notes,
             vault=self._vault.root.name,
@@ -214,6 +214,11 @@ class Recall:
         if slug in self._names.pages:
             return bool(self._search.on_pages([slug], 1))
         return bool(self._search.mentioning(self._names.slugs(slug), 1))
+
+
+def _without_guesses(degraded: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What could not be used, where there are no results that could be called guesses."""
+    return [(what, why.removesuffix(": these are guesses by meaning")) for what, why in degraded]
 
 
 def _costs(ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:

@@ -9,12 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
 
 from vault_memory.config import Config
 from vault_memory.errors import RemoteError
-from vault_memory.models import Endpoint, endpoint
+from vault_memory.models import PROBE, Endpoint, endpoint
 from vault_memory.vectors import scaled
 from vault_memory.wire import Found, OllamaServer, OpenAIServer
 
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 WAITS_SECONDS = (0.5, 1.0, 2.0)
 """Between the tries of one batch; a server that asks for more time gets it. A question is never asked twice."""
+
+RECOGNISED_SECONDS = 300.0
+"""So long a model that was seen to be the one it was is not looked at again by later questions of one process."""
 
 COOL_DOWN_SECONDS = 30.0
 """So long a server that failed a question is not asked the next ones."""
@@ -41,11 +44,27 @@ class Embedded(NamedTuple):
     cut: bool = False
 
 
+class Asked(NamedTuple):
+    """A question's vector, and the one of `PROBE` that the same server gave at most `RECOGNISED_SECONDS` ago."""
+
+    vector: bytes | None
+    cut: bool
+    probe: bytes | None
+
+
 class Batch(NamedTuple):
     """Vectors of a batch of texts, in order, and the dimension of their space (0 when there is not one vector)."""
 
     vectors: Sequence[Embedded]
     dimensions: int
+
+
+class Answered(NamedTuple):
+    """What a server gave for one text: None where the model has no vector for it, or refused it however short."""
+
+    floats: list[float] | None
+    cut: bool = False
+    refused: RemoteError | None = None
 
 
 Ask = Callable[[Sequence[str]], list[list[float]]]
@@ -64,6 +83,7 @@ class Remote:
         self._context_tokens = to.context_tokens
         self.batch = to.batch
         self._quiet: tuple[float, RemoteError] | None = None
+        self._probed: tuple[float, bytes | None] = (-math.inf, None)
 
     @property
     def id(self) -> str:
@@ -117,20 +137,33 @@ class Remote:
         prefix = self.endpoint.document_prefix
         fitted = [fitting(prefix + text, self._context_tokens) for text in texts]
         asked = self._asked([text for text, _ in fitted])
-        raw = [Embedded(quantised(floats), cut or shorter)
-               for (floats, shorter), (_, cut) in zip(asked, fitted, strict=True)]  # fmt: skip
-        return Batch(raw, _dimension([floats for floats, _ in asked], self.where))
+        if all(answer.refused for answer in asked):
+            self._answers_at_all()
+        raw = [Embedded(quantised(one.floats), cut or one.cut) for one, (_, cut) in zip(asked, fitted, strict=True)]
+        return Batch(raw, _dimension([one.floats for one in asked], self.where))
 
-    def _asked(self, texts: Sequence[str]) -> "list[tuple[list[float] | None, bool]]":
-        """Ask for a batch; one that takes too long is asked for in halves, and so are the batches after it."""
+    def _asked(self, texts: Sequence[str]) -> "list[Answered]":
+        """Ask for a batch; where it is refused or takes too long, for its halves, and so on.
+
+        Where every text went through in the end, the number of them was at fault: later batches are smaller.
+        """
         try:
-            return _each(self._again, texts)
+            return _each(self._again, texts, self._note_batch, self.endpoint.document_prefix)
         except RemoteError as error:
             if error.kind != "slow" or len(texts) < 2:
                 raise
         middle = len(texts) // 2
-        self.batch = max(min(self.batch, middle), 1)
+        self._note_batch(middle)
         return self._asked(texts[:middle]) + self._asked(texts[middle:])
+
+    def _note_batch(self, size: int) -> None:
+        self.batch = max(min(self.batch, size), 1)
+
+    def _answers_at_all(self) -> None:
+        """Raise RemoteError where even a plain word is refused: then the server is at fault, not the texts."""
+        (answer,) = _each(self._again, ["memory"], self._note_batch, "")
+        if answer.refused:
+            raise answer.refused
 
     def _again(self, texts: Sequence[str]) -> list[list[float]]:
         for wait in WAITS_SECONDS:
@@ -142,24 +175,43 @@ class Remote:
                 self._sleep(max(wait, error.wait_seconds))
         return self._patient.embed(texts)
 
+    def probe(self) -> bytes:
+        """The vector of the text that tells models apart; raises RemoteError where the model has none."""
+        (made,) = self.embed([PROBE]).vectors
+        if made.vector is None:
+            raise self.useless()
+        return made.vector
+
+    def useless(self) -> RemoteError:
+        """The error of a model that has no vector even for plain sentences."""
+        said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
+        return RemoteError(said, "Pull the model again, or use another.")
+
     # --- questions -----------------------------------------------------------------------------------------------
 
-    def query(self, text: str) -> Embedded:
-        """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down."""
+    def query(self, text: str) -> Asked:
+        """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
+
+        The text that tells whether the model is the one it was goes along now and then: no request of its own.
+        """
         if self._quiet and self._clock() < self._quiet[0]:
             raise self._quiet[1]
         try:
             quick = self._quick
             quick.ready()
-            prompt = self.endpoint.query_prefix + text
-            answers = within(
-                self.endpoint.deadline_seconds, lambda: _each(quick.embed, [prompt]), f"{self.where} did not answer"
-            )
+            prompts = [self.endpoint.query_prefix + text]
+            if self._clock() >= self._probed[0] + RECOGNISED_SECONDS:
+                prompts.append(self.endpoint.document_prefix + PROBE)
+            ask = partial(_each, quick.embed, prompts, self._note_batch, self.endpoint.query_prefix)
+            answers = within(self.endpoint.deadline_seconds, ask, f"{self.where} did not answer")
+            if answers[0].refused:
+                raise answers[0].refused
         except RemoteError as error:
             self._quiet = (self._clock() + COOL_DOWN_SECONDS, error)
             raise
-        floats, cut = answers[0]
-        return Embedded(quantised(floats), cut)
+        if len(prompts) > 1:
+            self._probed = (self._clock(), quantised(answers[1].floats))
+        return Asked(quantised(answers[0].floats), answers[0].cut, self._probed[1])
 
 
 def configured(config: Config) -> Remote | None:
@@ -193,27 +245,41 @@ def within(seconds: float, call: Callable[[], T], what: str) -> T:
     return results[0]
 
 
-def _each(ask: Ask, texts: Sequence[str]) -> list[tuple[list[float] | None, bool]]:
-    """The vector of each text (None where the model has none), and whether it had to be cut.
+def _each(ask: Ask, texts: Sequence[str], note_batch: Callable[[int], None], prefix: str) -> "list[Answered]":
+    """Ask for a batch; one that is refused is asked for in halves until the text at fault is alone.
 
-    A batch that is refused for one of its texts is halved until that one is alone; then it is cut, or given up.
+    That one is cut, and given up when that does not help either. `note_batch` is told of a size that went through
+    where twice as many did not, though no text was at fault. Of `prefix` nothing is cut: it says nothing by itself.
     """
     try:
         found = ask(texts)
     except RemoteError as error:
-        if error.kind not in ("long", "unusable"):
+        if error.kind not in ("long", "refused", "unusable"):
             raise
-        if len(texts) > 1:
-            middle = len(texts) // 2
-            return _each(ask, texts[:middle]) + _each(ask, texts[middle:])
-        if error.kind == "unusable":
-            return [(None, False)]
-        if len(texts[0]) <= SHORTEST_CHARACTERS:
-            raise
-        return [(floats, True) for floats, _ in _each(ask, [texts[0][: int(len(texts[0]) * SHORTER)]])]
+        if len(texts) == 1:
+            return [_alone(ask, texts[0], error, len(prefix) + SHORTEST_CHARACTERS)]
+        middle = len(texts) // 2
+        answers = _each(ask, texts[:middle], note_batch, prefix) + _each(ask, texts[middle:], note_batch, prefix)
+        if not any(answer.cut or answer.floats is None for answer in answers):
+            note_batch(middle)
+        return answers
     if len(found) != len(texts):
         raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
-    return [(floats, False) for floats in found]
+    return [Answered(floats) for floats in found]
+
+
+def _alone(ask: Ask, text: str, refused: RemoteError, shortest: int) -> "Answered":
+    """The answer to one text that was refused: shortened step by step, else none."""
+    while refused.kind != "unusable" and len(text) > shortest:
+        text = text[: max(int(len(text) * SHORTER), shortest)]
+        try:
+            (floats,) = ask([text])
+            return Answered(floats, cut=True)
+        except RemoteError as error:
+            if error.kind not in ("long", "refused", "unusable"):
+                raise
+            refused = error
+    return Answered(None, refused=None if refused.kind == "unusable" else refused)
 
 
 def fitting(text: str, context_tokens: int) -> tuple[str, bool]:

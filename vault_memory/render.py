@@ -236,11 +236,12 @@ def backfill_text(filled: "Filled") -> str:
     lines = [f"{filled.embedder}: {filled.done:,} of {plural(filled.passages, 'passage')} ({', '.join(parts)})"]
     if filled.cut:
         lines.append(f"{plural(filled.cut, 'text')} longer than the model reads: embedded without the end")
-    if filled.unusable:
-        lines.append(f"{plural(filled.unusable, 'text')} without a usable vector: found by words only")
+    if filled.without:
+        lines.append(f"{plural(filled.without, 'passage')} without a usable vector: found by words only")
     if filled.stopped:
-        lines.append(clean(f"{filled.stopped}: {plural(filled.waiting, 'passage')} still to embed."))
-        lines.append(clean(filled.next_step) + " Then run `memory index` again; what is done is kept.")
+        still = f": {plural(filled.waiting, 'passage')} still to embed" if filled.waiting else ""
+        lines.append(clean(f"{filled.stopped}{still}."))
+        lines.append(clean(filled.next_step))
     return "\n".join(lines)
 
 
@@ -282,6 +283,7 @@ def status_text(status: "Status") -> str:
         line = f"vectors  {each.vectors:,} of {each.id}"
         if each.passages < status.passages:
             line += f", for {each.passages:,} of {plural(status.passages, 'passage')}"
+            line += f", {each.without:,} without one" if each.without else ""
         lines.append(line + ("" if each.configured else " (not configured now)"))
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 8, "notes": 5, "chunks": 5, "terms": 3}
+VERSIONS = {"schema": 9, "notes": 5, "chunks": 5, "terms": 3}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
@@ -75,6 +75,10 @@ CREATE TABLE embedder(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL U
 CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
   PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
+CREATE TABLE vectorless(embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, PRIMARY KEY(embedder, text_hash))
+  WITHOUT ROWID;
+CREATE TABLE unplaced(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, text_hash INTEGER NOT NULL,
+  PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
 CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
   PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
 CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
@@ -85,6 +89,7 @@ CREATE VIRTUAL TABLE note_fts USING fts5(
 CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
   DELETE FROM passage_fts WHERE rowid = old.id;
   DELETE FROM placed WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
+  DELETE FROM unplaced WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
 END;
 CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN
   DELETE FROM note_fts WHERE rowid = old.id;

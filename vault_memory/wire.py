@@ -8,7 +8,7 @@ password is ever part of one. It knows nothing of prefixes, vectors or the index
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import RemoteError
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 BUSY = (408, 425, 429)
 """Statuses that mean "later", besides all from 500 on."""
+
+REFUSED = (400, 413, 422)
+"""Statuses that mean, with whatever words, that this very request will not do: too many texts, or too long a one."""
 
 LONGEST_WAIT_SECONDS = 30.0
 
@@ -35,6 +38,8 @@ class Found(NamedTuple):
 
     version: str | None = None
     context_tokens: int | None = None
+    digest: str | None = None
+    """Of the model's content."""
 
 
 class Spoken(NamedTuple):
@@ -104,7 +109,13 @@ class OllamaServer:
         with mapped(self.spoken):
             info = self._client.show(self._model).modelinfo or {}
             lengths = [value for key, value in info.items() if key.endswith(".context_length")]
-            return Found(None, int(lengths[0]) if lengths else None)
+            return Found(None, int(lengths[0]) if lengths else None, self._digest())
+
+    def _digest(self) -> str | None:
+        name = self._model if ":" in self._model.rpartition("/")[2] else f"{self._model}:latest"
+        with suppress(RemoteError), mapped(self.spoken):  # what stands in for Ollama may not list its models
+            return next((found.digest for found in self._client.list().models if found.model == name), None)
+        return None
 
     def chat(self, messages: Sequence[Mapping[str, str]], form: Mapping[str, Any]) -> str:
         """What the model answers, held to a JSON schema; raises RemoteError."""
@@ -145,7 +156,8 @@ class OpenAIServer:
         _ = self._client
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        url = f"{self._endpoint.address.url.removesuffix('/embeddings')}/embeddings"
+        to = self._endpoint.address
+        url = f"{to.url.removesuffix('/embeddings')}/embeddings" + (f"?{to.query}" if to.query else "")
         body = {"model": self._endpoint.model, "input": list(texts), "encoding_format": "float"}
         with mapped(self.spoken):
             answer = self._client.post(url, json=body)
@@ -202,7 +214,11 @@ def _of_ollama() -> "tuple[type[ollama.ResponseError], ...]":
 
 def _refused(spoken: Spoken, status: int, text: str, wait_seconds: float = 0.0) -> RemoteError:
     """The error for an HTTP status that is not 200."""
-    said = f"{spoken.where} answered {status}: {spoken.plain(text)}"
+    if 300 <= status < 400:
+        elsewhere = f"{spoken.where} sends elsewhere ({status}), and no redirect is followed"
+        return RemoteError(elsewhere, "Name the address of the server itself.")
+    told = spoken.plain(text)
+    said = f"{spoken.where} answered {status}" + (f": {told}" if told else "")
     if status >= 400 and _TOO_LONG.search(text):
         return RemoteError(said, "Shorten the text.", "long")
     if status >= 400 and _NO_NUMBER.search(text):
@@ -215,7 +231,7 @@ def _refused(spoken: Spoken, status: int, text: str, wait_seconds: float = 0.0) 
         )
     if status in BUSY or status >= 500:
         return RemoteError(said, "It is busy or unwell: try again later.", "away", wait_seconds)
-    return RemoteError(said, "Check the settings of the model.")
+    return RemoteError(said, "Check the settings of the model.", "refused" if status in REFUSED else "wrong")
 
 
 def _wait(response: "httpx.Response") -> float:

@@ -1,5 +1,6 @@
 """Owns what all commands share: the global options, before or after the command, output and progress."""
 
+import contextlib
 import functools
 import sys
 import time
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from vault_memory import __version__
+from vault_memory.errors import VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -40,13 +42,28 @@ class Shared:
         return Memory(load(self.vault))
 
     def say(self, text: str) -> None:
-        """Print a result."""
-        click.echo(text)
+        """Print a result; raises VaultMemoryError where standard output cannot take it."""
+        try:
+            click.echo(text)
+        except BrokenPipeError:
+            raise  # a reader that went away is no fault: click ends the program quietly
+        except OSError as error:
+            _give_up_output()
+            what = f"The answer could not be written: {error.strerror or error}."
+            raise VaultMemoryError(what, "Check where standard output goes.") from error
 
     def note(self, text: str) -> None:
         """Print what a person should know beside the result, on standard error."""
         if not self.quiet and not self.json:
             click.echo(click.style(text, dim=True) if colour(sys.stderr) else text, err=True)
+
+
+def _give_up_output() -> None:
+    """Let what is left in standard output's buffer go nowhere: Python would try, and complain, once more at its end."""
+    import os
+
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_of_index(shared: Shared, memory: "Memory") -> None:

@@ -14,10 +14,17 @@ def status(shared: Shared) -> None:
 
 
 @command("memory doctor --fix", short_help="Say what is wrong and how to mend it.")
-@click.option("--fix", is_flag=True, help="Rebuild an index that cannot be used; never touches a note.")
-def doctor(shared: Shared, fix: bool) -> None:
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Rebuild an index that cannot be used; delete vectors whose text is gone, and those of a model that is not the"
+    " one it was. Never touches a note.",
+)
+@click.option("--forget", metavar="MODEL", help="Only delete the vectors kept of a model that is not configured now.")
+def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
-    checks = shared.memory().doctor(fix)
+    memory = shared.memory()
+    checks = [memory.forget_vectors(forget)] if forget else memory.doctor(fix)
     shared.say(render.dump(render.doctor_document(checks)) if shared.json else render.doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 
