@@ -12,7 +12,7 @@ LAYERS = [
     ["__init__", "errors"],
     ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
      "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank",
-     "rank",     "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models",
+     "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models",
      "scopes", "filters"],
     ["vault", "replacing", "places", "schema", "store", "lexicon", "held", "search", "embed", "journal", "digest",
      "changes", "gitlines",

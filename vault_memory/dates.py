@@ -62,6 +62,11 @@ class Window(NamedTuple):
     text: str
     kind: str
 
+    @property
+    def middle(self) -> date | None:
+        """The day that is meant, where the question asks for what was around it."""
+        return plus(self.span.start, (self.span.end - self.span.start).days // 2) if self.kind == "around" else None
+
 
 class _Lead(NamedTuple):
     """The words before an expression: its preposition, the token it starts at, whether "week of" is said."""

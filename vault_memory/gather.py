@@ -17,6 +17,7 @@ from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import NoteInfo, Search
+from vault_memory.spread import OUTSIDE_FIT, in_order, spread
 from vault_memory.store import Store
 from vault_memory.vectors import combine
 
@@ -71,12 +72,14 @@ class Lanes:
     embedder: str | None
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
+    beyond_pool: int = 0
 
 
 class Found(NamedTuple):
     """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere.
 
-    `embeddings` are those of the candidates in that space.
+    `embeddings` are those of the candidates in that space; `beyond_pool` is how much more lies in the time that is all
+    that was asked for.
     """
 
     evidence: Evidence
@@ -86,6 +89,7 @@ class Found(NamedTuple):
     mode: str
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
+    beyond_pool: int = 0
 
 
 class Gatherer:
@@ -108,6 +112,7 @@ class Gatherer:
             embedder=found.toward.space.name if found.toward else None,
             about=found.about,
             degraded=found.degraded,
+            beyond_pool=found.beyond_pool,
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -122,7 +127,7 @@ class Gatherer:
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
         semantic = self._semantic(toward) if toward else []
         entity = self._entity(about)
-        temporal = self._within(question)
+        temporal, beyond = self._within(question)
         if question.words and mode != "semantic" and not lexical:
             degraded.append(
                 ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
@@ -132,6 +137,8 @@ class Gatherer:
         titles = self._titles(question)  # a word may stand in a title alone
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
+        if only_time:  # what stands beside a line of that time was found itself, or is counted as beyond the pool
+            passages = {i: passages[i] for i in passages if i in {*entity, *temporal}}
         named = self._name_words(about)
         if about and named.issuperset(question.words):  # "tell me about The Castle"
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
@@ -139,11 +146,14 @@ class Gatherer:
         embeddings = self._search.embeddings(toward.space, passages) if toward else {}
         cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
         naming = frozenset(phrase for phrase in held if phrase.strip('"*').casefold() in named)
+        days = self._days(question, passages, temporal)
         order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
         evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
         return Found(
-            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, order=order, naming=naming),
+            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
+                naming=naming, only_time=only_time),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
+            beyond if only_time else 0,
         )  # fmt: skip
 
     def _semantic(self, toward: Direction) -> list[int]:
@@ -166,7 +176,6 @@ class Gatherer:
             note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
-            days=self._days(question, passages),
             words=question.words,
             spoken=question.spoken,
             names=question.names,
@@ -262,30 +271,33 @@ class Gatherer:
         forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
         return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
 
-    def _within(self, question: Question) -> list[int]:
-        """Passages of the question's days, the nearest to what it means first: the middle of "around", else the end."""
+    def _within(self, question: Question) -> tuple[list[int], int]:
+        """Passages of the question's days, in the order in which they tell of them; and how many more there are."""
         if not question.window:
-            return []
-        start, end = question.window.span
-        nearest = start + (end - start) // 2 if question.window.kind == "around" else end
-        return self._search.within(start, end, nearest, OTHER_POOL)
+            return [], 0
+        lying, total = self._search.within(question.window.span, OTHER_POOL)
+        order = spread(lying, question.window.middle)[:OTHER_POOL]
+        return order, total - len(order)
 
-    def _days(self, question: Question, passages: Mapping[int, Candidate]) -> dict[int, float]:
+    def _days(self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int]) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
 
-        "Around" a day prefers the day itself to the edges of its window.
+        "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
+        which they tell of the window decides, and what lies outside comes last.
         """
         if not question.window:
             return {}
         start, end = question.window.span
-        if question.window.kind == "around":
-            start = end = start + (end - start) // 2
-        soft = timedelta(days=max((question.window.span.end - question.window.span.start).days, 3))
+        soft = timedelta(days=max((end - start).days, 3))
+        if question.window.middle:
+            start = end = question.window.middle
         fits: dict[int, float] = {}
         for passage_id, day, occurred in self._search.days(passages):
             told = _fit(day, day, start, end, soft) if day else 0.0
-            fits[passage_id] = max(told, OCCURRED * _fit(*occurred, start, end, soft) if occurred else 0.0)
-        return fits
+            happened = _fit(*occurred, start, end, soft) if occurred else 1.0
+            told *= 1.0 if happened == 1.0 else OCCURRED
+            fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
+        return fits if question.phrases else {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order)
 
     def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.

@@ -44,6 +44,12 @@ _ORDER_WORDS = {
 }
 """Words that say which of several is meant ("last time we tried …"), once that is understood."""
 
+_PERIOD_WORDS = frozenset(
+    """anything everything something things stuff events event news new going been done doing summary summarize
+    summarise recap overview review highlights list show give notes note important notable interesting""".split()  # noqa: SIM905
+)
+"""Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
+
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
 _EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
@@ -94,6 +100,8 @@ def understand(text: str, today: date) -> Question:
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
     content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
+    if window and all(w.casefold() in _PERIOD_WORDS for w in content):
+        content = []
     # A question of nothing but such words ("to be or not to be") is asked for those words.
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(

@@ -121,6 +121,7 @@ class Recall:
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates, **left_out,
                 "below_threshold": ordered.below_threshold, **later,
+                **({"beyond_pool": lanes.beyond_pool} if lanes.beyond_pool else {}),
             },
             degraded=[*lanes.degraded, *unsure],
             generation=self._store.generation,
