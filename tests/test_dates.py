@@ -224,6 +224,55 @@ def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> No
     assert (window.kind, window.span.isoformat(), window.text) == (kind, span, text)
 
 
+# Asked on Sunday 2025-11-30 unless another day is said.
+TENSES = spelled("""
+what happens on 12 December | 2025-11-30 | 2025-12-12
+12 December | 2025-11-30 | 2025-12-12
+Dec 12 | 2025-11-30 | 2025-12-12
+what is planned for 12 December | 2025-11-30 | 2025-12-12
+what was planned for 12 December | 2025-11-30 | 2025-12-12
+what will happen on 12 December? | 2025-11-30 | 2025-12-12
+what happened on 12 December | 2025-11-30 | 2024-12-12
+what did we do on 2 December | 2025-11-30 | 2024-12-02
+what happened on 30 November | 2025-11-30 | 2025-11-30
+what happens on 30 November | 2025-11-30 | 2025-11-30
+what happens on 29 November | 2025-11-30 | 2026-11-29
+what will happen on 12 January | 2025-11-30 | 2026-01-12
+who said what on 12 January | 2025-11-30 | 2025-01-12
+12 January | 2025-11-30 | 2026-01-12
+12 July | 2025-11-30 | 2025-07-12
+the trip of 1 June | 2025-11-30 | 2025-06-01
+what is on in January | 2025-11-30 | 2026-01-01/2026-01-31
+what is on in November | 2025-11-30 | 2025-11-01/2025-11-30
+what was on in January | 2025-11-30 | 2025-01-01/2025-01-31
+any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
+what is on Friday | 2025-12-09 | 2025-12-12
+what is on Tuesday | 2025-12-09 | 2025-12-09
+who is coming on Friday? | 2025-12-09 | 2025-12-12
+what did we do on Friday | 2025-12-09 | 2025-12-05
+notes from Friday | 2025-12-09 | 2025-12-05
+what is due on the 27th | 2025-11-30 | 2025-12-27
+what was due on the 27th | 2025-11-30 | 2025-11-27
+when do we meet on the 31st, will it be late? | 2025-11-02 | 2025-12-31
+trips between 20 December and 5 January | 2025-11-30 | 2025-12-20/2026-01-05
+trips we made between 20 December and 5 January | 2025-11-30 | 2024-12-20/2025-01-05
+what will we do between 1 and 5 November | 2025-11-30 | 2026-11-01/2026-11-05
+what has changed since May | 2025-11-30 | 2025-05-01/2025-11-30
+what must be done by 12 December | 2025-11-30 | 2025-11-30/2025-12-12
+what is planned after 12 December | 2025-11-30 | 2025-12-13/9999-12-31
+does Will come in January | 2025-11-30 | 2026-01-01/2026-01-31
+what did Will say in January | 2025-11-30 | 2025-01-01/2025-01-31
+what is planned for Feb 29 | 2025-11-30 | 2028-02-29
+""")
+
+
+@pytest.mark.parametrize(("question", "today", "span"), TENSES)
+def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str) -> None:
+    window = dates.find_window(question, date.fromisoformat(today))
+    assert window is not None
+    assert window.span.isoformat() == span
+
+
 NO_WINDOW = """
 what did we decide
 we moved the port to 8080
@@ -346,7 +395,13 @@ Trip from 2025-11-06 to 2025-11-10 | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
 met on 3 May 2024 in Oslo | 2024-05-03 | 2024-05-03
-met on 3 May | - | 2026-05-03
+met on 3 May | - | 2025-05-03
+he was born on 20 March | - | 2025-03-20
+moves out on 3 May | - | 2026-05-03
+agreed to meet on 3 May | - | 2026-05-03
+Anna said the course starts on 3 May | - | 2026-05-03
+the course will end on 3 July | - | 2026-07-03
+ended on 3 July | - | 2025-07-03
 met on the 3rd of November | - | 2025-11-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import NamedTuple
 
+from vault_memory import tense
 from vault_memory.daily import name_day
 from vault_memory.spans import Part, Span, day_of, parse_t, plus, resolve, shift, unit_of
 from vault_memory.timewords import (
@@ -97,15 +98,17 @@ def parse_option(text: str, today: date) -> Span | None:
 
 
 def find_window(question: str, today: date) -> Window | None:
-    """The first time expression of a question; without a year, the latest such day up to `today` + 7."""
+    """The first time expression of a question; without a year, the day its tense means (tense.py)."""
     if not hinted(question):
         return None
     tokens = tokens_of(question)
     for found, lead in _dated(tokens, today, today):
-        if span := settle(found, today, "past"):
+        mode = tense.of_question(question, lead.word)
+        if span := settle(_moved(found, today, mode), today, _mode(found, mode)):
             text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
             after = tokens[found.stop].word
-            return _window(span, text, lead, found.second is not None, after, today)
+            window = _window(span, text, lead, found.second is not None, after, today)
+            return _opened(window, today) if mode == tense.AHEAD else window
     return None
 
 
@@ -117,8 +120,9 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     # "every 3 May" is no day; with a year it still is one.
     floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
-    for found, _ in _dated(tokens, anchor, None):
-        if (floats or _tied(found)) and (span := settle(found, anchor, "near")):
+    for found, lead in _dated(tokens, anchor, None):
+        mode = tense.of_fact([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
+        if (floats or _tied(found)) and (span := settle(found, anchor, _mode(found, mode))):
             return span
     return None
 
@@ -161,6 +165,34 @@ def settle(found: Found, anchor: date, mode: str) -> Span | None:
         first, second = _lent(first, second, anchor, mode)
     start, end = resolve(first, anchor, mode), resolve(second, anchor, mode)
     return Span(start.start, end.end) if start and end and start.start <= end.end else None
+
+
+def _mode(found: Found, mode: str) -> str:
+    # A range that has begun may reach a few days ahead.
+    return "past" if found.second is not None and mode == tense.PAST else mode
+
+
+def _moved(found: Found, today: date, mode: str) -> Found:
+    """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
+    first = found.first
+    if mode != tense.AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
+        return found
+    if found.sort in ("weekday", "abbreviation"):
+        first = Span(plus(first.start, 7), plus(first.end, 7))
+    elif found.sort == "ordinal":
+        months = (shift(unit_of(today, "month").start, "month", count) for count in range(1, 3))
+        days = (day_of(month.year, month.month, first.start.day) for month in months)
+        day = next((day for day in days if day), first.start)
+        first = Span(day, day)
+    return found._replace(first=first)
+
+
+def _opened(window: Window, today: date) -> Window:
+    """The window of a question that looks ahead: "by Friday" begins today, "after Friday" has no end."""
+    start, end = window.span
+    if window.kind == "until" and end >= today:
+        return window._replace(span=Span(today, end))
+    return window._replace(span=Span(start, date.max)) if window.kind == "since" and start > today else window
 
 
 def _lent(first: Part, second: Part, anchor: date, mode: str) -> tuple[Part, Part]:

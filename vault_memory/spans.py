@@ -117,7 +117,11 @@ def _month_end(year: int, month: int) -> date:
 
 
 def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
-    """Days of `what`; a missing year is sought around `anchor`: past, near, last, this or next."""
+    """Days of `what`; a missing year is sought around `anchor`.
+
+    The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
+    ("near"; of two the earlier), or as people say it: "last", "this", "next".
+    """
     if isinstance(what, Span):
         return what
     if what.year is not None:
@@ -129,7 +133,7 @@ def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
         return min(spans, key=lambda span: _distance(span, anchor), default=None)
     # A few days ahead is meant as ahead, not as last year's.
     latest = plus(anchor, 7)
-    for year in _years(what, anchor, 1 if mode == "next" else -1):
+    for year in _years(what, anchor, 1 if mode in ("next", "ahead") else -1):
         span = days_of(what, year)
         if span and _fits(span, anchor, latest, mode):
             return span
@@ -143,8 +147,10 @@ def _years(part: Part, anchor: date, step: int) -> range:
 
 
 def _fits(span: Span, anchor: date, latest: date, mode: str) -> bool:
-    if mode == "next":
-        return span.start > anchor
+    if mode in ("next", "ahead"):
+        return span.start > anchor or (mode == "ahead" and span.end >= anchor)
+    if mode == "before":
+        return span.start <= anchor
     return span.end < anchor if mode == "last" else span.start <= latest
 
 
