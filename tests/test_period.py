@@ -122,3 +122,63 @@ def test_the_sample_tells_of_its_week(indexed_sample: Path, tmp_path: Path) -> N
     assert any("Version 0.9.4" in result.content for result in answer.results[:4])
     assert all("2025-11-10" <= (result.occurred or result.date or "")[:10] <= "2025-11-16" for result in answer.results)
     assert len({result.date for result in answer.results}) >= 6
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Logs of November that name days to come in passing."""
+    root = tmp_path_factory.mktemp("period") / "plans"
+    logs = {
+        "memory/2025-11-20.md": "- dentist on 12 December at nine, bring the papers\n- bought salt\n",
+        "memory/2025-11-21.md": "- Ida wants to see the roof, Dec 15th or later\n- the course in January is full\n",
+        "memory/2025-11-22.md": "- the harbour is closed from 2025-12-17 on\n- nothing else is happening here\n",
+        "memory/2025-11-23.md": "- plans for the boat: 5.3.2026 out of the water\n",
+        "memory/2024-12-12.md": "- a year before there was snow\n",
+        "memory/2024-12-15.md": "- 17 December is the day of the fair\n",
+        "memory/2025-12-12.md": "- saw the film about herring\n",
+    }
+    with at_home(root.parent):
+        made = memory(fill(root, logs))
+        made.index()
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("15 December", "see the roof"),
+        ("what happens on 15 December", "see the roof"),
+        ("what is planned for Dec 15?", "see the roof"),
+        ("17 December", "the harbour"),
+        ("what is on in January", "the course"),
+        ("what will happen on 5 March", "plans for the boat"),
+        ("2026-03-05", "plans for the boat"),
+        ("what is due on 12 December", "the film"),
+        ("what happened on 12 December", "snow"),
+    ],
+)
+def test_a_day_is_found_where_it_is_named(plans: Memory, query: str, first: str) -> None:
+    answer = ask(plans, query, "2025-11-30T12:00:00Z")
+    assert first in answer.results[0].content, [result.content for result in answer.results]
+
+
+def test_who_was_there_comes_before_who_named_it(plans: Memory) -> None:
+    found = [result.content for result in ask(plans, "12 December", "2025-11-30T12:00:00Z").results]
+    assert [line.split()[1] for line in found] == ["saw", "dentist"]
+
+
+def test_words_beside_a_time_of_which_nothing_is_known_are_searched(plans: Memory) -> None:
+    answer = ask(plans, "what is happening in 2019", "2025-11-30T12:00:00Z")
+    assert "happening" in answer.results[0].content
+    assert ("temporal", "nothing is known of 2019-01-01/2019-12-31") in answer.degraded
+
+
+def test_of_a_time_nobody_tells_of_nothing_is_guessed(plans: Memory) -> None:
+    answer = ask(plans, "what happened in 2018?", "2025-11-30T12:00:00Z")
+    assert list(answer.results) == []
+    assert list(answer.degraded) == [("temporal", "nothing is known of 2018-01-01/2018-12-31")]
+
+
+def test_words_decide_beside_a_day(plans: Memory) -> None:
+    answer = ask(plans, "when do I bring papers, on 12 December?", "2025-11-30T12:00:00Z")
+    assert "dentist" in answer.results[0].content

@@ -10,10 +10,11 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from vault_memory import tense
-from vault_memory.daily import name_day
+from vault_memory.daily import name_day, ordinal
 from vault_memory.spans import Part, Span, day_of, parse_t, plus, resolve, shift, unit_of
 from vault_memory.timewords import (
     CALENDAR_WORDS,
+    MONTHS,
     NAMES,
     VERBS,
     Found,
@@ -36,6 +37,7 @@ __all__ = [
     "parse_option",
     "parse_t",
     "property_day",
+    "spelled",
     "wants_earliest",
     "wants_latest",
 ]
@@ -110,6 +112,20 @@ def find_window(question: str, today: date) -> Window | None:
             window = _window(span, text, lead, found.second is not None, after, today)
             return _opened(window, today) if mode == tense.AHEAD else window
     return None
+
+
+def spelled(span: Span) -> tuple[list[str], list[str]]:
+    """How notes write a day, a month or a year; the second list says it without the year, or as any number is."""
+    (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
+    if span.start == span.end:
+        days = (str(day), f"{day}{ordinal(day)}")
+        names = [f"{n} {m}" for n in days for m in (name, name[:3])] + [
+            f"{m} {n}" for n in days for m in (name, name[:3])
+        ]
+        return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
+    if span == unit_of(span.start, "month"):
+        return [f"{name} {year}", f"{name[:3]} {year}"], [name] if name not in VERBS else []
+    return [], [str(year)] if span == unit_of(span.start, "year") else []
 
 
 def occurred(text: str, mentioned: date | None) -> Span | None:

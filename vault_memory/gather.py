@@ -43,6 +43,9 @@ COMMON = 2
 OCCURRED = 0.7
 """A fact told at another time about the days in question, against one told in them."""
 
+HALF_A_YEAR = 183
+"""A day named without its year is that of the nearest one, counted from when it was written."""
+
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
 
@@ -120,6 +123,11 @@ class Gatherer:
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
+        temporal, beyond = self._within(question)
+        if not temporal and self._telling(
+            question.otherwise
+        ):  # the words of a time of which nothing is known are all that is left of it
+            question = replace(question, phrases=question.phrases + question.otherwise)
         held = self._telling(question.phrases)
         lexical = self._lexical(held, question) if mode != "semantic" else {}
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
@@ -127,7 +135,6 @@ class Gatherer:
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
         semantic = self._semantic(toward) if toward else []
         entity = self._entity(about)
-        temporal, beyond = self._within(question)
         if question.words and mode != "semantic" and not lexical:
             degraded.append(
                 ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
@@ -277,7 +284,17 @@ class Gatherer:
             return [], 0
         lying, total = self._search.within(question.window.span, OTHER_POOL)
         order = spread(lying, question.window.middle)[:OTHER_POOL]
-        return order, total - len(order)
+        return order + self._naming(question, order), total - len(order)
+
+    def _naming(self, question: Question, found: Sequence[int]) -> list[int]:
+        """Other passages that name the question's day or month; those that say no year are of the nearest."""
+        if not question.window or not question.named:
+            return []
+        naming = self._search.lexical(" OR ".join(question.named), OTHER_POOL // 4)
+        others = {i for i, _ in naming}.difference(found)
+        start = question.window.span.start
+        days = {i: day for i, day, _ in self._search.days(others) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        return [i for i, _ in naming if i in days]
 
     def _days(self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int]) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
@@ -297,6 +314,8 @@ class Gatherer:
             happened = _fit(*occurred, start, end, soft) if occurred else 1.0
             told *= 1.0 if happened == 1.0 else OCCURRED
             fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
+        if question.named:
+            fits |= {i: max(fits[i], OCCURRED) for i in order if i in fits}
         return fits if question.phrases else {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order)
 
     def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:

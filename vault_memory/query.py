@@ -46,7 +46,8 @@ _ORDER_WORDS = {
 
 _PERIOD_WORDS = frozenset(
     """anything everything something things stuff events event news new going been done doing summary summarize
-    summarise recap overview review highlights list show give notes note important notable interesting""".split()  # noqa: SIM905
+    summarise recap overview review highlights list show give notes note important notable interesting
+    happens happening plan plans planned planning scheduled due upcoming coming take takes took place""".split()  # noqa: SIM905
 )
 """Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
 
@@ -70,7 +71,8 @@ class Question:
     """A question as it was understood.
 
     `words` are its content words, case folded, `spoken` all from the first to the last of them; `phrases` FTS5
-    phrases for the content words; `exact` texts that should occur as they are (quoted parts, paths, options,
+    phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
+    only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
     versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
     words; `entity_slugs` runs of one to four words that may name an entity.
     """
@@ -79,6 +81,8 @@ class Question:
     words: tuple[str, ...]
     spoken: tuple[str, ...]
     phrases: tuple[str, ...]
+    named: tuple[str, ...]
+    otherwise: tuple[str, ...]
     exact: tuple[str, ...]
     files: tuple[str, ...]
     names: tuple[str, ...]
@@ -100,8 +104,9 @@ def understand(text: str, today: date) -> Question:
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
     content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
-    if window and all(w.casefold() in _PERIOD_WORDS for w in content):
-        content = []
+    of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
+    content = content if not of_time else []
+    named, loosely = dates.spelled(window.span) if window else ([], [])
     # A question of nothing but such words ("to be or not to be") is asked for those words.
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(
@@ -109,6 +114,8 @@ def understand(text: str, today: date) -> Question:
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
         spoken=_quotable(text),
         phrases=phrases,
+        named=tuple(map(terms.quoted, named)),
+        otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         files=tuple(_files(spoken)),
         names=tuple(
