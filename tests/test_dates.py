@@ -43,6 +43,15 @@ OPTIONS = spelled("""
 2025-11 | 2025-11-01/2025-11-30
 2024-02 | 2024-02-01/2024-02-29
 2025 | 2025-01-01/2025-12-31
+20251127 | 2025-11-27
+27.11.2025 | 2025-11-27
+5.9.2026 | 2026-09-05
+05.09.2026 | 2026-09-05
+5. September 2026 | 2026-09-05
+27/11/2025 | 2025-11-27
+11/27/2025 | 2025-11-27
+11/11/2025 | 2025-11-11
+2025/9/5 | 2025-09-05
 2025-W48 | 2025-11-24/2025-11-30
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
@@ -130,6 +139,11 @@ banana
 Feb 30
 30 February 2025
 12/11/2025
+31/11/2025
+32.1.2025
+1.13.13
+20251327
+12345678
 Nov 27 at noon
 soon
 d
@@ -214,6 +228,21 @@ what is planned for next week | on | 2025-12-08/2025-12-14 | for next week
 what did I do this morning | on | 2025-12-03 | this morning
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
+5.9.2026 | on | 2026-09-05 | 5.9.2026
+what is on 05.09.2026? | on | 2026-09-05 | on 05.09.2026
+what happened on 2024-09-05 | on | 2024-09-05 | on 2024-09-05
+what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
+what happened on 20240905 | on | 2024-09-05 | on 20240905
+20240905 | on | 2024-09-05 | 20240905
+what is planned for 5. September 2026 | on | 2026-09-05 | for 5. September 2026
+who came on 5. September | on | 2025-09-05 | on 5. September
+the 5. of September 2024 | on | 2024-09-05 | 5. of September 2024
+what happened on 25/9/2024 | on | 2024-09-25 | on 25/9/2024
+what happened on 9/25/2024 | on | 2024-09-25 | on 9/25/2024
+what happened on 25-09-2024 | on | 2024-09-25 | on 25-09-2024
+since 1.9.2025 what changed | since | 2025-09-01/2025-12-03 | since 1.9.2025
+from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5.9.2025
+between 1.9.2025 and 5.9.2025 | between | 2025-09-01/2025-09-05 | between 1.9.2025 and 5.9.2025
 """)
 
 
@@ -298,6 +327,14 @@ mon ami
 who wed whom
 version 1.10 of the tool
 python 3.11 or 2024.1
+version 1.10.2024 of the tool
+1.10.2024.3
+what is order 20240905 about
+what happened on 5/9/2026
+what happened on 9/5/2026
+9-5-2026
+ratio 13/9/20265
+option 5. May I
 in 2000 tokens
 in 2000 tokens or less
 from 2000 to 3000 tokens
@@ -394,6 +431,9 @@ Trip Nov 27 - Dec 1, 2025 | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
 Trip from 2025-11-06 to 2025-11-10 | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
+met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
+met on 5/3/2024 or 3/5/2024 | - | -
+order 20240503 came | - | -
 met on 3 May 2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 3 May | - | 2025-05-03
 he was born on 20 March | - | 2025-03-20
@@ -564,6 +604,9 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
         ("2025/11/27", "2025-11-27"),
         ("[[2025-11-27]]", "2025-11-27"),
         ("27 Nov 2025", "2025-11-27"),
+        ("27.11.2025", "2025-11-27"),
+        ("20251127", "2025-11-27"),
+        ("11/12/2025", None),
         ("November 27th, 2025", "2025-11-27"),
         ("Thursday, November 27, 2025", "2025-11-27"),
         ("{{date}}", None),
@@ -654,6 +697,18 @@ def test_a_spelled_day_is_that_day(day: date, today: date) -> None:
     ):
         assert dates.parse_option(text, today) == Span(day, day)
         assert dates.occurred(f"met on {text} in Oslo", None) == Span(day, day)
+
+
+@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
+def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
+    y, m, d = day.timetuple()[:3]
+    for text in (f"{d}.{m}.{y}", f"{d:02}.{m:02}.{y}", f"{y}/{m}/{d}", f"{y}{m:02}{d:02}"):
+        assert dates.parse_option(text, today) == Span(day, day)
+    for text in (f"{d}/{m}/{y}", f"{m}/{d}/{y}", f"{m:02}-{d:02}-{y}"):
+        clear = d > 12 or d == m
+        assert dates.parse_option(text, today) == (Span(day, day) if clear else None)
+        doubt = dates.ambiguous(f"what happened on {text}?")
+        assert doubt is None if clear else doubt and doubt[0] == text and day in doubt[1]
 
 
 @given(st.dates(min_value=date(10, 1, 1), max_value=date(9980, 12, 31)), st.dates())

@@ -182,3 +182,10 @@ def test_of_a_time_nobody_tells_of_nothing_is_guessed(plans: Memory) -> None:
 def test_words_decide_beside_a_day(plans: Memory) -> None:
     answer = ask(plans, "when do I bring papers, on 12 December?", "2025-11-30T12:00:00Z")
     assert "dentist" in answer.results[0].content
+
+
+@pytest.mark.parametrize("query", ["what happened on 3/5/2026?", "5/3/2026"])
+def test_a_day_that_may_be_another_is_said_not_to_be_read(plans: Memory, query: str) -> None:
+    answer = ask(plans, query, "2025-11-30T12:00:00Z")
+    assert answer.understood.window is None
+    assert any(what == "temporal" and "2026-05-03" in why for what, why in answer.degraded)

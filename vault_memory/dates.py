@@ -11,25 +11,25 @@ from typing import NamedTuple
 
 from vault_memory import tense
 from vault_memory.daily import name_day, ordinal
-from vault_memory.spans import Part, Span, day_of, parse_t, plus, resolve, shift, unit_of
+from vault_memory.spans import Part, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
+from vault_memory.timetokens import Tokens, tokens_of
 from vault_memory.timewords import (
     CALENDAR_WORDS,
     MONTHS,
     NAMES,
     VERBS,
     Found,
-    Tokens,
     counted_unit,
     ends_here,
     hinted,
     ranged,
     read,
-    tokens_of,
 )
 
 __all__ = [
     "Span",
     "Window",
+    "ambiguous",
     "date",
     "find_window",
     "name_day",
@@ -45,6 +45,7 @@ __all__ = [
 _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
+_AMBIGUOUS = r"(?<![\w./-])[0-9]{1,2}([/-])[0-9]{1,2}\1[0-9]{4}(?![\w/-])"
 _LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
 _EARLIEST = r"\b(?:first time|earliest|originally)\b"
 _DID = r"\bdid [\w ]{1,40}? (last|first) (\w+)"
@@ -111,6 +112,17 @@ def find_window(question: str, today: date) -> Window | None:
             after = tokens[found.stop].word
             window = _window(span, text, lead, found.second is not None, after, today)
             return _opened(window, today) if mode == tense.AHEAD else window
+    return None
+
+
+def ambiguous(question: str) -> tuple[str, list[date]] | None:
+    """The first date in numbers that may be two days ("5/9/2026"), with both; None where there is no such."""
+    for match in re.finditer(_AMBIGUOUS, question):
+        days = [
+            day for part in readings(match[0]) if part.year and (day := day_of(part.year, part.month, part.day or 1))
+        ]
+        if len(days) > 1:
+            return match[0], days
     return None
 
 
@@ -311,6 +323,8 @@ def _spoken_stands(tokens: Tokens, at: int, sort: str, ends: bool, led: bool) ->
         return led or (ends and not tokens[at - 1].capital)
     if sort == "abbreviation":
         return ends and led and tokens[at].capital
+    if sort == "number":
+        return led or (at == 0 and tokens[1].kind == "end")
     if sort == "ordinal":
         return ends and led and tokens[at - 1].word == "the"
     return sort == "vague"

@@ -139,6 +139,8 @@ class Gatherer:
             degraded.append(
                 ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
             )
+        if question.unread:
+            degraded.append(("temporal", question.unread))
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
         titles = self._titles(question)  # a word may stand in a title alone

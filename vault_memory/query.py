@@ -74,7 +74,8 @@ class Question:
     phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
     only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
     versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
-    words; `entity_slugs` runs of one to four words that may name an entity.
+    words; `entity_slugs` runs of one to four words that may name an entity; `unread` says why a
+    date was not read.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Question:
     names: tuple[str, ...]
     entity_slugs: tuple[str, ...]
     window: dates.Window | None
+    unread: str
     kinds: tuple[str, ...]
     asks_when: bool
     wants_latest: bool
@@ -123,6 +125,7 @@ def understand(text: str, today: date) -> Question:
         ),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
+        unread="" if window else _unread(text),
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
         wants_latest=latest,
@@ -134,6 +137,12 @@ def _is_idle(word: str) -> bool:
     """Whether a word says nothing of the subject: a stop word, or a short form of one with another (won't, who'd)."""
     head, mark, _ = word.replace("’", "'").partition("'")
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
+
+
+def _unread(text: str) -> str:
+    """What is to be said of a date that may be two days."""
+    doubt = dates.ambiguous(text)
+    return f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
 
 
 def _quotable(text: str) -> tuple[str, ...]:

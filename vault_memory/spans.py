@@ -47,6 +47,29 @@ def parse_t(text: str) -> Span | None:
     return Span(first.start, last.end)
 
 
+def parse_numeric(text: str) -> Part | None:
+    """The day of `5.9.2026` (day first), `25/9/2026`, `2026/9/5` or `20260905`; None where it may be two of them."""
+    found = readings(text)
+    return found[0] if len(found) == 1 else None
+
+
+def readings(text: str) -> list[Part]:
+    """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
+    if text.isdigit() and len(text) == 8:
+        text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
+    numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
+    if len(numbers) != 3:
+        return []
+    first, second, year = numbers
+    if first > 999:
+        found = {Part(first, second, 1, year)}
+    elif "." in text:
+        found = {Part(year, second, 1, first)}
+    else:
+        found = {Part(year, second, 1, first), Part(year, first, 1, second)}
+    return sorted(part for part in found if part.year and days_of(part, part.year))
+
+
 def _iso(text: str) -> Span | None:
     match = re.fullmatch(_ISO, text.strip())
     if match is None:
