@@ -189,3 +189,9 @@ def test_a_day_that_may_be_another_is_said_not_to_be_read(plans: Memory, query: 
     answer = ask(plans, query, "2025-11-30T12:00:00Z")
     assert answer.understood.window is None
     assert any(what == "temporal" and "2026-05-03" in why for what, why in answer.degraded)
+
+
+def test_a_time_decides_where_no_word_of_the_question_occurs(plans: Memory) -> None:
+    answer = ask(plans, "was geschah am 12.12.2025?", "2025-12-30T12:00:00Z")
+    assert [result.content.split()[1] for result in answer.results] == ["saw", "dentist"]
+    assert any("the time alone decides" in why for _, why in answer.degraded)

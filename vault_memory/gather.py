@@ -130,20 +130,20 @@ class Gatherer:
             question = replace(question, phrases=question.phrases + question.otherwise)
         held = self._telling(question.phrases)
         lexical = self._lexical(held, question) if mode != "semantic" else {}
+        titles = self._titles(question)  # a word may stand in a title alone
+        unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
-        only_time = question.window is not None and not question.phrases
+        only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
         semantic = self._semantic(toward) if toward else []
         entity = self._entity(about)
         if question.words and mode != "semantic" and not lexical:
-            degraded.append(
-                ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
-            )
+            left = "the time alone decides" if only_time else "these are guesses by meaning"
+            degraded.append(("lexical", f"no word of the question occurs in what was searched: {left}"))
         if question.unread:
             degraded.append(("temporal", question.unread))
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titles = self._titles(question)  # a word may stand in a title alone
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
         if only_time:  # what stands beside a line of that time was found itself, or is counted as beyond the pool
@@ -155,7 +155,7 @@ class Gatherer:
         embeddings = self._search.embeddings(toward.space, passages) if toward else {}
         cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
         naming = frozenset(phrase for phrase in held if phrase.strip('"*').casefold() in named)
-        days = self._days(question, passages, temporal)
+        days = self._days(question, passages, temporal, only_time)
         order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
         evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
         return Found(
@@ -298,7 +298,9 @@ class Gatherer:
         days = {i: day for i, day, _ in self._search.days(others) if not day or abs((day - start).days) <= HALF_A_YEAR}
         return [i for i, _ in naming if i in days]
 
-    def _days(self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int]) -> dict[int, float]:
+    def _days(
+        self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int], only_time: bool
+    ) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
 
         "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
@@ -318,7 +320,7 @@ class Gatherer:
             fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
         if question.named:
             fits |= {i: max(fits[i], OCCURRED) for i in order if i in fits}
-        return fits if question.phrases else {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order)
+        return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order) if only_time else fits
 
     def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.
