@@ -124,9 +124,8 @@ class Gatherer:
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
         temporal, beyond = self._within(question)
-        if not temporal and self._telling(
-            question.otherwise
-        ):  # the words of a time of which nothing is known are all that is left of it
+        # The words of a time of which nothing is known are all that is left of it.
+        if not temporal and self._telling(question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)
         held = self._telling(question.phrases)
         lexical = self._lexical(held, question) if mode != "semantic" else {}
