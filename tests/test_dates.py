@@ -274,6 +274,7 @@ the trip of 1 June | 2025-11-30 | 2025-06-01
 what is on in January | 2025-11-30 | 2026-01-01/2026-01-31
 what is on in November | 2025-11-30 | 2025-11-01/2025-11-30
 what was on in January | 2025-11-30 | 2025-01-01/2025-01-31
+who is on call on 6 November | 2025-12-09 | 2025-11-06
 any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
 what is on Friday | 2025-12-09 | 2025-12-12
 what is on Tuesday | 2025-12-09 | 2025-12-09
@@ -300,6 +301,24 @@ def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str
     window = dates.find_window(question, date.fromisoformat(today))
     assert window is not None
     assert window.span.isoformat() == span
+
+
+@pytest.mark.parametrize(
+    ("question", "span", "other"),
+    [
+        ("notes of 12 July", "2026-07-12", "2025-07-12"),
+        ("12 January", "2026-01-12", "2027-01-12"),
+        ("what did we do on 12 July", "2025-07-12", None),
+        ("what is planned for 12 July", "2026-07-12", None),
+        ("notes of 12 July 2026", "2026-07-12", None),
+        ("notes of last week", "2026-02-09/2026-02-15", None),
+        ("trips in July", "2026-07-01/2026-07-31", "2025-07-01/2025-07-31"),
+    ],
+)
+def test_without_a_tense_there_is_another_reading(question: str, span: str, other: str | None) -> None:
+    window = dates.find_window(question, date(2026, 2, 16))
+    assert window is not None
+    assert (window.span.isoformat(), iso(window.other)) == (span, other)
 
 
 NO_WINDOW = """

@@ -179,6 +179,14 @@ def test_of_a_time_nobody_tells_of_nothing_is_guessed(plans: Memory) -> None:
     assert list(answer.degraded) == [("temporal", "nothing is known of 2018-01-01/2018-12-31")]
 
 
+@pytest.mark.parametrize("query", ["20 May", "notes on 20 May"])
+def test_a_day_of_no_tense_is_the_one_of_which_something_is_known(year: Memory, query: str) -> None:
+    answer = ask(year, query, "2025-01-10T12:00:00Z")
+    assert answer.understood.window == (date(2024, 5, 20), date(2024, 5, 20))
+    assert {result.date for result in answer.results} == {"2024-05-20"}
+    assert ask(year, query, "2026-01-10T12:00:00Z").understood.window == (date(2026, 5, 20), date(2026, 5, 20))
+
+
 def test_words_decide_beside_a_day(plans: Memory) -> None:
     answer = ask(plans, "when do I bring papers, on 12 December?", "2025-11-30T12:00:00Z")
     assert "dentist" in answer.results[0].content

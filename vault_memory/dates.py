@@ -60,11 +60,15 @@ _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly",
 
 
 class Window(NamedTuple):
-    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until."""
+    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
+
+    `other` is what else it may mean, where neither a year nor a tense says which year is meant.
+    """
 
     span: Span
     text: str
     kind: str
+    other: Span | None = None
 
     @property
     def middle(self) -> date | None:
@@ -111,8 +115,15 @@ def find_window(question: str, today: date) -> Window | None:
             text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
             after = tokens[found.stop].word
             window = _window(span, text, lead, found.second is not None, after, today)
-            return _opened(window, today) if mode == tense.AHEAD else window
+            window = _opened(window, today) if mode == tense.AHEAD else window
+            other = _other(found, today, span) if mode == tense.NEAR and window.span == span else None
+            return window._replace(other=other)
     return None
+
+
+def _other(found: Found, today: date, span: Span) -> Span | None:
+    readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
+    return next((reading for reading in readings if reading and reading != span), None)
 
 
 def ambiguous(question: str) -> tuple[str, list[date]] | None:
@@ -296,7 +307,7 @@ def _stands(tokens: Tokens, at: int, found: Found, lead: _Lead, today: date | No
         case "day":
             return ends or led
         case "dayfirst":
-            return led and lead.word != "of"
+            return (led and lead.word != "of") or (at == 0 and tokens[found.stop].kind == "end")
         case _:
             return today is not None and _spoken_stands(tokens, at, found.sort, ends, led)
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.answer import Request
+from vault_memory.dates import Window
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
@@ -75,7 +76,8 @@ class Lanes:
     embedder: str | None
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
-    beyond_pool: int = 0
+    window: Window | None
+    beyond_pool: int
 
 
 class Found(NamedTuple):
@@ -92,7 +94,8 @@ class Found(NamedTuple):
     mode: str
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
-    beyond_pool: int = 0
+    window: Window | None
+    beyond_pool: int
 
 
 class Gatherer:
@@ -115,6 +118,7 @@ class Gatherer:
             embedder=found.toward.space.name if found.toward else None,
             about=found.about,
             degraded=found.degraded,
+            window=found.window,
             beyond_pool=found.beyond_pool,
         )
 
@@ -124,6 +128,8 @@ class Gatherer:
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
         temporal, beyond = self._within(question)
+        if not temporal and question.other and (found := self._within(question.other))[0]:
+            question, (temporal, beyond) = question.other, found
         # The words of a time of which nothing is known are all that is left of it.
         if not temporal and self._telling(question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)
@@ -161,7 +167,7 @@ class Gatherer:
             replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
                 naming=naming, only_time=only_time),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
-            beyond if only_time else 0,
+            question.window, beyond if only_time else 0,
         )  # fmt: skip
 
     def _semantic(self, toward: Direction) -> list[int]:

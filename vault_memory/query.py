@@ -5,7 +5,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from vault_memory import dates, entities, languages, terms
@@ -94,6 +94,15 @@ class Question:
     asks_when: bool
     wants_latest: bool
     wants_earliest: bool
+
+    @property
+    def other(self) -> "Question | None":
+        """The question with the other year its day may be of, if there is one."""
+        if not self.window or not self.window.other:
+            return None
+        named, _ = dates.spelled(self.window.other)
+        window = self.window._replace(span=self.window.other, other=None)
+        return replace(self, window=window, named=tuple(map(terms.quoted, named)))
 
 
 def understand(text: str, today: date) -> Question:

@@ -103,7 +103,7 @@ class Recall:
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
         packed, later, unsure = self._pack(request, question, ordered, notes)
         results, left_out, tokens = self._results(request, packed, notes, lanes)
-        window = question.window
+        window = lanes.window
         return Answer(
             request=request,
             results=results,

@@ -18,7 +18,8 @@ _AHEAD = (
     r"\b(?:plan|plans|planned|planning|due|schedules?|scheduled|deadlines?|appointments?|agenda|next|coming up|happens?"
     r"|takes? place|expires?|arrives?|departs?|leaves|starts|begins|ends|booked|must|should|need to|needs to"
     r"|have to|has to|to be done|am i free|are we free|do (?:i|we) have)\b"
-    r"|(?:\b(?:is|are)|['’]s) on\b"
+    r"|(?:\b(?:is|are)|['’]s) on(?=\s*(?:$|[?.!,0-9]|(?:in|on|at|this|next|for|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar"
+    r"|apr|may|jun|jul|aug|sep|oct|nov|dec)))"
     r"|\b(?:is|are|am)\b[^.?!]{0,40}\b(?:coming|arriving|visiting|leaving|meeting|travelling|flying|starting|happening)\b"
 )
 _PAST_WORDS = frozenset(
