@@ -43,6 +43,15 @@ OPTIONS = spelled("""
 2025-11 | 2025-11-01/2025-11-30
 2024-02 | 2024-02-01/2024-02-29
 2025 | 2025-01-01/2025-12-31
+20251127 | 2025-11-27
+27.11.2025 | 2025-11-27
+5.9.2026 | 2026-09-05
+05.09.2026 | 2026-09-05
+5. September 2026 | 2026-09-05
+27/11/2025 | 2025-11-27
+11/27/2025 | 2025-11-27
+11/11/2025 | 2025-11-11
+2025/9/5 | 2025-09-05
 2025-W48 | 2025-11-24/2025-11-30
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
@@ -130,6 +139,11 @@ banana
 Feb 30
 30 February 2025
 12/11/2025
+31/11/2025
+32.1.2025
+1.13.13
+20251327
+12345678
 Nov 27 at noon
 soon
 d
@@ -214,6 +228,21 @@ what is planned for next week | on | 2025-12-08/2025-12-14 | for next week
 what did I do this morning | on | 2025-12-03 | this morning
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
+5.9.2026 | on | 2026-09-05 | 5.9.2026
+what is on 05.09.2026? | on | 2026-09-05 | on 05.09.2026
+what happened on 2024-09-05 | on | 2024-09-05 | on 2024-09-05
+what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
+what happened on 20240905 | on | 2024-09-05 | on 20240905
+20240905 | on | 2024-09-05 | 20240905
+what is planned for 5. September 2026 | on | 2026-09-05 | for 5. September 2026
+who came on 5. September | on | 2025-09-05 | on 5. September
+the 5. of September 2024 | on | 2024-09-05 | 5. of September 2024
+what happened on 25/9/2024 | on | 2024-09-25 | on 25/9/2024
+what happened on 9/25/2024 | on | 2024-09-25 | on 9/25/2024
+what happened on 25-09-2024 | on | 2024-09-25 | on 25-09-2024
+since 1.9.2025 what changed | since | 2025-09-01/2025-12-03 | since 1.9.2025
+from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5.9.2025
+between 1.9.2025 and 5.9.2025 | between | 2025-09-01/2025-09-05 | between 1.9.2025 and 5.9.2025
 """)
 
 
@@ -222,6 +251,74 @@ def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> No
     window = dates.find_window(question, TODAY)
     assert window is not None
     assert (window.kind, window.span.isoformat(), window.text) == (kind, span, text)
+
+
+# Asked on Sunday 2025-11-30 unless another day is said.
+TENSES = spelled("""
+what happens on 12 December | 2025-11-30 | 2025-12-12
+12 December | 2025-11-30 | 2025-12-12
+Dec 12 | 2025-11-30 | 2025-12-12
+what is planned for 12 December | 2025-11-30 | 2025-12-12
+what was planned for 12 December | 2025-11-30 | 2025-12-12
+what will happen on 12 December? | 2025-11-30 | 2025-12-12
+what happened on 12 December | 2025-11-30 | 2024-12-12
+what did we do on 2 December | 2025-11-30 | 2024-12-02
+what happened on 30 November | 2025-11-30 | 2025-11-30
+what happens on 30 November | 2025-11-30 | 2025-11-30
+what happens on 29 November | 2025-11-30 | 2026-11-29
+what will happen on 12 January | 2025-11-30 | 2026-01-12
+who said what on 12 January | 2025-11-30 | 2025-01-12
+12 January | 2025-11-30 | 2026-01-12
+12 July | 2025-11-30 | 2025-07-12
+the trip of 1 June | 2025-11-30 | 2025-06-01
+what is on in January | 2025-11-30 | 2026-01-01/2026-01-31
+what is on in November | 2025-11-30 | 2025-11-01/2025-11-30
+what was on in January | 2025-11-30 | 2025-01-01/2025-01-31
+who is on call on 6 November | 2025-12-09 | 2025-11-06
+any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
+what is on Friday | 2025-12-09 | 2025-12-12
+what is on Tuesday | 2025-12-09 | 2025-12-09
+who is coming on Friday? | 2025-12-09 | 2025-12-12
+what did we do on Friday | 2025-12-09 | 2025-12-05
+notes from Friday | 2025-12-09 | 2025-12-05
+what is due on the 27th | 2025-11-30 | 2025-12-27
+what was due on the 27th | 2025-11-30 | 2025-11-27
+when do we meet on the 31st, will it be late? | 2025-11-02 | 2025-12-31
+trips between 20 December and 5 January | 2025-11-30 | 2025-12-20/2026-01-05
+trips we made between 20 December and 5 January | 2025-11-30 | 2024-12-20/2025-01-05
+what will we do between 1 and 5 November | 2025-11-30 | 2026-11-01/2026-11-05
+what has changed since May | 2025-11-30 | 2025-05-01/2025-11-30
+what must be done by 12 December | 2025-11-30 | 2025-11-30/2025-12-12
+what is planned after 12 December | 2025-11-30 | 2025-12-13/9999-12-31
+does Will come in January | 2025-11-30 | 2026-01-01/2026-01-31
+what did Will say in January | 2025-11-30 | 2025-01-01/2025-01-31
+what is planned for Feb 29 | 2025-11-30 | 2028-02-29
+""")
+
+
+@pytest.mark.parametrize(("question", "today", "span"), TENSES)
+def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str) -> None:
+    window = dates.find_window(question, date.fromisoformat(today))
+    assert window is not None
+    assert window.span.isoformat() == span
+
+
+@pytest.mark.parametrize(
+    ("question", "span", "other"),
+    [
+        ("notes of 12 July", "2026-07-12", "2025-07-12"),
+        ("12 January", "2026-01-12", "2027-01-12"),
+        ("what did we do on 12 July", "2025-07-12", None),
+        ("what is planned for 12 July", "2026-07-12", None),
+        ("notes of 12 July 2026", "2026-07-12", None),
+        ("notes of last week", "2026-02-09/2026-02-15", None),
+        ("trips in July", "2026-07-01/2026-07-31", "2025-07-01/2025-07-31"),
+    ],
+)
+def test_without_a_tense_there_is_another_reading(question: str, span: str, other: str | None) -> None:
+    window = dates.find_window(question, date(2026, 2, 16))
+    assert window is not None
+    assert (window.span.isoformat(), iso(window.other)) == (span, other)
 
 
 NO_WINDOW = """
@@ -249,6 +346,14 @@ mon ami
 who wed whom
 version 1.10 of the tool
 python 3.11 or 2024.1
+version 1.10.2024 of the tool
+1.10.2024.3
+what is order 20240905 about
+what happened on 5/9/2026
+what happened on 9/5/2026
+9-5-2026
+ratio 13/9/20265
+option 5. May I
 in 2000 tokens
 in 2000 tokens or less
 from 2000 to 3000 tokens
@@ -345,8 +450,17 @@ Trip Nov 27 - Dec 1, 2025 | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
 Trip from 2025-11-06 to 2025-11-10 | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
+met on 3.5.2024 in Oslo | 2024-05-03 | 2024-05-03
+met on 5/3/2024 or 3/5/2024 | - | -
+order 20240503 came | - | -
 met on 3 May 2024 in Oslo | 2024-05-03 | 2024-05-03
-met on 3 May | - | 2026-05-03
+met on 3 May | - | 2025-05-03
+he was born on 20 March | - | 2025-03-20
+moves out on 3 May | - | 2026-05-03
+agreed to meet on 3 May | - | 2026-05-03
+Anna said the course starts on 3 May | - | 2026-05-03
+the course will end on 3 July | - | 2026-07-03
+ended on 3 July | - | 2025-07-03
 met on the 3rd of November | - | 2025-11-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02
@@ -509,6 +623,9 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
         ("2025/11/27", "2025-11-27"),
         ("[[2025-11-27]]", "2025-11-27"),
         ("27 Nov 2025", "2025-11-27"),
+        ("27.11.2025", "2025-11-27"),
+        ("20251127", "2025-11-27"),
+        ("11/12/2025", None),
         ("November 27th, 2025", "2025-11-27"),
         ("Thursday, November 27, 2025", "2025-11-27"),
         ("{{date}}", None),
@@ -599,6 +716,18 @@ def test_a_spelled_day_is_that_day(day: date, today: date) -> None:
     ):
         assert dates.parse_option(text, today) == Span(day, day)
         assert dates.occurred(f"met on {text} in Oslo", None) == Span(day, day)
+
+
+@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.dates())
+def test_a_day_in_numbers_is_that_day_or_none(day: date, today: date) -> None:
+    y, m, d = day.timetuple()[:3]
+    for text in (f"{d}.{m}.{y}", f"{d:02}.{m:02}.{y}", f"{y}/{m}/{d}", f"{y}{m:02}{d:02}"):
+        assert dates.parse_option(text, today) == Span(day, day)
+    for text in (f"{d}/{m}/{y}", f"{m}/{d}/{y}", f"{m:02}-{d:02}-{y}"):
+        clear = d > 12 or d == m
+        assert dates.parse_option(text, today) == (Span(day, day) if clear else None)
+        doubt = dates.ambiguous(f"what happened on {text}?")
+        assert doubt is None if clear else doubt and doubt[0] == text and day in doubt[1]
 
 
 @given(st.dates(min_value=date(10, 1, 1), max_value=date(9980, 12, 31)), st.dates())

@@ -10,10 +10,10 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = [
     ["__init__", "errors"],
-    ["config", "note", "properties", "parse", "links", "spans", "timewords", "dates", "daily", "retain", "chunk",
-     "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights", "noterank",
-     "rank",     "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede", "presets", "models",
-     "scopes", "filters"],
+    ["config", "note", "properties", "parse", "links", "spans", "tense", "timetokens", "timewords", "dates", "daily",
+     "retain", "chunk", "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights",
+     "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
+     "presets", "models", "scopes", "filters"],
     ["vault", "replacing", "places", "schema", "store", "lexicon", "held", "search", "embed", "journal", "digest",
      "changes", "gitlines",
      "wire", "remote", "spaces"],

@@ -121,7 +121,7 @@ def _written(token: str, when: datetime) -> str:
     values = {
         "YYYY": f"{when.year:04}", "YY": f"{when.year % 100:02}", "GGGG": f"{week.year:04}", "gggg": f"{week.year:04}",
         "MMMM": month.capitalize(), "MMM": month[:3].capitalize(), "MM": f"{when.month:02}", "M": str(when.month),
-        "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{_ordinal(when.day)}",
+        "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{ordinal(when.day)}",
         "dddd": _WEEKDAYS[when.weekday()], "ddd": _WEEKDAYS[when.weekday()][:3], "dd": _WEEKDAYS[when.weekday()][:2],
         "WW": f"{week.week:02}", "W": str(week.week), "ww": f"{week.week:02}", "w": str(week.week),
         "HH": f"{when.hour:02}", "H": str(when.hour), "mm": f"{when.minute:02}", "ss": f"{when.second:02}",
@@ -129,5 +129,6 @@ def _written(token: str, when: datetime) -> str:
     return values.get(token, token)
 
 
-def _ordinal(day: int) -> str:
+def ordinal(day: int) -> str:
+    """The ending of a day's number: `th` of 27."""
     return "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

@@ -9,25 +9,27 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import NamedTuple
 
-from vault_memory.daily import name_day
-from vault_memory.spans import Part, Span, day_of, parse_t, plus, resolve, shift, unit_of
+from vault_memory import tense
+from vault_memory.daily import name_day, ordinal
+from vault_memory.spans import Part, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
+from vault_memory.timetokens import Tokens, tokens_of
 from vault_memory.timewords import (
     CALENDAR_WORDS,
+    MONTHS,
     NAMES,
     VERBS,
     Found,
-    Tokens,
     counted_unit,
     ends_here,
     hinted,
     ranged,
     read,
-    tokens_of,
 )
 
 __all__ = [
     "Span",
     "Window",
+    "ambiguous",
     "date",
     "find_window",
     "name_day",
@@ -35,6 +37,7 @@ __all__ = [
     "parse_option",
     "parse_t",
     "property_day",
+    "spelled",
     "wants_earliest",
     "wants_latest",
 ]
@@ -42,6 +45,7 @@ __all__ = [
 _AGO = r"([0-9]{1,6}) ?([dwmy])"
 _LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
+_AMBIGUOUS = r"(?<![\w./-])[0-9]{1,2}([/-])[0-9]{1,2}\1[0-9]{4}(?![\w/-])"
 _LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
 _EARLIEST = r"\b(?:first time|earliest|originally)\b"
 _DID = r"\bdid [\w ]{1,40}? (last|first) (\w+)"
@@ -56,11 +60,20 @@ _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly",
 
 
 class Window(NamedTuple):
-    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until."""
+    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
+
+    `other` is what else it may mean, where neither a year nor a tense says which year is meant.
+    """
 
     span: Span
     text: str
     kind: str
+    other: Span | None = None
+
+    @property
+    def middle(self) -> date | None:
+        """The day that is meant, where the question asks for what was around it."""
+        return plus(self.span.start, (self.span.end - self.span.start).days // 2) if self.kind == "around" else None
 
 
 class _Lead(NamedTuple):
@@ -92,16 +105,50 @@ def parse_option(text: str, today: date) -> Span | None:
 
 
 def find_window(question: str, today: date) -> Window | None:
-    """The first time expression of a question; without a year, the latest such day up to `today` + 7."""
+    """The first time expression of a question; without a year, the day its tense means (tense.py)."""
     if not hinted(question):
         return None
     tokens = tokens_of(question)
     for found, lead in _dated(tokens, today, today):
-        if span := settle(found, today, "past"):
+        mode = tense.of_question(question, lead.word)
+        if span := settle(_moved(found, today, mode), today, _mode(found, mode)):
             text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
             after = tokens[found.stop].word
-            return _window(span, text, lead, found.second is not None, after, today)
+            window = _window(span, text, lead, found.second is not None, after, today)
+            window = _opened(window, today) if mode == tense.AHEAD else window
+            other = _other(found, today, span) if mode == tense.NEAR and window.span == span else None
+            return window._replace(other=other)
     return None
+
+
+def _other(found: Found, today: date, span: Span) -> Span | None:
+    readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
+    return next((reading for reading in readings if reading and reading != span), None)
+
+
+def ambiguous(question: str) -> tuple[str, list[date]] | None:
+    """The first date in numbers that may be two days ("5/9/2026"), with both; None where there is no such."""
+    for match in re.finditer(_AMBIGUOUS, question):
+        days = [
+            day for part in readings(match[0]) if part.year and (day := day_of(part.year, part.month, part.day or 1))
+        ]
+        if len(days) > 1:
+            return match[0], days
+    return None
+
+
+def spelled(span: Span) -> tuple[list[str], list[str]]:
+    """How notes write a day, a month or a year; the second list says it without the year, or as any number is."""
+    (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
+    if span.start == span.end:
+        days = (str(day), f"{day}{ordinal(day)}")
+        names = [f"{n} {m}" for n in days for m in (name, name[:3])] + [
+            f"{m} {n}" for n in days for m in (name, name[:3])
+        ]
+        return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
+    if span == unit_of(span.start, "month"):
+        return [f"{name} {year}", f"{name[:3]} {year}"], [name] if name not in VERBS else []
+    return [], [str(year)] if span == unit_of(span.start, "year") else []
 
 
 def occurred(text: str, mentioned: date | None) -> Span | None:
@@ -112,8 +159,9 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     # "every 3 May" is no day; with a year it still is one.
     floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
-    for found, _ in _dated(tokens, anchor, None):
-        if (floats or _tied(found)) and (span := settle(found, anchor, "near")):
+    for found, lead in _dated(tokens, anchor, None):
+        mode = tense.of_fact([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
+        if (floats or _tied(found)) and (span := settle(found, anchor, _mode(found, mode))):
             return span
     return None
 
@@ -156,6 +204,34 @@ def settle(found: Found, anchor: date, mode: str) -> Span | None:
         first, second = _lent(first, second, anchor, mode)
     start, end = resolve(first, anchor, mode), resolve(second, anchor, mode)
     return Span(start.start, end.end) if start and end and start.start <= end.end else None
+
+
+def _mode(found: Found, mode: str) -> str:
+    # A range that has begun may reach a few days ahead.
+    return "past" if found.second is not None and mode == tense.PAST else mode
+
+
+def _moved(found: Found, today: date, mode: str) -> Found:
+    """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
+    first = found.first
+    if mode != tense.AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
+        return found
+    if found.sort in ("weekday", "abbreviation"):
+        first = Span(plus(first.start, 7), plus(first.end, 7))
+    elif found.sort == "ordinal":
+        months = (shift(unit_of(today, "month").start, "month", count) for count in range(1, 3))
+        days = (day_of(month.year, month.month, first.start.day) for month in months)
+        day = next((day for day in days if day), first.start)
+        first = Span(day, day)
+    return found._replace(first=first)
+
+
+def _opened(window: Window, today: date) -> Window:
+    """The window of a question that looks ahead: "by Friday" begins today, "after Friday" has no end."""
+    start, end = window.span
+    if window.kind == "until" and end >= today:
+        return window._replace(span=Span(today, end))
+    return window._replace(span=Span(start, date.max)) if window.kind == "since" and start > today else window
 
 
 def _lent(first: Part, second: Part, anchor: date, mode: str) -> tuple[Part, Part]:
@@ -231,7 +307,7 @@ def _stands(tokens: Tokens, at: int, found: Found, lead: _Lead, today: date | No
         case "day":
             return ends or led
         case "dayfirst":
-            return led and lead.word != "of"
+            return (led and lead.word != "of") or (at == 0 and tokens[found.stop].kind == "end")
         case _:
             return today is not None and _spoken_stands(tokens, at, found.sort, ends, led)
 
@@ -258,6 +334,8 @@ def _spoken_stands(tokens: Tokens, at: int, sort: str, ends: bool, led: bool) ->
         return led or (ends and not tokens[at - 1].capital)
     if sort == "abbreviation":
         return ends and led and tokens[at].capital
+    if sort == "number":
+        return led or (at == 0 and tokens[1].kind == "end")
     if sort == "ordinal":
         return ends and led and tokens[at - 1].word == "the"
     return sort == "vague"

@@ -72,6 +72,8 @@ class Evidence:
     exact: Sequence[str] = ()
     kinds: Sequence[str] = ()
     asks_when: bool = False
+    only_time: bool = False
+    """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
     average_note_words: float = 1.0
 
 

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.answer import Request
+from vault_memory.dates import Window
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.knowledge import Names
@@ -17,6 +18,7 @@ from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import NoteInfo, Search
+from vault_memory.spread import OUTSIDE_FIT, in_order, spread
 from vault_memory.store import Store
 from vault_memory.vectors import combine
 
@@ -41,6 +43,9 @@ COMMON = 2
 
 OCCURRED = 0.7
 """A fact told at another time about the days in question, against one told in them."""
+
+HALF_A_YEAR = 183
+"""A day named without its year is that of the nearest one, counted from when it was written."""
 
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
@@ -71,12 +76,15 @@ class Lanes:
     embedder: str | None
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
+    window: Window | None
+    beyond_pool: int
 
 
 class Found(NamedTuple):
     """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere.
 
-    `embeddings` are those of the candidates in that space.
+    `embeddings` are those of the candidates in that space; `beyond_pool` is how much more lies in the time that is all
+    that was asked for.
     """
 
     evidence: Evidence
@@ -86,6 +94,8 @@ class Found(NamedTuple):
     mode: str
     about: Sequence[str]
     degraded: Sequence[tuple[str, str]]
+    window: Window | None
+    beyond_pool: int
 
 
 class Gatherer:
@@ -108,6 +118,8 @@ class Gatherer:
             embedder=found.toward.space.name if found.toward else None,
             about=found.about,
             degraded=found.degraded,
+            window=found.window,
+            beyond_pool=found.beyond_pool,
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -115,23 +127,32 @@ class Gatherer:
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
+        temporal, beyond = self._within(question)
+        if not temporal and question.other and (found := self._within(question.other))[0]:
+            question, (temporal, beyond) = question.other, found
+        # The words of a time of which nothing is known are all that is left of it.
+        if not temporal and self._telling(question.otherwise):
+            question = replace(question, phrases=question.phrases + question.otherwise)
         held = self._telling(question.phrases)
         lexical = self._lexical(held, question) if mode != "semantic" else {}
+        titles = self._titles(question)  # a word may stand in a title alone
+        unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
-        only_time = question.window is not None and not question.phrases
+        only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
         semantic = self._semantic(toward) if toward else []
         entity = self._entity(about)
-        temporal = self._within(question)
         if question.words and mode != "semantic" and not lexical:
-            degraded.append(
-                ("lexical", "no word of the question occurs in what was searched: these are guesses by meaning")
-            )
+            left = "the time alone decides" if only_time else "these are guesses by meaning"
+            degraded.append(("lexical", f"no word of the question occurs in what was searched: {left}"))
+        if question.unread:
+            degraded.append(("temporal", question.unread))
         if question.window and not temporal:
             degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titles = self._titles(question)  # a word may stand in a title alone
         titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
         passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
+        if only_time:  # what stands beside a line of that time was found itself, or is counted as beyond the pool
+            passages = {i: passages[i] for i in passages if i in {*entity, *temporal}}
         named = self._name_words(about)
         if about and named.issuperset(question.words):  # "tell me about The Castle"
             entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
@@ -139,11 +160,14 @@ class Gatherer:
         embeddings = self._search.embeddings(toward.space, passages) if toward else {}
         cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
         naming = frozenset(phrase for phrase in held if phrase.strip('"*').casefold() in named)
+        days = self._days(question, passages, temporal, only_time)
         order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
         evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
         return Found(
-            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, order=order, naming=naming),
+            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
+                naming=naming, only_time=only_time),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
+            question.window, beyond if only_time else 0,
         )  # fmt: skip
 
     def _semantic(self, toward: Direction) -> list[int]:
@@ -166,7 +190,6 @@ class Gatherer:
             note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
-            days=self._days(question, passages),
             words=question.words,
             spoken=question.spoken,
             names=question.names,
@@ -262,30 +285,47 @@ class Gatherer:
         forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
         return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
 
-    def _within(self, question: Question) -> list[int]:
-        """Passages of the question's days, the nearest to what it means first: the middle of "around", else the end."""
+    def _within(self, question: Question) -> tuple[list[int], int]:
+        """Passages of the question's days, in the order in which they tell of them; and how many more there are."""
         if not question.window:
-            return []
-        start, end = question.window.span
-        nearest = start + (end - start) // 2 if question.window.kind == "around" else end
-        return self._search.within(start, end, nearest, OTHER_POOL)
+            return [], 0
+        lying, total = self._search.within(question.window.span, OTHER_POOL)
+        order = spread(lying, question.window.middle)[:OTHER_POOL]
+        return order + self._naming(question, order), total - len(order)
 
-    def _days(self, question: Question, passages: Mapping[int, Candidate]) -> dict[int, float]:
+    def _naming(self, question: Question, found: Sequence[int]) -> list[int]:
+        """Other passages that name the question's day or month; those that say no year are of the nearest."""
+        if not question.window or not question.named:
+            return []
+        naming = self._search.lexical(" OR ".join(question.named), OTHER_POOL // 4)
+        others = {i for i, _ in naming}.difference(found)
+        start = question.window.span.start
+        days = {i: day for i, day, _ in self._search.days(others) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        return [i for i, _ in naming if i in days]
+
+    def _days(
+        self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int], only_time: bool
+    ) -> dict[int, float]:
         """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
 
-        "Around" a day prefers the day itself to the edges of its window.
+        "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
+        which they tell of the window decides, and what lies outside comes last.
         """
         if not question.window:
             return {}
         start, end = question.window.span
-        if question.window.kind == "around":
-            start = end = start + (end - start) // 2
-        soft = timedelta(days=max((question.window.span.end - question.window.span.start).days, 3))
+        soft = timedelta(days=max((end - start).days, 3))
+        if question.window.middle:
+            start = end = question.window.middle
         fits: dict[int, float] = {}
         for passage_id, day, occurred in self._search.days(passages):
             told = _fit(day, day, start, end, soft) if day else 0.0
-            fits[passage_id] = max(told, OCCURRED * _fit(*occurred, start, end, soft) if occurred else 0.0)
-        return fits
+            happened = _fit(*occurred, start, end, soft) if occurred else 1.0
+            told *= 1.0 if happened == 1.0 else OCCURRED
+            fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
+        if question.named:
+            fits |= {i: max(fits[i], OCCURRED) for i in order if i in fits}
+        return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order) if only_time else fits
 
     def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.

@@ -5,7 +5,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from vault_memory import dates, entities, languages, terms
@@ -44,6 +44,13 @@ _ORDER_WORDS = {
 }
 """Words that say which of several is meant ("last time we tried …"), once that is understood."""
 
+_PERIOD_WORDS = frozenset(
+    """anything everything something things stuff events event news new going been done doing summary summarize
+    summarise recap overview review highlights list show give notes note important notable interesting
+    happens happening plan plans planned planning scheduled due upcoming coming take takes took place""".split()  # noqa: SIM905
+)
+"""Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
+
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
 _EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
@@ -64,24 +71,38 @@ class Question:
     """A question as it was understood.
 
     `words` are its content words, case folded, `spoken` all from the first to the last of them; `phrases` FTS5
-    phrases for the content words; `exact` texts that should occur as they are (quoted parts, paths, options,
+    phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
+    only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
     versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
-    words; `entity_slugs` runs of one to four words that may name an entity.
+    words; `entity_slugs` runs of one to four words that may name an entity; `unread` says why a
+    date was not read.
     """
 
     text: str
     words: tuple[str, ...]
     spoken: tuple[str, ...]
     phrases: tuple[str, ...]
+    named: tuple[str, ...]
+    otherwise: tuple[str, ...]
     exact: tuple[str, ...]
     files: tuple[str, ...]
     names: tuple[str, ...]
     entity_slugs: tuple[str, ...]
     window: dates.Window | None
+    unread: str
     kinds: tuple[str, ...]
     asks_when: bool
     wants_latest: bool
     wants_earliest: bool
+
+    @property
+    def other(self) -> "Question | None":
+        """The question with the other year its day may be of, if there is one."""
+        if not self.window or not self.window.other:
+            return None
+        named, _ = dates.spelled(self.window.other)
+        window = self.window._replace(span=self.window.other, other=None)
+        return replace(self, window=window, named=tuple(map(terms.quoted, named)))
 
 
 def understand(text: str, today: date) -> Question:
@@ -94,6 +115,9 @@ def understand(text: str, today: date) -> Question:
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
     content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
+    of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
+    content = content if not of_time else []
+    named, loosely = dates.spelled(window.span) if window else ([], [])
     # A question of nothing but such words ("to be or not to be") is asked for those words.
     phrases = _phrases(content) or (() if window else _phrases(spoken))
     return Question(
@@ -101,6 +125,8 @@ def understand(text: str, today: date) -> Question:
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
         spoken=_quotable(text),
         phrases=phrases,
+        named=tuple(map(terms.quoted, named)),
+        otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
         files=tuple(_files(spoken)),
         names=tuple(
@@ -108,6 +134,7 @@ def understand(text: str, today: date) -> Question:
         ),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
+        unread="" if window else _unread(text),
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
         wants_latest=latest,
@@ -119,6 +146,12 @@ def _is_idle(word: str) -> bool:
     """Whether a word says nothing of the subject: a stop word, or a short form of one with another (won't, who'd)."""
     head, mark, _ = word.replace("’", "'").partition("'")
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
+
+
+def _unread(text: str) -> str:
+    """What is to be said of a date that may be two days."""
+    doubt = dates.ambiguous(text)
+    return f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
 
 
 def _quotable(text: str) -> tuple[str, ...]:

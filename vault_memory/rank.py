@@ -148,7 +148,7 @@ class Ranker:
             "lexical": _column(self._lexical, ids),
             "form": [form for form, _ in words],
             "phrase": [phrase for _, phrase in words],
-            "fact": [p.kind in FACTS for p in passages],
+            "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._said_by_the_one_asked_about(),
             "reply": [self._reply(p) for p in passages],
             "question": [p.text.endswith("?") for p in passages],

@@ -94,7 +94,7 @@ class Recall:
         notes = self._search.notes({ordered.passages[i].note_id for i in ordered.scores})
         packed, later, unsure = self._pack(request, question, ordered, notes)
         results, left_out, tokens = self._results(request, packed, notes, lanes)
-        window = question.window
+        window = lanes.window
         return Answer(
             request=request,
             results=results,
@@ -112,6 +112,7 @@ class Recall:
                 "over_budget": packed.over_budget, "over_k": packed.over_k,
                 "near_duplicates": packed.near_duplicates, **left_out,
                 "below_threshold": ordered.below_threshold, **later,
+                **({"beyond_pool": lanes.beyond_pool} if lanes.beyond_pool else {}),
             },
             degraded=[*(lanes.degraded if results else _without_guesses(lanes.degraded)), *unsure],
             generation=self._store.generation,

@@ -15,11 +15,11 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 9, "notes": 5, "chunks": 5, "terms": 3}
+VERSIONS = {"schema": 9, "notes": 6, "chunks": 5, "terms": 3}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
-`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py and dates.py, `chunks` chunk.py,
-`terms` terms.py.
+`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py and what that reads by,
+`chunks` chunk.py, `terms` terms.py.
 """
 
 BUSY_TIMEOUT_MS = 5000

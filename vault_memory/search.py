@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from vault_memory.answer import Filters
 from vault_memory.entities import slug
-from vault_memory.evidence import Candidate
+from vault_memory.evidence import ASIDE, Candidate
 from vault_memory.held import HeldVectors
 from vault_memory.spaces import Space
+from vault_memory.spans import Span
+from vault_memory.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
 from vault_memory.store import KINDS, PASSAGES, Store
 from vault_memory.terms import quoted
 from vault_memory.vectors import bit_code
@@ -51,6 +53,43 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
 """
+
+READ, LEAST_READ = 6000, 3
+"""Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
+
+_TOLD = f"""
+SELECT min(day), max(day), count(*), sum(passages) FROM (
+  SELECT n.day, (SELECT count(*) FROM (SELECT 1) CROSS JOIN {PASSAGES} WHERE p.section >= 0 {{allowed}}) AS passages
+  FROM note n WHERE n.day BETWEEN ?1 AND ?2)
+"""
+_HAPPENED = """
+FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
+"""
+_LYING = f"""
+WITH lying AS (
+  SELECT p.id, n.day, n.path, p.id - n.first AS place, p.kind, p.section = {ASIDE} AS aside, p.tokens,
+    f.passage_id AS fact, f.importance, 1 AS told,
+    coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
+  FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id AND p.kind > 0
+  WHERE n.day BETWEEN ?1 AND ?2 AND p.section >= 0 AND (p.id < n.first + ?6 OR f.passage_id IS NOT NULL) {{allowed}}
+  UNION ALL
+  SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.kind, p.section = {ASIDE}, p.tokens,
+    f.passage_id, f.importance, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
+placed AS (
+  SELECT *, row_number() OVER (PARTITION BY part ORDER BY
+    NOT happened, fact IS NULL, NOT told, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
+    CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
+  FROM (SELECT *, max(0, {{part}}) AS part FROM lying))
+SELECT id, day, kind, part, importance, tokens, aside, told, happened,
+  CASE WHEN fact IS NOT NULL AND importance IS NULL THEN (SELECT text FROM passage p WHERE p.id = placed.id) END
+FROM placed WHERE nth <= ?5 ORDER BY path, id
+"""
+
+_PART = {
+    "day": "CAST((julianday(day) - julianday(?3)) / ?4 AS INTEGER)",
+    "month": "(12 * substr(day, 1, 4) + substr(day, 6, 2) - 12 * substr(?3, 1, 4) - substr(?3, 6, 2)) / ?4",
+}
 
 
 class Search:
@@ -235,17 +274,22 @@ class Search:
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
 
-    def within(self, start: date, end: date, nearest: date, limit: int) -> list[int]:
-        """Ids of passages of notes of those days, and of facts that occurred then; those nearest to a day first."""
-        sql = (
-            f"SELECT id FROM (SELECT p.id AS id, n.day AS day FROM note n CROSS JOIN {PASSAGES}"
-            " WHERE n.day BETWEEN ?1 AND ?2" + self._where("p.id") + " UNION"
-            " SELECT f.passage_id, f.occurred_from FROM fact f WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1"
-            + self._where("f.passage_id")
-            + ") GROUP BY id ORDER BY min(abs(julianday(day) - julianday(?3))), id LIMIT ?4"
-        )
-        days = (start.isoformat(), end.isoformat(), nearest.isoformat())
-        return [row[0] for row in self._store.rows(sql, *days, limit)]
+    def within(self, period: Span, limit: int) -> tuple[list[Lying], int]:
+        """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
+
+        Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
+        """
+        days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
+        first, last, notes, told = next(self._store.rows(_TOLD.format(allowed=allowed), *days))
+        total = (told or 0) + int(self._store.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
+        # "before March" has no other beginning than that of the notes.
+        known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
+        unit, count = parts_of(known)
+        sql = _LYING.format(allowed=allowed, part=_PART[unit])
+        of_part = limit if (unit, count) == ("day", 1) else limit // 3
+        lines = max(READ // max(notes, 1), LEAST_READ)
+        rows = self._store.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
+        return [_lying(*row) for row in rows], total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
         """(passage id, its note's day, when its fact occurred) of each of these passages."""
@@ -287,6 +331,10 @@ def _places(space: Space) -> str:
     if space.is_builtin:
         return "passage"
     return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"
+
+
+def _lying(passage_id: int, day: str, kind: int, *told: Any) -> Lying:  # noqa: ANN401 - as SQLite gives it
+    return Lying(passage_id, date.fromisoformat(day), KINDS[kind], *told)
 
 
 def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it

@@ -47,6 +47,29 @@ def parse_t(text: str) -> Span | None:
     return Span(first.start, last.end)
 
 
+def parse_numeric(text: str) -> Part | None:
+    """The day of `5.9.2026` (day first), `25/9/2026`, `2026/9/5` or `20260905`; None where it may be two of them."""
+    found = readings(text)
+    return found[0] if len(found) == 1 else None
+
+
+def readings(text: str) -> list[Part]:
+    """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
+    if text.isdigit() and len(text) == 8:
+        text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
+    numbers = [int(number) for number in re.split("[./-]", text) if number.isdecimal()]
+    if len(numbers) != 3:
+        return []
+    first, second, year = numbers
+    if first > 999:
+        found = {Part(first, second, 1, year)}
+    elif "." in text:
+        found = {Part(year, second, 1, first)}
+    else:
+        found = {Part(year, second, 1, first), Part(year, first, 1, second)}
+    return sorted(part for part in found if part.year and days_of(part, part.year))
+
+
 def _iso(text: str) -> Span | None:
     match = re.fullmatch(_ISO, text.strip())
     if match is None:
@@ -117,7 +140,11 @@ def _month_end(year: int, month: int) -> date:
 
 
 def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
-    """Days of `what`; a missing year is sought around `anchor`: past, near, last, this or next."""
+    """Days of `what`; a missing year is sought around `anchor`.
+
+    The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
+    ("near"; of two the earlier), or as people say it: "last", "this", "next".
+    """
     if isinstance(what, Span):
         return what
     if what.year is not None:
@@ -129,7 +156,7 @@ def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
         return min(spans, key=lambda span: _distance(span, anchor), default=None)
     # A few days ahead is meant as ahead, not as last year's.
     latest = plus(anchor, 7)
-    for year in _years(what, anchor, 1 if mode == "next" else -1):
+    for year in _years(what, anchor, 1 if mode in ("next", "ahead") else -1):
         span = days_of(what, year)
         if span and _fits(span, anchor, latest, mode):
             return span
@@ -143,8 +170,10 @@ def _years(part: Part, anchor: date, step: int) -> range:
 
 
 def _fits(span: Span, anchor: date, latest: date, mode: str) -> bool:
-    if mode == "next":
-        return span.start > anchor
+    if mode in ("next", "ahead"):
+        return span.start > anchor or (mode == "ahead" and span.end >= anchor)
+    if mode == "before":
+        return span.start <= anchor
     return span.end < anchor if mode == "last" else span.start <= latest
 
 

@@ -9,22 +9,9 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.spans import Part, Span, days_of, parse_t, plus, resolve, shift, unit_of
+from vault_memory.spans import Part, Span, days_of, parse_numeric, parse_t, plus, resolve, shift, unit_of
+from vault_memory.timetokens import Token, Tokens
 
-# Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
-# What is glued to other signs (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
-_TOKEN = (
-    r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?(?!\w))"
-    r"|(?P<iso>(?<![\w.:/#$€£@+\\=-])[0-9]{4}(?:/[0-9]{2}/[0-9]{2}|-W[0-9]{2}|-[0-9]{2}(?:-[0-9]{2})?)"
-    r"(?:(?<=-[0-9]{2}-[0-9]{2})[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?"
-    r"(?: ?Z| ?[+-][0-9]{2}:?[0-9]{2})?)?"
-    r"(?:/[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)?(?!\w|[-/.:]\w))"
-    r"|(?P<num>(?<![\w.:/#$€£@+\\=&<>~])(?<![0-9],)[0-9]{1,4}(?:st|nd|rd|th|['’]s)?"
-    r"(?!\w|[%°$€£]|[.:/,][0-9]))"
-    r"|(?P<junk>\w+(?:[.:/,'’@+-]\w+)*)"
-    r"|(?P<dash>[–—-])"
-    r"|(?P<mark>[^\w\s])"
-)
 _HINT = r"q[1-4]|[^\W\d_]+|[0-9]{4}|[0-9](?=st|nd|rd|th)"
 
 _MONTH_NAMES = (
@@ -65,30 +52,12 @@ CALENDAR_WORDS = frozenset(
 )
 
 
-class Token(NamedTuple):
-    """A word, number or sign of a text: `kind` is the group of `_TOKEN`, `word` its text in lower case."""
-
-    kind: str
-    word: str
-    start: int
-    end: int
-    raw: str
-
-    @property
-    def capital(self) -> bool:
-        """Written as a name is: "May", neither "may" nor "MB"."""
-        return self.raw[:1].isupper() and self.raw[1:].islower()
-
-
-_END = Token("end", "", 0, 0, "")
-
-
 class Found(NamedTuple):
     """What a reader saw up to token `stop`: one expression, or the two ends of a range.
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
     was said is known, "vague" is clear only in a question; the others (month, year, season, day, dayfirst,
-    weekday, abbreviation, ordinal) need the right words around them.
+    number, weekday, abbreviation, ordinal) need the right words around them.
     """
 
     first: Part | Span
@@ -97,7 +66,6 @@ class Found(NamedTuple):
     second: Part | Span | None = None
 
 
-Tokens = list[Token]
 _Reader = Callable[[Tokens, int, date], Found | None]
 
 
@@ -107,18 +75,6 @@ def hinted(text: str) -> bool:
     return not CALENDAR_WORDS.isdisjoint(words) or any(word[0].isdigit() for word in words)
 
 
-def tokens_of(text: str) -> Tokens:
-    """Tokens in order, then enough end marks that a reader may look ahead without a bounds check."""
-    tokens = []
-    for match in re.finditer(_TOKEN, text):
-        raw = match.group()
-        word = raw.lower()
-        if word[-2:] in ("'s", "’s") and word[0].isalpha():
-            word = word[:-2]
-        tokens.append(Token(match.lastgroup or "", word, match.start(), match.end(), raw))
-    return tokens + [_END] * 10
-
-
 def read(tokens: Tokens, at: int, anchor: date) -> Found | None:
     """The expression that starts at token `at`, its relative words counted from `anchor`."""
     token = tokens[at]
@@ -126,6 +82,8 @@ def read(tokens: Tokens, at: int, anchor: date) -> Found | None:
         return _number(tokens, at, anchor)
     if token.kind == "iso":
         return _iso_token(tokens, at)
+    if token.kind == "numeric":
+        return _numeric(tokens, at)
     reader = _READERS.get(token.word)
     return reader(tokens, at, anchor) if reader else None
 
@@ -194,6 +152,14 @@ def _iso_token(tokens: Tokens, at: int) -> Found | None:
     return Found(span, at + 1) if span else None
 
 
+def _numeric(tokens: Tokens, at: int) -> Found | None:
+    """Reads "5.9.2026", "25/9/2026", "20260905"; the last may be any number."""
+    part = parse_numeric(tokens[at].word)
+    if part is None or tokens[at - 1].word in ("version", "release", "build", "section", "chapter"):
+        return None
+    return Found(part, at + 1, "number" if tokens[at].word.isdigit() else "fixed")
+
+
 def _number(tokens: Tokens, at: int, anchor: date) -> Found | None:
     year = _year(tokens[at])
     if year is not None:
@@ -205,13 +171,15 @@ def _number(tokens: Tokens, at: int, anchor: date) -> Found | None:
 
 
 def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> Found | None:
-    """Reads "27 November 2025", "the 27th of Nov", "3-10 Nov", "the 27th"."""
+    """Reads "27 November 2025", "the 27th of Nov", "3-10 Nov", "5. September", "the 27th"."""
     ordinal = not tokens[at].word.isdigit()
-    month_at = at + 1 + (tokens[at + 1].word == "of")
+    dotted = tokens[at + 1].word == "."
+    month_at = at + 1 + dotted
+    month_at += tokens[month_at].word == "of"
     word = tokens[month_at].word
     if word in MONTHS:
         year, stop = _year_at(tokens, month_at + 1)
-        sure = ordinal or year is not None or word not in VERBS
+        sure = ordinal or year is not None or not (dotted or word in VERBS)
         return Found(Part(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
     if _joins(tokens[at + 1], tokens[at - 1].word) and (end := _day(tokens[at + 2])) and end > day:
         # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
