@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sample import NOW, at_home, call, working_in
-from vaults import memory, put
+from vaults import fill, memory, put
 
 from vault_memory.answer import Answer, Result
 from vault_memory.memory import Memory
@@ -384,3 +384,13 @@ def test_a_rare_word_puts_its_passage_first(sample: Memory, mode: str) -> None:
 
 def found_at_word(answer: Answer, word: str) -> int | None:
     return next((result.rank for result in answer.results if word in result.content.casefold()), None)
+
+
+def test_who_asks_for_more_gets_more_and_what_is_left_is_counted(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path, {f"log {n}.md": f"- boat number {n}\n" for n in range(400)}))
+    of.index()
+    assert len(ask(of, "boat", k=1000).results) == 400
+    few = ask(of, "boat", k=10)
+    assert few.omitted["beyond_pool"] > 100
+    assert sum(few.omitted.values()) + len(few.results) == 400
+    assert "beyond_pool" not in ask(of, "number 7", k=500).omitted

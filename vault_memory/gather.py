@@ -10,6 +10,7 @@ from vault_memory.answer import Request
 from vault_memory.dates import Window
 from vault_memory.entities import slug
 from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.feedback import Teacher
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Holding, Lexicon
 from vault_memory.meaning import Direction, Meaning
@@ -20,10 +21,12 @@ from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import NoteInfo, Search
 from vault_memory.spread import OUTSIDE_FIT, in_order, spread
 from vault_memory.store import Store
-from vault_memory.vectors import combine
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
-"""Candidates of the two main lanes; more of them changed nothing when measured."""
+"""Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
+
+COUNTED = 5_000
+"""Up to so many entries of FTS5's lists what lies beyond the pool is counted; of more it is said at least."""
 
 POSTINGS = 20_000
 """FTS5 reads so many entries of its lists for a question (0.7 µs each), or one list: the rarest terms first."""
@@ -61,9 +64,6 @@ OPENING, PAGE = 3, 2.4
 
 ABOUT_ONLY = 4.0
 """How much more it counts to be about an entity when that is all the question asks."""
-
-FEEDBACK_COMMON = 5
-"""Feedback learns no term that stands in more than one of so many notes, nor one that stands in only one."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ class Gatherer:
         self._ordering = Ordering(store, search, names)
         self._total, self._words, self._notes = store.totals()
         self._lexicon = Lexicon(store)
+        self._teacher = Teacher(search, self._lexicon, self._notes)
 
     def gather(self, question: Question, request: Request) -> Lanes:
         """Find candidates for a question by every lane its mode allows, and rank them."""
@@ -127,20 +128,22 @@ class Gatherer:
         mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
         about = self._names.in_question(question.entity_slugs)
-        temporal, beyond = self._within(question)
-        if not temporal and question.other and (found := self._within(question.other))[0]:
+        lying = max(OTHER_POOL, request.wanted)
+        temporal, beyond = self._within(question, lying)
+        if not temporal and question.other and (found := self._within(question.other, lying))[0]:
             question, (temporal, beyond) = question.other, found
         # The words of a time of which nothing is known are all that is left of it.
         if not temporal and self._telling(question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)
         held = self._telling(question.phrases)
-        lexical = self._lexical(held, question) if mode != "semantic" else {}
+        pool, near = max(LEXICAL_POOL, request.wanted), max(SEMANTIC_POOL, request.wanted)
+        lexical = self._lexical(held, question, pool) if mode != "semantic" else {}
         titles = self._titles(question)  # a word may stand in a title alone
         unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
-        semantic = self._semantic(toward) if toward else []
+        semantic = self._semantic(toward, near) if toward else []
         entity = self._entity(about)
         if question.words and mode != "semantic" and not lexical:
             left = "the time alone decides" if only_time else "these are guesses by meaning"
@@ -163,15 +166,17 @@ class Gatherer:
         days = self._days(question, passages, temporal, only_time)
         order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
         evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
+        if not only_time:
+            beyond = self._beyond(held, evidence.hits) if held and len(lexical) >= pool else 0
         return Found(
             replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
                 naming=naming, only_time=only_time),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
-            question.window, beyond if only_time else 0,
+            question.window, beyond,
         )  # fmt: skip
 
-    def _semantic(self, toward: Direction) -> list[int]:
-        found = self._search.semantic(toward.space, toward.vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
+    def _semantic(self, toward: Direction, pool: int) -> list[int]:
+        found = self._search.semantic(toward.space, toward.vector, pool * RESCORE, pool)
         return [i for i, _ in found]
 
     def _evidence(
@@ -200,15 +205,8 @@ class Gatherer:
         )
 
     def learn(self, ranker: Ranker, found: Found) -> Feedback:
-        """What the best of the first round teach: other words, and a better direction."""
-        toward = found.toward
-        if not found.evidence.rarity and not toward:
-            return Feedback()  # nothing was asked that any passage could be best at
-        best = ranker.first_round()
-        cosine: Mapping[int, float] = {}
-        if toward and best:
-            cosine = self._search.cosines(toward.space, found.embeddings, self._moved(toward, best))
-        return Feedback(self._learnable(ranker.near()), cosine)
+        """What the best of the first round teach."""
+        return self._teacher.learn(ranker, found.evidence, found.toward, found.embeddings)
 
     # --- words ---------------------------------------------------------------------------------------------------
 
@@ -218,27 +216,20 @@ class Gatherer:
         present = {phrase: found for phrase, found in counts.items() if found.passages}
         return {p: found for p, found in present.items() if found.passages * COMMON <= self._total} or present
 
-    def _learnable(self, near: Mapping[str, int]) -> dict[str, float]:
-        """The inverse document frequency, in notes, of those stems of the best notes that tell something.
-
-        Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
-        """
-        worth = [stem for stem in near if len(stem) > 2 and stem not in self._lexicon.idle and not stem.isdigit()]
-        frequent = self._lexicon.frequent
-        counts = {stem: frequent[stem].notes if stem in frequent else near[stem] for stem in worth}
-        return {
-            s: inverse_frequency(self._notes, c)
-            for s, c in counts.items()
-            if c > 1 and c * FEEDBACK_COMMON <= self._notes
-        }
-
-    def _lexical(self, held: Mapping[str, Holding], question: Question) -> dict[int, float]:
+    def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:
-            return dict(self._search.lexical(" OR ".join(_searched(held)), LEXICAL_POOL))
+            return dict(self._search.lexical(" OR ".join(_searched(held)), pool))
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
-        return dict.fromkeys(self._search.substring(question.text.strip(), LEXICAL_POOL), 1.0)
+        return dict.fromkeys(self._search.substring(question.text.strip(), pool), 1.0)
+
+    def _beyond(self, held: Mapping[str, Holding], hits: Mapping[str, Mapping[int, int]]) -> int:
+        """How many passages that hold a searched word are no candidates: counted, or at least so many."""
+        counts = {phrase: held[phrase].passages for phrase in _searched(held)}
+        if self._search.is_filtered or sum(counts.values()) <= COUNTED:
+            return self._search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
+        return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
     def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
         """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
@@ -259,16 +250,6 @@ class Gatherer:
         named = [n.id for n in self._search.notes(list(titles)[:NAMESAKES]).values() if whole in _slugs(n)]
         return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self._search.files(question.files), FILE)
 
-    # --- vectors -------------------------------------------------------------------------------------------------
-
-    def _moved(self, toward: Direction, best: Sequence[int]) -> bytes:
-        """The question's direction, halfway to the mean direction of the best passages in the same space."""
-        vector = toward.vector
-        found = [v for v in self._search.vectors(toward.space, best) if any(v)]
-        parts = [(v, 1 / _length(v)) for v in found]
-        middle = combine(parts) if parts else vector
-        return combine([(vector, 1 / _length(vector)), (middle, 1 / _length(middle))])
-
     # --- entities and time ---------------------------------------------------------------------------------------
 
     def _entity(self, about: Sequence[str]) -> dict[int, float]:
@@ -285,23 +266,23 @@ class Gatherer:
         forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
         return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
 
-    def _within(self, question: Question) -> tuple[list[int], int]:
+    def _within(self, question: Question, pool: int) -> tuple[list[int], int]:
         """Passages of the question's days, in the order in which they tell of them; and how many more there are."""
         if not question.window:
             return [], 0
-        lying, total = self._search.within(question.window.span, OTHER_POOL)
-        order = spread(lying, question.window.middle)[:OTHER_POOL]
+        lying, total = self._search.within(question.window.span, pool)
+        order = spread(lying, question.window.middle)[:pool]
         return order + self._naming(question, order), total - len(order)
 
     def _naming(self, question: Question, found: Sequence[int]) -> list[int]:
         """Other passages that name the question's day or month; those that say no year are of the nearest."""
         if not question.window or not question.named:
             return []
-        naming = self._search.lexical(" OR ".join(question.named), OTHER_POOL // 4)
-        others = {i for i, _ in naming}.difference(found)
+        naming = dict(self._search.lexical(" OR ".join(question.named), OTHER_POOL // 4))
         start = question.window.span.start
-        days = {i: day for i, day, _ in self._search.days(others) if not day or abs((day - start).days) <= HALF_A_YEAR}
-        return [i for i, _ in naming if i in days]
+        near = {i for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        by_path = self._search.passages(near.difference(found))  # equal scores in the same order in every index
+        return sorted(by_path, key=lambda i: -naming[i])
 
     def _days(
         self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int], only_time: bool
@@ -350,16 +331,16 @@ class Gatherer:
         found = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
         loaded = self._search.passages({i + distance for i in best for distance in reach} | found)
-        keep: dict[int, Candidate] = {}
+        keep: set[int] = set()
         for i, here in loaded.items():
             if i not in found or (here.is_heading and i not in lexical):
                 continue
-            keep[i] = here
+            keep.add(i)
             for distance in reach if i in best else ():
                 near = loaded.get(i + distance)
                 if near and near.note_id == here.note_id and near.section == abs(here.section):
-                    keep[near.id] = near
-        return keep
+                    keep.add(near.id)
+        return {i: passage for i, passage in loaded.items() if i in keep}
 
 
 def _searched(held: Mapping[str, Holding]) -> list[str]:
@@ -372,10 +353,6 @@ def _searched(held: Mapping[str, Holding]) -> list[str]:
 def _slugs(note: NoteInfo) -> tuple[str, str]:
     """What a note is called: by its title, and by its file."""
     return slug(note.title), slug(note.path.rpartition("/")[2].removesuffix(".md"))
-
-
-def _length(vector: bytes) -> float:
-    return sum(x * x for x in memoryview(vector).cast("b")) ** 0.5 or 1.0
 
 
 def _occurrences(stems: Sequence[str], phrase: Sequence[str], prefix: bool) -> int:

@@ -143,7 +143,7 @@ _LEFT_OUT = {
     "near_duplicates": "{} with the same words",
     "changed": "{} whose note has changed since",
     "later": "{} written later, as git knows",
-    "beyond_pool": "{} more of that time",
+    "beyond_pool": "at least {} more that were not ranked",
     "below_threshold": "{} that the preset's thresholds dropped",
     "unreadable": "{} whose note cannot be read",
 }

@@ -123,6 +123,10 @@ class Search:
         self._filtered = True
         return int(self._store.one("SELECT count(*) FROM allowed"))
 
+    @property
+    def is_filtered(self) -> bool:
+        return self._filtered
+
     def release(self) -> None:
         """Forget the filters."""
         self._store.connection.execute("DROP TABLE IF EXISTS temp.allowed")
@@ -139,6 +143,11 @@ class Search:
             + " ORDER BY s, rowid LIMIT ?"
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+
+    def matching(self, match: str) -> int:
+        """How many passages hold any term of `match`."""
+        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("rowid")
+        return int(self._store.one(sql, match))
 
     def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
