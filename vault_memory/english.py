@@ -26,10 +26,11 @@ _ROWS = (row.split() for row in re.split(r"[|\n]", _FORMS.strip()))
 BASES = {form: base for base, *forms in _ROWS for form in forms}
 """Irregular form → the word it is a form of, both in small letters."""
 
-_WORD = re.compile("[a-z]+")
+_FORMED = frozenset(BASES)
+_NO_LETTERS = {n: " " for n in range(128) if not chr(n).isalpha()} | dict.fromkeys(map(ord, "’‘“”„«»…–—"), " ")
 
 
 def bases(text: str) -> list[str]:
     """The base of each irregular form in a text, each once, in a fixed order."""
-    found = BASES.keys() & _WORD.findall(text.lower())
+    found = _FORMED.intersection(text.lower().translate(_NO_LETTERS).split())
     return sorted({BASES[form] for form in found}) if found else []

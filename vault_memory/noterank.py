@@ -97,8 +97,8 @@ class NoteRanker:
 
     def _weight(self, note: int, weights: Mapping[str, float]) -> float:
         counts, norm = self._counts[note], self._norms[note]
-        held = [(weight, counts[stem]) for stem, weight in weights.items() if stem in counts]
-        return sum([weight * count * (K1 + 1) / (count + norm) for weight, count in held])
+        held = counts.keys() & weights.keys()
+        return sum([weights[stem] * counts[stem] * (K1 + 1) / (counts[stem] + norm) for stem in sorted(held)])
 
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
         """What each telling stem of a note is worth in it."""

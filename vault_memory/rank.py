@@ -51,6 +51,9 @@ _SPEAKER = re.compile(
     r":(?:\*\*|__)?(?:\s|$)"
 )
 """How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
+MOST_BEFORE_COLON = 160
+"""So long are a mark, a time and a name before the colon at the most."""
+
 _TIME_WORDS = frozenset(
     """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
     recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
@@ -132,7 +135,7 @@ class Ranker:
         A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.
         """
         found, passages = self._found, self._found.passages.values()
-        ids, notes = list(found.passages), [p.note_id for p in passages]
+        ids, notes = list(found.passages), self._notes
         scores, similar = self._ranked_notes.rank(feedback.rarity)
         share = [self._note_share(p) for p in passages]
         words = [self._in_words(p) for p in passages]
@@ -180,28 +183,32 @@ class Ranker:
             for i, value in zip(ids, about, strict=True)
         ]
 
+    @cached_property
+    def _notes(self) -> list[int]:
+        """The note of each candidate, in order."""
+        return [passage.note_id for passage in self._found.passages.values()]
+
     def _best_covered(self) -> Sequence[float]:
         """The coverage of the best passage of each candidate's note."""
+        covered = _column(self._coverage, list(self._found.passages))
         best: dict[int, float] = {}
-        for passage in self._found.passages.values():
-            covered = self._coverage.get(passage.id, 0.0)
-            best[passage.note_id] = max(best.get(passage.note_id, 0.0), covered)
-        return [best[passage.note_id] for passage in self._found.passages.values()]
+        for note, value in zip(self._notes, covered, strict=False):
+            if value > best.get(note, 0.0):
+                best[note] = value
+        return [best.get(note, 0.0) for note in self._notes]
 
     def _own(self, values: Sequence[float], shares: Sequence[float]) -> Sequence[float]:
         """Each value less what its note decides, and in a short note less how far it stays behind the best there.
 
         The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
         """
-        passages = self._found.passages.values()
         best: dict[int, float] = {}
-        for passage, value in zip(passages, values, strict=False):  # no values, no column
-            if 0 <= passage.section < ASIDE:
-                best[passage.note_id] = max(best.get(passage.note_id, value), value)
-        rows = zip(passages, values, shares, strict=False)
-        return [
-            (1 - s) * value - CONTRAST * s * s * max(best.get(p.note_id, value) - value, 0.0) for p, value, s in rows
-        ]
+        plain = [0 <= passage.section < ASIDE for passage in self._found.passages.values()]
+        for note, value, is_plain in zip(self._notes, values, plain, strict=False):  # no values, no column
+            if is_plain and value > best.get(note, -1.0):
+                best[note] = value
+        rows = zip(self._notes, values, shares, strict=False)
+        return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
 
     def _in_words(self, passage: Candidate) -> tuple[float, float]:
         """Form and phrase of a passage that the lexical lane found."""
@@ -330,7 +337,7 @@ def tells_time(text: str) -> bool:
 
 def speaker(text: str) -> str:
     """Who says a line of a conversation (`- Name: …`), case folded, or ""."""
-    match = _SPEAKER.match(text)
+    match = _SPEAKER.match(text) if ":" in text[:MOST_BEFORE_COLON] else None
     return match["name"].casefold() if match else ""
 
 

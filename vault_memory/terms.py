@@ -31,9 +31,9 @@ _MARK = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \
 _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 
-def index_text(text: str) -> str:
+def index_text(text: str, with_bases: bool = True) -> str:
     """The text FTS5 gets for a passage: `text`, its runs rewritten, plus symbol words and bases of irregular forms."""
-    extra = english.bases(text)
+    extra = english.bases(text) if with_bases else []
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
