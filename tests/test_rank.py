@@ -18,8 +18,6 @@ from vault_memory.rank import (
 )
 from vault_memory.weights import WEIGHTS
 
-KIND = {True: "opinion"}
-
 
 def passage(number: int, text: str = "text", note: int = 1, section: int = 0, kind: str = "note") -> Candidate:
     return Candidate(number, note, number, number, None, None, kind, 5, section, text)
@@ -51,7 +49,7 @@ def test_without_evidence_the_candidates_keep_their_order() -> None:
         ({"days": {2: 0.4}}, 2),
         ({"about": {2: 1.0}}, 2),
         ({"exact": ("tile-server",)}, 2),
-        ({"kinds": ("opinion",)}, 2),
+        ({"whole": "what is plain at all", "lexical": {1: 1.0, 2: 1.0}}, 2),
         ({"asks_when": True}, 2),
         ({"names": ("Mara",)}, 2),
         ({"names": ("Mara", "Odd")}, 1),
@@ -63,8 +61,8 @@ def test_without_evidence_the_candidates_keep_their_order() -> None:
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
 )
 def test_what_raises_a_passage(found: dict[str, object], better: int) -> None:
-    one = passage(1, "- Odd: plain")
-    two = passage(2, "- Mara: the tile-server broke in March", note=2, kind=KIND.get("kinds" in found, "note"))
+    one = passage(1, "- Odd: (what is plain, at all)")
+    two = passage(2, "- Mara: the tile-server broke in March", note=2)
     assert next(iter(scores(evidence(one, two, **found)))) == better
 
 

@@ -68,9 +68,10 @@ class Evidence:
     """The question's content words as they were written, case folded."""
     spoken: Sequence[str] = ()
     """All of its words, in order, case folded."""
+    whole: str = ""
+    """The question word by word, for telling who asks it too."""
     names: Sequence[str] = ()
     exact: Sequence[str] = ()
-    kinds: Sequence[str] = ()
     asks_when: bool = False
     only_time: bool = False
     """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""

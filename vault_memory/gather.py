@@ -199,7 +199,7 @@ class Gatherer:
             spoken=question.spoken,
             names=question.names,
             exact=question.exact,
-            kinds=question.kinds,
+            whole=question.whole,
             asks_when=question.asks_when,
             average_note_words=max(self._words / max(self._notes, 1), 1.0),
         )

@@ -25,6 +25,9 @@ STOP_WORDS = frozenset(
 MAX_FILE_WORDS = 8
 """The longest name of a file that is looked for in a question."""
 
+MIN_WHOLE = 4
+"""Shorter questions are phrases that any answer may hold."""
+
 MAX_SPOKEN = 24
 """A quotation is looked for in so many words; a pasted page is not one."""
 
@@ -70,7 +73,8 @@ _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compil
 class Question:
     """A question as it was understood.
 
-    `words` are its content words, case folded, `spoken` all from the first to the last of them; `phrases` FTS5
+    `words` are its content words, case folded, `spoken` all from the first to the last of them; `whole` is the question
+    word by word, "" where it is no more than them; `phrases` FTS5
     phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
     only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
     versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
@@ -84,6 +88,7 @@ class Question:
     phrases: tuple[str, ...]
     named: tuple[str, ...]
     otherwise: tuple[str, ...]
+    whole: str
     exact: tuple[str, ...]
     files: tuple[str, ...]
     names: tuple[str, ...]
@@ -123,7 +128,8 @@ def understand(text: str, today: date) -> Question:
     return Question(
         text=text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
-        spoken=_quotable(text),
+        spoken=(quotable := _quotable(text)),
+        whole=_whole(text, quotable),
         phrases=phrases,
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
@@ -162,6 +168,11 @@ def _quotable(text: str) -> tuple[str, ...]:
     words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
     telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
     return tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
+
+
+def _whole(text: str, quotable: tuple[str, ...]) -> str:
+    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
+    return " ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else ""
 
 
 def _bare(word: str) -> str:

@@ -154,7 +154,7 @@ class Ranker:
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._said_by_the_one_asked_about(),
             "reply": [self._reply(p) for p in passages],
-            "question": [p.text.endswith("?") for p in passages],
+            "question": [self._asks(p) for p in passages],
             "heading": [p.section < 0 for p in passages],
             "time": [tells_time(p.text) for p in passages] if found.asks_when else (),
             "date": _column(found.days, ids),
@@ -218,6 +218,15 @@ class Ranker:
         folded = passage.text.casefold()
         form = sum(word in folded for word in found.words) / max(len(found.words), 1)
         return form * self._short, longest_run(found.spoken, folded)
+
+    def _asks(self, passage: Candidate) -> bool:
+        """Whether a passage is itself a question, or quotes this one: it asks, and what answers stands elsewhere."""
+        if passage.text.endswith("?"):
+            return True
+        whole = self._found.whole
+        if not whole or passage.id not in self._lexical:
+            return False
+        return f" {whole} " in f" {' '.join(_PLAIN.findall(passage.text.casefold()))} "
 
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)

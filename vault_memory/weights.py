@@ -40,7 +40,7 @@ class Features(NamedTuple):
     reply: float
     """The lexical score of the question just before it."""
     question: float
-    """1 for what is itself a question."""
+    """1 for what is itself a question, or quotes the one asked."""
     heading: float
     time: float
     """1 for a word of time where the question asks when."""
