@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.evidence import Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.rank import (
     NOTE_SHARE,
     Ranker,
@@ -43,7 +43,6 @@ def test_without_evidence_the_candidates_keep_their_order() -> None:
     [
         ({"lexical": {1: 1.0, 2: 1.0}, "words": ("broke",)}, 2),
         ({"lexical": {1: 1.0, 2: 1.0}, "spoken": ("server", "broke", "in")}, 2),
-        ({"lexical": {1: 0.5, 2: 2.0}}, 2),
         ({"cosine": {1: 0.2, 2: 0.7}}, 2),
         ({"cosine": {1: -0.2}}, 2),
         ({"days": {2: 0.4}}, 2),
@@ -72,7 +71,10 @@ def test_a_fact_stands_before_plain_text() -> None:
 
 def test_a_heading_is_not_lifted_by_its_words_alone() -> None:
     found = evidence(
-        passage(1, "# Boat", section=-1), passage(2, "The boat.", section=1), lexical={1: 2.0, 2: 1.0}, words=("boat",)
+        passage(1, "# Boat", section=-1),
+        passage(2, "The sail.", section=1),
+        rarity={"boat": 1.0},
+        hits={"boat": {1: 1}},
     )
     assert list(scores(found)) == [2, 1]
 
@@ -90,7 +92,7 @@ def test_the_longest_run_of_the_questions_words(spoken: str, text: str, share: f
     assert longest_run(spoken.split(), text) == pytest.approx(share)
 
 
-@pytest.mark.parametrize(("text", "section"), [("Is it raining?", 1), ("Harbour", -1)], ids=["a question", "a heading"])
+@pytest.mark.parametrize(("text", "section"), [("Is it raining?", 1), ("tags: [rain]", ASIDE)])
 def test_what_lowers_a_passage(text: str, section: int) -> None:
     assert list(scores(evidence(passage(1, text, section=section), passage(2, "It is.", section=5)))) == [2, 1]
 

@@ -26,8 +26,6 @@ class Features(NamedTuple):
     """Cosine of question and note, -1..1."""
     feedback: float
     """Cosine of the passage and where the best passages of the first round point, -1..1."""
-    lexical: float
-    """BM25 of the passage, against the best."""
     form: float
     """The share of the question's words that stand there as they were written, for a question of one word; an eighth of
     it for one of two, a 27th for one of three: in a long one no word decides."""
@@ -41,7 +39,6 @@ class Features(NamedTuple):
     """The lexical score of the question just before it."""
     question: float
     """1 for what is itself a question, or quotes the one asked."""
-    heading: float
     time: float
     """1 for a word of time where the question asks when."""
     date: float
@@ -68,14 +65,12 @@ WEIGHTS = Features(
     similar=2.8,
     note_semantic=1.6,
     feedback=3.8,
-    lexical=0.4,
     form=4.0,
     phrase=2.5,
     fact=0.5,
     speaker=3.6,
     reply=2.0,
     question=-0.7,
-    heading=-0.3,
     time=2.3,
     date=3.8,
     entity=1.5,
@@ -87,7 +82,7 @@ WEIGHTS = Features(
 )
 """What each feature adds to a passage's score; rounded, since none is certain.
 
-Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); phrase and heading are
-between that and what short questions need; keyword, form, fact, entity, title, titled, exact, kind, order and aside are
-chosen by hand on questions about the sample vault, and cost the others at most .003.
+Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); note_coverage, form,
+phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity and
+aside by hand on questions about the sample vault. None of these costs the fitted ones more than .003.
 """
