@@ -170,3 +170,11 @@ def test_a_page_of_punctuation_is_read_at_once() -> None:
     started = time.perf_counter()
     ask("?" * 5000)
     assert time.perf_counter() - started < 0.3
+
+
+def test_a_name_with_a_mention_mark_may_name_an_entity() -> None:
+    assert "henrike" in ask("who is @Henrike").entity_slugs
+
+
+def test_the_parts_of_a_joined_name_count_too() -> None:
+    assert {'"requeueStaleJobs"', '"requeue"', '"Stale"', '"Jobs"'} <= set(ask("requeueStaleJobs").phrases)

@@ -65,6 +65,12 @@ def test_what_raises_a_passage(found: dict[str, object], better: int) -> None:
     assert next(iter(scores(evidence(one, two, **found)))) == better
 
 
+def test_where_only_meaning_is_asked_for_nothing_else_counts() -> None:
+    rows = [passage(1, kind="world"), passage(2, note=2), passage(3, note=2)]
+    found = evidence(*rows, cosine={1: 0.1, 2: 0.2, 3: 0.3}, title={1: 1.0}, only_meaning=True)
+    assert list(scores(found)) == [3, 2, 1]
+
+
 def test_a_fact_stands_before_plain_text() -> None:
     assert list(scores(evidence(passage(1), passage(2, kind="world")))) == [2, 1]
 

@@ -209,3 +209,25 @@ def test_punctuation_around_a_word_does_not_hide_it(word: str, sign: str) -> Non
 def test_quoting_makes_one_string_of_any_text(text: str) -> None:
     quoted = terms.quoted(text)
     assert quoted[0] == quoted[-1] == '"' and '"' not in quoted[1:-1] and "\0" not in quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "found"),
+    [
+        ("Paweł came from Łódź", "pawel", True),
+        ("Paweł came from Łódź", "lodz", True),
+        ("Pawel", "Paweł", True),
+        ("smørrebrød in the Straße", "smorrebrod", True),
+        ("smørrebrød in the Straße", "strasse", True),
+        ("Ann bought a canoe", "buy", True),
+        ("Ann bought a canoe", "bought", True),
+        ("Ann buys a canoe", "bought", True),
+        ("the children went home", "child", True),
+        ("the children went home", "go", True),
+        ("BROKE the vase!", "break", True),
+        ("a bit of ground", "bite", False),
+        ("she lives here", "life", False),
+    ],
+)
+def test_a_word_is_found_in_another_form(text: str, word: str, found: bool) -> None:
+    assert hits(table(text), word) == ([0] if found else [])

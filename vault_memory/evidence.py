@@ -75,6 +75,8 @@ class Evidence:
     asks_when: bool = False
     only_time: bool = False
     """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
+    only_meaning: bool = False
+    """Whether only the passages' meaning is to be compared."""
     average_note_words: float = 1.0
 
 

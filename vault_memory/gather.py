@@ -170,7 +170,7 @@ class Gatherer:
             beyond = self._beyond(held, evidence.hits) if held and len(lexical) >= pool else 0
         return Found(
             replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
-                naming=naming, only_time=only_time),
+                naming=naming, only_time=only_time, only_meaning=mode == "semantic"),
             toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
             question.window, beyond,
         )  # fmt: skip

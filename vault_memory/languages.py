@@ -133,6 +133,9 @@ class _Marks(dict[int, int]):
         return found
 
 
+_LATIN = {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ß": "ss", "ı": "i"}
+"""Letters that Unicode takes for no other letter with a mark, in the spelling of those who cannot type them."""
+
 _ALIKE = {"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": "", "\u0901": "\u0902"}
 """Letters written one way or the other: alef, ya, ta marbuta, tatweel; chandrabindu for anusvara."""
 
@@ -148,7 +151,7 @@ def _fold(character: str) -> str:
     if code >= 0x2E80 and not 0xA640 <= code <= 0xAB6F:
         return character
     bare = "".join(c for c in unicodedata.normalize("NFD", character) if not unicodedata.combining(c))
-    return bare.casefold()
+    return "".join(_LATIN.get(c, c) for c in bare.casefold())
 
 
 _FOLDS = _Folds()

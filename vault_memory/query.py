@@ -56,7 +56,9 @@ _PERIOD_WORDS = frozenset(
 
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
-_EDGE = "()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
+_EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
+_CAMEL = re.compile("[a-z][A-Z]")
+_PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
 _WHEN = re.compile(
@@ -185,9 +187,9 @@ def _phrases(words: list[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for word in words:
         found |= dict.fromkeys(terms.match_terms(word))
-        if _has_inner_symbol(word):
+        if _has_inner_symbol(word) or _CAMEL.search(word):
             # `tile-server` is one phrase, but a note may well say only "the server": its parts count too.
-            parts = [part for part in re.split(r"[\W_]+", word) if len(part) > 2 and part.casefold() not in STOP_WORDS]
+            parts = [p for p in _PARTS.split(word) if len(p) > 2 and p.casefold() not in STOP_WORDS]
             found |= dict.fromkeys(terms.quoted(part) for part in parts)
     return tuple(found)
 
