@@ -150,12 +150,12 @@ class Ranker:
             "similar": _times(share, _column(similar, notes)),
             "note_semantic": _times(share, [found.notes[note].cosine for note in notes]),
             "feedback": _times(share, _column(feedback.cosine, ids)),
-            "form": [form for form, _ in words],
-            "phrase": [phrase for _, phrase in words],
+            "form": [form for form, _, _ in words],
+            "phrase": [phrase for _, phrase, _ in words],
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._said_by_the_one_asked_about(),
             "reply": [self._reply(p) for p in passages],
-            "question": [self._asks(p) for p in passages],
+            "question": [asks or p.text.endswith("?") for p, (_, _, asks) in zip(passages, words, strict=True)],
             "time": [tells_time(p.text) for p in passages] if found.asks_when else (),
             "date": _column(found.days, ids),
             "entity": self._about(ids),
@@ -210,23 +210,18 @@ class Ranker:
         rows = zip(self._notes, values, shares, strict=False)
         return [(1 - s) * value - CONTRAST * s * s * max(best.get(n, value) - value, 0.0) for n, value, s in rows]
 
-    def _in_words(self, passage: Candidate) -> tuple[float, float]:
-        """Form and phrase of a passage that the lexical lane found."""
+    def _in_words(self, passage: Candidate) -> tuple[float, float, bool]:
+        """Form and phrase of a passage that the lexical lane found, and whether it quotes the whole question.
+
+        What quotes the question asks it; what answers stands elsewhere.
+        """
         found = self._found
         if passage.id not in self._lexical:
-            return 0.0, 0.0
+            return 0.0, 0.0, False
         folded = passage.text.casefold()
-        form = sum(word in folded for word in found.words) / max(len(found.words), 1)
-        return form * self._short, longest_run(found.spoken, folded)
-
-    def _asks(self, passage: Candidate) -> bool:
-        """Whether a passage is itself a question, or quotes this one: it asks, and what answers stands elsewhere."""
-        if passage.text.endswith("?"):
-            return True
-        whole = self._found.whole
-        if not whole or passage.id not in self._lexical:
-            return False
-        return f" {whole} " in f" {' '.join(_PLAIN.findall(passage.text.casefold()))} "
+        held = sum([word in folded for word in found.words])
+        quotes = bool(found.whole) and held == len(found.words) and f" {found.whole} " in _written(folded)
+        return self._short * held / max(len(found.words), 1), longest_run(found.spoken, folded), quotes
 
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)
@@ -318,7 +313,7 @@ def longest_run(spoken: Sequence[str], text: str) -> float:
     """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
     if len(spoken) < MIN_RUN or sum(word in text for word in spoken) < MIN_RUN:
         return 0.0
-    written = f" {' '.join(_PLAIN.findall(text))} "
+    written = _written(text)
     for length in range(len(spoken), MIN_RUN - 1, -1):
         for start in range(len(spoken) - length + 1):
             if f" {' '.join(spoken[start : start + length])} " in written:
@@ -337,6 +332,11 @@ def _times(shares: Sequence[float], values: Sequence[float]) -> Sequence[float]:
 def _place(scores: Mapping[int, float], key: int) -> int:
     """The rank of one score among all, 1 for the best."""
     return 1 + sum(score > scores[key] for score in scores.values())
+
+
+def _written(text: str) -> str:
+    """The words of a text with one space around each."""
+    return f" {' '.join(_PLAIN.findall(text))} "
 
 
 def tells_time(text: str) -> bool:
