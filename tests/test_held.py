@@ -2,12 +2,17 @@
 
 import contextlib
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sample import SAMPLE
 
 from vault_memory import schema, spaces
+from vault_memory.embed import builtin
+from vault_memory.gather import RESCORE, SEMANTIC_POOL
 from vault_memory.held import EARNED, WORTH, HeldVectors
 from vault_memory.store import Store
 from vault_memory.vectors import bit_code, cosine
@@ -154,3 +159,25 @@ def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) ->
     assert held.nearest(first, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
     spaces.drop(store, spaces.Space(first, "some/model@1", DIMENSIONS))
     assert store.embedder_id("some/model@1", DIMENSIONS) > first
+
+
+def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
+    """With vectors of real words: lines of the sample vault, cut and joined anew."""
+    text = " ".join(note.read_text("utf-8") for note in sorted(SAMPLE.rglob("*.md")))
+    words, chance = re.findall(r"[\w'-]+", text), random.Random(3)
+    starts = [chance.randrange(len(words) - 40) for _ in range(2 * (WORTH + 1000))]
+    lines = [" ".join(words[a : a + 8] + words[b : b + 8]) for a, b in zip(starts[::2], starts[1::2], strict=True)]
+    vectors = np.frombuffer(b"".join(builtin().embed(lines)), np.int8).reshape(len(lines), -1).astype(float)
+    schema.create(tmp_path / "index.sqlite").close()
+    with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as store:
+        rows = ((i, 1, i, row.astype(np.int8).tobytes()) for i, row in enumerate(vectors, 1))
+        store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
+        held, shares = HeldVectors(store), []
+        for start in (chance.randrange(len(words) - 10) for _ in range(60)):
+            (query,) = builtin().embed([" ".join(words[start : start + 6])])
+            found = held.nearest(1, query, SEMANTIC_POOL * RESCORE, 10)
+            asked = np.frombuffer(query, np.int8).astype(float)
+            exact = np.argsort(-(vectors @ asked) / np.linalg.norm(vectors, axis=1), kind="stable")[:10] + 1
+            shares += [len({i for i, _ in found} & {*exact.tolist()}) / 10] if found else []
+    assert len(shares) > 50
+    assert sum(shares) / len(shares) >= 0.97
