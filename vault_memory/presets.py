@@ -1,7 +1,8 @@
 """Owns the other ways to rank: `weighted`, `classic` and `rrf`, as other programs do it. Pure.
 
 `tuned` (rank.py) is the default and better at every measured point; these stay selectable to compare with, and are
-held to hand-computed values. DESIGN.md §7 and §8. None of them spreads words to the lines around a passage (its vector is made with them).
+held to hand-computed values. DESIGN.md §7 and §8. None of them spreads words to the lines around a passage (its vector
+is made with them).
 """
 
 import math
