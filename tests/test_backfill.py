@@ -144,11 +144,11 @@ def test_the_feedback_and_the_notes_stay_in_the_space_of_the_question(vault: Pat
         mine = with_ollama(vault, server)
         mine.index()
         mine.backfill()
-        before = ask(mine, "engine of the boat", mode="semantic", explain=True)
+        before = ask(mine, "engine of the boat", mode="hybrid", explain=True)
         with opened(mine) as store:
             store.connection.execute("UPDATE embedding SET vector = zeroblob(128) WHERE embedder = 1")
             store.connection.execute("UPDATE note SET vector = zeroblob(128)")
-        after = ask(mine, "engine of the boat", mode="semantic", explain=True)
+        after = ask(mine, "engine of the boat", mode="hybrid", explain=True)
         boosts = {
             (r.why or {})["boosts"].keys() >= {"semantic", "note_semantic", "feedback"} for r in before.results[:1]
         }

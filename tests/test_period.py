@@ -204,3 +204,7 @@ def test_a_time_decides_where_no_word_of_the_question_occurs(plans: Memory) -> N
     answer = ask(plans, "was geschah am 12.12.2025?", "2025-12-30T12:00:00Z")
     assert [result.content.split()[1] for result in answer.results] == ["saw", "dentist"]
     assert any("the time alone decides" in why for _, why in answer.degraded)
+
+
+def test_a_time_alone_has_no_meaning_but_is_answered(year: Memory) -> None:
+    assert len(months(ask(year, "what happened in 2024?", NEXT_MARCH, mode="semantic"))) == 8

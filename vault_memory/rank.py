@@ -98,7 +98,7 @@ class Ranker:
     def rank(self, feedback: Feedback) -> dict[int, float]:
         """The score of every passage, best first; ties keep the candidates' order, so that answers repeat."""
         self._features = self._columns(feedback)
-        if self._found.only_meaning:
+        if self._found.only_meaning and self._found.cosine:  # a question of nothing but a time has no meaning
             self._features = {"semantic": _column(self._found.cosine, list(self._found.passages))}
         totals = [0.0] * len(self._found.passages)
         for name, column in self._features.items():
