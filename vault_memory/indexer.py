@@ -14,16 +14,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from vault_memory import chunk, spaces, worker
+from vault_memory import spaces
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
 from vault_memory.lexicon import Lexicon
 from vault_memory.note import Problem
-from vault_memory.prepare import Prepared, prepare
 from vault_memory.schema import Settings, writing
 from vault_memory.store import Context, NoteRow, Store, Written
 from vault_memory.vault import File, Vault, Walk, content_hash
+
+if TYPE_CHECKING:
+    from vault_memory.prepare import Prepared
 
 WORKERS_FROM = 300
 """From so many notes on, worker processes earn their start (half a second)."""
@@ -115,8 +118,11 @@ class Indexer:
             self._finish_rows(started)
         return report
 
-    def _prepared(self, files: list[File], report: Report) -> Iterator[Prepared | None]:
+    def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:
         """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
+        from vault_memory import worker
+        from vault_memory.prepare import prepare
+
         by_workers: Iterator[Prepared | None] = iter(())
         if len(files) >= WORKERS_FROM:
             by_workers = worker.prepared(self._vault, self._embedder.id, files)
@@ -140,6 +146,9 @@ class Indexer:
                 with writing(self._store.connection):
                     self._store.touch(row.id, *file[1:])
             return
+        # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
+        from vault_memory.prepare import prepare
+
         try:
             with writing(self._store.connection):
                 self._put(prepare(file, data, self._vault.daily), report)
@@ -163,8 +172,10 @@ class Indexer:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
             return None
 
-    def _put(self, prepared: Prepared, report: Report) -> None:
+    def _put(self, prepared: "Prepared", report: Report) -> None:
         """Store one note and all that comes of it."""
+        from vault_memory import chunk
+
         note_id, written = self._store.put_note(
             prepared.head, prepared.rows, self._embed, self._space_id(), prepared.vector
         )
