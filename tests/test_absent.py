@@ -13,7 +13,8 @@ from vault_memory.changes import LOSS_CAP
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError
 from vault_memory.places import writer_lock
-from vault_memory.vault import Vault, Walk
+from vault_memory.vault import Vault
+from vault_memory.walk import Walk
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 

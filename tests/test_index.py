@@ -33,7 +33,7 @@ from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.memory import Memory
 from vault_memory.store import KINDS, NoteRow
-from vault_memory.vault import File
+from vault_memory.walk import File
 from vault_memory.writer import Bullet
 
 NOTES = {

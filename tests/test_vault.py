@@ -14,7 +14,8 @@ from vaults import fill, put
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
-from vault_memory.vault import Vault, Walk, content_hash
+from vault_memory.vault import Vault, content_hash
+from vault_memory.walk import Walk
 
 
 def vault(root: Path, **settings: object) -> Vault:

@@ -15,7 +15,7 @@ from vault_memory.embed import BUILTIN_ID
 from vault_memory.memory import Memory
 from vault_memory.prepare import Prepared
 from vault_memory.store import Store
-from vault_memory.vault import File
+from vault_memory.walk import File
 
 NOTES = indexer.WORKERS_FROM + 40
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.store import NoteRow
-from vault_memory.vault import File
+from vault_memory.walk import File
 
 RACY_SECONDS = 2.0
 """A file saved this shortly before it was read may change again within the same time stamp (FAT: 2 s)."""

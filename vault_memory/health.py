@@ -15,7 +15,7 @@ from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, Rem
 from vault_memory.knowledge import Names
 from vault_memory.note import Problem
 from vault_memory.store import Store
-from vault_memory.vault import Walk
+from vault_memory.walk import Walk
 
 if TYPE_CHECKING:
     from vault_memory.indexer import Report

@@ -23,7 +23,8 @@ from vault_memory.lexicon import Lexicon
 from vault_memory.note import Problem
 from vault_memory.schema import Settings, writing
 from vault_memory.store import Context, NoteRow, Store, Written
-from vault_memory.vault import File, Vault, Walk, content_hash
+from vault_memory.vault import Vault, content_hash
+from vault_memory.walk import File, Walk
 
 if TYPE_CHECKING:
     from vault_memory.prepare import Prepared
@@ -81,16 +82,19 @@ class Indexer:
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
         """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
 
+        What a partial walk looked at is read whatever its time says: something told of it.
         Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
         """
         started = time.time_ns()
-        rows = self._store.notes()
-        changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0))
+        rows = self._store.notes(walk.covered)
+        changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0) if walk.covered is None else 0)
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         todo = [*changes.new, *changes.suspect]
         moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
-        refuse_loss(len(rows), len(walk.files), len(gone) - len(moved_from))
+        known = len(rows) if walk.covered is None else int(self._store.one("SELECT count(*) FROM note"))
+        left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
+        refuse_loss(known, left, len(gone) - len(moved_from))
         for done, file in enumerate(todo):
             if time.monotonic() > deadline:
                 report.pending += len(todo) - done + len(gone)
@@ -100,7 +104,7 @@ class Indexer:
                 progress(done + 1, len(todo), report.passages)
         self._remove(gone, moved_from, report)
         if todo or gone:
-            self._finish(started)
+            self._finish(started, walk.covered is None)
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
@@ -115,7 +119,7 @@ class Indexer:
                     report.added += 1
                 if progress:
                     progress(done + 1, len(files), report.passages)
-            self._finish_rows(started)
+            self._finish_rows(started, True)
         return report
 
     def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:
@@ -230,12 +234,13 @@ class Indexer:
         """Count a change in the transaction that makes it: a run cut short has changed the index too."""
         self._store.grow()
 
-    def _finish(self, started: int) -> None:
+    def _finish(self, started: int, looked_at_all: bool) -> None:
         with writing(self._store.connection):
-            self._finish_rows(started)
+            self._finish_rows(started, looked_at_all)
 
-    def _finish_rows(self, started: int) -> None:
-        self._store.set_meta("checked_ns", started)
+    def _finish_rows(self, started: int, looked_at_all: bool) -> None:
+        if looked_at_all:  # else the time stamps of all other files would be trusted from now on
+            self._store.set_meta("checked_ns", started)
         Lexicon(self._store).refresh()
 
 

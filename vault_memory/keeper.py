@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -20,7 +19,8 @@ from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.store import Store
-from vault_memory.vault import Vault, Walk, content_hash
+from vault_memory.vault import Vault, content_hash
+from vault_memory.walk import Walk
 
 if TYPE_CHECKING:
     from vault_memory.indexer import Indexer, Progress, Report
@@ -88,21 +88,18 @@ class Keeper:
     def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
         from vault_memory import spaces
 
-        walk = self.vault.walk()
         why = "asked for" if rebuild else self.unusable()
         if why:
-            return self._rebuild(walk, why, progress)
+            return self._rebuild(self.vault.walk(), why, progress)
         try:
             with closing(Store.open(self.index_path)) as store:
-                if below:
-                    walk = _limited(walk, below, store)
-                report = self._update(store, walk, progress)
+                report = self._update(store, self.vault.look(below) if below else self.vault.walk(), progress)
                 with schema.writing(store.connection):
                     uses.catch_up(store, self.vault.root)
                 spaces.sweep(store)
             return report
         except schema.DAMAGED as error:
-            return self._rebuild(walk, f"the index was damaged ({error})", progress)
+            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def unusable(self) -> str:
         """Why the index must be built anew, or ""."""
@@ -327,19 +324,6 @@ class Keeper:
             return content_hash(self.vault.read(path))
         except OSError:
             return None
-
-
-def _limited(walk: Walk, below: list[str], store: Store) -> Walk:
-    """A walk that knows only of the notes in `below`; the others count as they are in the index."""
-    from vault_memory.vault import File
-
-    def inside(path: str) -> bool:
-        return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in below)
-
-    files = {path: file for path, file in walk.files.items() if inside(path)}
-    others = [row for row in store.notes().values() if not inside(row.path)]
-    files |= {row.path: File(row.path, row.size, row.mtime_ns, row.ctime_ns) for row in others}
-    return replace(walk, files=files, skipped=[p for p in walk.skipped if inside(p.path)])
 
 
 def template(name: str) -> Path:

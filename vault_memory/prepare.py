@@ -13,7 +13,8 @@ from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
 from vault_memory.properties import texts
 from vault_memory.store import Context, FactColumns, NoteHead, PassageRow, context_hash, text_hash
-from vault_memory.vault import DailySettings, File, content_hash
+from vault_memory.vault import DailySettings, content_hash
+from vault_memory.walk import File
 
 
 class Prepared(NamedTuple):

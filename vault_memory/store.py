@@ -33,6 +33,13 @@ _SLICE = 512
 """Passages written at a time: bounds memory for a note of any size, and is enough for a bulk embedding call."""
 
 
+_FILE = "n.id, n.path, n.size, n.mtime_ns, n.hash, n.ctime_ns"
+_NOTES_AT = f"""
+SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path = j.value
+UNION SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path > j.value || '/' AND n.path < j.value || '0'
+"""
+"""By ranges of the index on paths: `0` is the character behind `/`."""
+
 Context = tuple[tuple[str, int], ...]
 """A passage's text and those around it, each with its weight."""
 
@@ -160,10 +167,13 @@ class Store:
 
     # --- notes in ------------------------------------------------------------------------------------------------
 
-    def notes(self) -> dict[str, NoteRow]:
-        """Every indexed note by path."""
-        sql = "SELECT id, path, size, mtime_ns, hash, ctime_ns FROM note"
-        return {row[1]: NoteRow(*row) for row in self.connection.execute(sql)}
+    def notes(self, covered: Iterable[str] | None = None) -> dict[str, NoteRow]:
+        """Every indexed note by path, or only those with these paths and those below them."""
+        if covered is None:
+            rows = self.rows(f"SELECT {_FILE} FROM note n")
+        else:
+            rows = self.rows(_NOTES_AT, json.dumps(list(covered)))
+        return {row[1]: NoteRow(*row) for row in rows}
 
     def put_note(
         self, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, embedder: int, vector: bytes | None = None

@@ -5,62 +5,23 @@ and only if the file still has the hash that was read (DESIGN.md §2, law 2).
 """
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
-import re
-import stat
 import time
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from vault_memory import filters, places, replacing
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.note import Problem
+from vault_memory.walk import Walk, Walker, is_hidden, shown
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
-
-_CONFLICT_COPY = re.compile(
-    r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
-    r"|\.sync-conflict-\d{8}-\d{6}-[A-Z0-9]+"
-    r"|_conflict-\d{8}-\d{6}",
-    re.IGNORECASE,
-)
-
-
-# Such a name is no dot file and no conflict copy, and every folder above it has been looked at already.
-_PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.IGNORECASE).fullmatch
-
-
-class File(NamedTuple):
-    """One note as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
-
-    A program can set the first time back after an edit, never the second.
-    """
-
-    path: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int = 0
-
-
-@dataclass
-class Walk:
-    """What one walk found: notes by path, what was passed over and why, folders (or files) that could not be read."""
-
-    files: dict[str, File] = field(default_factory=dict)
-    skipped: list[Problem] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
-    folders: int = 0
-
-    def cannot_tell(self, path: str) -> bool:
-        """Whether that path is or lies below what could not be read, so that its absence proves nothing."""
-        return any(path == folder or path.startswith(f"{folder}/") for folder in self.unreadable)
 
 
 @dataclass(frozen=True)
@@ -130,117 +91,18 @@ class Vault:
         """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
         return self._filters.leave_out(path) or path == self.daily.template
 
-    def _is_left_out(self, path: str) -> bool:
-        """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
-        parts = path.split("/")
-        folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))
-        return _is_hidden(path) or any(map(self._ignored, folders)) or self._ignored(path)
-
     # --- walking -------------------------------------------------------------------------------------------------
 
     def walk(self) -> Walk:
         """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
-        found = Walk()
+        found = Walker(self.root, self._ignored).walk()
         settings = f"{self.settings_folder}/app.json"
-        found.skipped += [Problem(settings, 0, sentence, "warning") for sentence in self._filters.problems]
-        links: list[str] = []
-        pending = [""]
-        while pending:
-            folder = pending.pop()
-            try:
-                with os.scandir(self.root / folder) as entries:
-                    found.folders += 1
-                    for entry in entries:
-                        path = f"{folder}/{entry.name}" if folder else entry.name
-                        if not self._is_plain_note(entry, path, found):
-                            self._look(entry, path, found, pending, links)
-            except OSError as error:
-                if not folder:
-                    raise RefusedError(
-                        f"The vault {self.root} cannot be read ({error.strerror or error}): nothing was changed.",
-                        "Check that its drive is mounted, then run again.",
-                    ) from error
-                found.unreadable.append(folder)
-                found.skipped.append(Problem(folder, 0, f"folder cannot be read: {error.strerror}", "error"))
-        for path in sorted(links):
-            self._visit_link(path, found)
+        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in self._filters.problems]
         return found
 
-    def _is_plain_note(self, entry: "os.DirEntry[str]", path: str, found: Walk) -> bool:
-        """Take in what most entries are, a note with an ordinary name, the short way: 20,000 make a recall wait."""
-        if not (path.isascii() and _PLAIN_NAME(entry.name) and entry.is_file(follow_symlinks=False)):
-            return False
-        if self._ignored(path):
-            return False
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:
-            return False
-        found.files[path] = _file(path, status)
-        return True
-
-    def _look(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
-        try:
-            self._visit(entry, path, found, pending, links)
-        except FileNotFoundError:
-            return  # gone since its folder was read, as an editor's temporary files are
-        except OSError as error:
-            found.unreadable.append(path)
-            found.skipped.append(Problem(_shown(path), 0, f"cannot be looked at: {error.strerror}", "error"))
-
-    def _visit(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
-        name = entry.name
-        if name.startswith("."):
-            return
-        note = name[-3:].lower() == ".md"
-        if entry.is_symlink():
-            if note or os.path.isdir(entry.path):  # DirEntry.is_dir raises for a link in a loop
-                links.append(path)
-            elif not os.path.exists(entry.path):
-                found.skipped.append(Problem(_shown(path), 0, "a link that leads nowhere"))
-            return
-        if entry.is_dir(follow_symlinks=False):
-            if not self._ignored(f"{path}/"):
-                pending.append(path)
-            return
-        if not note or self._ignored(path):
-            return
-        if not _is_encodable(path):
-            found.skipped.append(
-                Problem(_shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning")
-            )
-        elif not entry.is_file(follow_symlinks=False):
-            found.skipped.append(Problem(path, 0, "not a regular file (pipe, socket or device)"))
-        elif _CONFLICT_COPY.search(name):
-            found.skipped.append(Problem(path, 0, "a sync conflict copy: left out; merge and delete it", "warning"))
-        else:
-            status = entry.stat(follow_symlinks=False)
-            found.files[path] = _file(path, status)
-
-    def _visit_link(self, path: str, found: Walk) -> None:
-        """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
-        try:
-            target = (self.root / path).resolve(strict=True)
-            status = target.stat()
-        except (OSError, RuntimeError) as error:
-            loop = isinstance(error, RuntimeError) or error.errno == errno.ELOOP  # the former before Python 3.13
-            reason = "a link in a loop" if loop else "a link that leads nowhere"
-            found.skipped.append(Problem(_shown(path), 0, reason))
-            return
-        inside = self.root in target.parents
-        if not inside or stat.S_ISDIR(status.st_mode) or not stat.S_ISREG(status.st_mode):
-            what = (
-                "a linked folder or file: not followed"
-                if inside or target == self.root
-                else "a link out of the vault: not followed"
-            )
-            found.skipped.append(Problem(_shown(path), 0, what))
-            return
-        leads_to = target.relative_to(self.root).as_posix()
-        if self._is_left_out(leads_to):
-            found.skipped.append(Problem(_shown(path), 0, "a link to what is left out: not followed"))
-        elif leads_to not in found.files and _is_encodable(path) and not self._ignored(path):
-            found.files[path] = _file(path, status)
+    def look(self, paths: Iterable[str]) -> Walk:
+        """Look only at these relative paths, and below those that are folders; raises RefusedError like `walk`."""
+        return Walker(self.root, self._ignored).look(paths)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -261,13 +123,13 @@ class Vault:
             full = Path(os.path.normpath(self.root / candidate))
             if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
                 raise RefusedError(
-                    f"{_shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
+                    f"{shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
                 )
             if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
                 real = Path(os.path.realpath(full)).relative_to(self.root).as_posix()
-                if _is_hidden(relative) or _is_hidden(real):
-                    raise RefusedError(f"{_shown(path)} is not a note.", "Hidden folders are not part of the vault.")
+                if is_hidden(relative) or is_hidden(real):
+                    raise RefusedError(f"{shown(path)} is not a note.", "Hidden folders are not part of the vault.")
                 return relative
         return None
 
@@ -286,7 +148,7 @@ class Vault:
         target = Path(os.path.realpath(self.root / path))
         if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
             raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
-        if _is_hidden(target.relative_to(self.root).as_posix()):
+        if is_hidden(target.relative_to(self.root).as_posix()):
             raise RefusedError(
                 f"{path} is not a note: nothing was written.", "Hidden folders are not part of the vault."
             )
@@ -350,24 +212,3 @@ class Vault:
 def content_hash(data: bytes) -> bytes:
     """The identity of a note's bytes: 16 bytes of BLAKE2b."""
     return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def _file(path: str, status: os.stat_result) -> File:
-    return File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))
-
-
-def _is_encodable(path: str) -> bool:
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(path: str) -> str:
-    """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -17,7 +17,8 @@ from vault_memory.config import Config
 from vault_memory.embed import BUILTIN_ID, bit_code, builtin
 from vault_memory.prepare import Prepared, prepare
 from vault_memory.store import note_vector
-from vault_memory.vault import File, Vault
+from vault_memory.vault import Vault
+from vault_memory.walk import File
 
 BATCH = 32
 """Notes a request: small enough that the last one keeps nobody waiting."""
