@@ -90,20 +90,22 @@ class Indexer:
         changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0) if walk.covered is None else 0)
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
-        todo = [*changes.new, *changes.suspect]
         moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
         known = len(rows) if walk.covered is None else int(self._store.one("SELECT count(*) FROM note"))
         left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
         refuse_loss(known, left, len(gone) - len(moved_from))
+        at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
+        todo = [*changes.new, *(self._other(changes.suspect, rows, report) if at_leisure else changes.suspect)]
+        ready = self._by_workers(todo if at_leisure else [])
         for done, file in enumerate(todo):
             if time.monotonic() > deadline:
                 report.pending += len(todo) - done + len(gone)
                 return report
-            self._refresh(file, rows.get(file.path), file.path in moved_from, report)
+            self._refresh(file, rows.get(file.path), file.path in moved_from, report, next(ready, None))
             if progress:
                 progress(done + 1, len(todo), report.passages)
         self._remove(gone, moved_from, report)
-        if todo or gone:
+        if changes.new or changes.suspect or gone:
             self._finish(started, walk.covered is None)
         return report
 
@@ -124,12 +126,9 @@ class Indexer:
 
     def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:
         """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
-        from vault_memory import worker
         from vault_memory.prepare import prepare
 
-        by_workers: Iterator[Prepared | None] = iter(())
-        if len(files) >= WORKERS_FROM:
-            by_workers = worker.prepared(self._vault, self._embedder.id, files)
+        by_workers = self._by_workers(files)
         for file in files:
             prepared = next(by_workers, None)
             if prepared is None:  # no workers, one that died, a large note or one that cannot be read
@@ -137,25 +136,57 @@ class Indexer:
                 prepared = None if data is None else prepare(file, data, self._vault.daily)
             yield prepared
 
+    def _by_workers(self, files: list[File]) -> Iterator["Prepared | None"]:
+        """The notes that worker processes make ready, in order; none when there are too few to start any."""
+        if len(files) < WORKERS_FROM:
+            return iter(())
+        from vault_memory import worker
+
+        return worker.prepared(self._vault, self._embedder.id, files)
+
+    def _other(self, suspect: list[File], rows: Mapping[str, NoteRow], report: Report) -> list[File]:
+        """Those files whose content is another one; the hash decides, and of the same one only the times are noted.
+
+        Only of many at once: a few are hashed when their turn comes, and need not be read twice.
+        """
+        if len(suspect) < WORKERS_FROM:
+            return suspect
+        same = [file for file in suspect if rows[file.path].hash == self._hash(file)]
+        with writing(self._store.connection):
+            for file in same:
+                self._store.touch(rows[file.path].id, *file[1:])
+        report.unchanged += len(same)
+        return sorted(set(suspect) - set(same))
+
+    def _hash(self, file: File) -> bytes | None:
+        try:
+            return content_hash(self._vault.read(file.path))
+        except OSError:
+            return None  # reported when its turn comes
+
     # --- one note ------------------------------------------------------------------------------------------------
 
-    def _refresh(self, file: File, row: NoteRow | None, moved: bool, report: Report) -> None:
-        data = self._read(file, report)
-        if data is None:
-            report.pending += row is not None
-            return
-        if row and row.hash == content_hash(data):
-            report.unchanged += 1
-            if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
-                with writing(self._store.connection):
-                    self._store.touch(row.id, *file[1:])
-            return
-        # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
-        from vault_memory.prepare import prepare
+    def _refresh(
+        self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "Prepared | None" = None
+    ) -> None:
+        if ready is None:
+            data = self._read(file, report)
+            if data is None:
+                report.pending += row is not None
+                return
+            if row and row.hash == content_hash(data):
+                report.unchanged += 1
+                if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
+                    with writing(self._store.connection):
+                        self._store.touch(row.id, *file[1:])
+                return
+            # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
+            from vault_memory.prepare import prepare
 
+            ready = prepare(file, data, self._vault.daily)
         try:
             with writing(self._store.connection):
-                self._put(prepare(file, data, self._vault.daily), report)
+                self._put(ready, report)
                 self._grow()
         except BaseException:
             self._store.forget_names()

@@ -5,7 +5,7 @@ Law 7 lives here: a vault that looks absent is not an empty one, and nothing is 
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import apsw
 
 from vault_memory import places, schema, uses
-from vault_memory.changes import diff, refuse_loss
+from vault_memory.changes import LOSS_CAP, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
@@ -51,6 +51,8 @@ class Keeper:
         self.config = config
         self.vault = Vault(config)
         self.place = places.index_place(config, self.vault.root)
+        self.linked: Mapping[str, str] = {}
+        """The files besides notes that links make notes of, by path, with the link's, as last seen by this object."""
 
     @property
     def index_path(self) -> Path:
@@ -73,6 +75,23 @@ class Keeper:
             report = self._index(rebuild, [self._below(path) for path in paths], progress)
         report.seconds = time.monotonic() - started
         return report
+
+    def refresh(
+        self, paths: Collection[str] | None, progress: "Progress | None" = None, deadline: float = float("inf")
+    ) -> "Report":
+        """Bring the index up to date with what is at these relative paths and below them; None looks at everything.
+
+        Stops after `deadline` (time.monotonic), and the report says how much is left; raises like `index`.
+        """
+        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+            if paths is None or self.unusable():
+                schema.sweep(self.index_path)
+                return self._index(False, [], progress)
+            with closing(Store.open(self.index_path)) as store:
+                walk = self.vault.look(paths)
+                if len(store.notes(walk.covered).keys() - walk.files.keys()) > LOSS_CAP:
+                    walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
+                return self._update(store, walk, progress, deadline)
 
     def _below(self, path: str) -> str:
         """A path argument as vault-relative: a note or a folder."""
@@ -158,6 +177,7 @@ class Keeper:
                 for key in ("generation", "built"):
                     store.set_meta(key, self._generation() + 1)
                 store.set_meta("vault", places.vault_id(self.vault.root))
+                self.linked = walk.linked
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)
                 self._carry_over(store)
@@ -307,6 +327,7 @@ class Keeper:
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
+        self.linked = walk.linked if walk.covered is None else {**self.linked, **walk.linked}
         report = self._indexer(store).update(walk, progress, deadline)
         schema.checkpoint(store.connection)
         places.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vault_memory.note import Problem
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
+    from vault_memory.recall import Recall
     from vault_memory.remote import Remote
     from vault_memory.rerank import Reranker
     from vault_memory.writer import Bullet, Retained
@@ -69,16 +70,13 @@ class Memory(Keeper):
                     model.close()
 
     def _answers(self, requests: Iterable[Request], progress: "Progress | None", keep: bool) -> Iterator[Answer]:
-        from vault_memory.meaning import Meaning
-        from vault_memory.recall import Recall
-
         waiting = iter(requests)
         request = next(waiting, None)
         mended: tuple[tuple[str, str], ...] = ()
         while request:
             try:
                 with self.reading(progress) as (store, freshness):
-                    engine = Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
+                    engine = self.engine(store)
                     while request:
                         answer = engine.answer(request)
                         degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
@@ -93,6 +91,13 @@ class Memory(Keeper):
                     raise
                 self._mend(error, progress)
                 mended = (("index", f"it was damaged ({error}) and has been built anew"),)
+
+    def engine(self, store: Store) -> "Recall":
+        """What answers questions from an open index."""
+        from vault_memory.meaning import Meaning
+        from vault_memory.recall import Recall
+
+        return Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
 
     # --- configured models ---------------------------------------------------------------------------------------
 

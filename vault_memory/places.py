@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from vault_memory import mounts
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
 
@@ -27,7 +28,6 @@ _SYNC_FOLDERS = (
     "nextcloud",
     "pcloud",
 )
-_NETWORK_TYPES = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
 
 
 class Place(NamedTuple):
@@ -130,19 +130,8 @@ def _synced(root: Path) -> str:
 
 
 def _network(root: Path) -> str:
-    if sys.platform != "linux":
-        return ""
-    try:
-        mounts = Path("/proc/self/mounts").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    best, kind = "", ""
-    for mount in mounts:
-        fields = mount.split()
-        point = fields[1].replace("\\040", " ") if len(fields) > 2 else ""
-        if point and len(point) > len(best) and (root == Path(point) or Path(point) in root.parents):
-            best, kind = point, fields[2]
-    return f"the vault is on a network file system ({kind})" if kind.startswith(_NETWORK_TYPES) else ""
+    kind = mounts.network(root)
+    return f"the vault is on a network file system ({kind})" if kind else ""
 
 
 def _not_writable(root: Path) -> str:

@@ -99,6 +99,8 @@ class _Worker:
 def main() -> None:
     """Serve one parent: its Config first, then lists of files, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent decides
+    if hasattr(os, "nice"):
+        os.nice(5)  # the parent, which stores what they make and may be answering questions, comes first
     config: Config = pickle.load(sys.stdin.buffer)
     vault = Vault(config)
     with contextlib.suppress(EOFError, BrokenPipeError):

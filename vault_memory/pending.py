@@ -1,0 +1,160 @@
+"""Owns what waits to be looked at: which paths, since when, and when each is due. It knows no files and no index.
+
+A lone save is due shortly after its last event, many of them when the burst takes breath, and each path at the latest
+`LATEST_SECONDS` after its first event, however often it is saved again. Safe for use by several threads.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+LONE_SECONDS = 0.05
+"""How long a path must be left alone: an editor's save is several events within some milliseconds."""
+
+BURST_SECONDS = 0.2
+"""The same while more than `FEW` paths wait: one look at a folder serves them all."""
+
+LATEST_SECONDS = 1.0
+
+FEW = 8
+
+
+class Batch(NamedTuple):
+    """What is to be looked at in one go: relative paths with the time of their first event, or everything."""
+
+    paths: dict[str, float]
+    everything: bool = False
+
+
+class _Waiting(NamedTuple):
+    first: float
+    last: float
+
+
+class Pending:
+    """The paths that wait; `clock` gives seconds that never run backwards."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._paths: dict[str, _Waiting] = {}
+        self._everything: float | None = None
+        self._in_hand = Batch({})
+        self._hurry = False
+        self._stopped = False
+
+    # --- in ------------------------------------------------------------------------------------------------------
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Note an event at each of these paths."""
+        with self._changed:
+            now = self._clock()
+            for path in paths:
+                known = self._paths.get(path)
+                self._paths[path] = _Waiting(known.first if known else now, now)
+            self._changed.notify_all()
+
+    def add_everything(self) -> None:
+        """Note that anything may have changed: the next batch is everything, at once."""
+        with self._changed:
+            if self._everything is None:
+                self._everything = self._clock()
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Let whoever waits for a batch go."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    # --- out -----------------------------------------------------------------------------------------------------
+
+    def wait(self, seconds: float) -> Batch | None:
+        """The next batch that is due, pending until `done`; None after so many seconds, or when stopped."""
+        until = self._clock() + seconds
+        with self._changed:
+            while not self._stopped:
+                now = self._clock()
+                batch = self._due(now)
+                if batch:
+                    self._in_hand = batch
+                    return batch
+                following = min(self._next(), until)
+                if now >= until:
+                    return None
+                self._changed.wait(max(following - now, 0.0))
+            return None
+
+    def done(self, batch: Batch, left: bool = False) -> None:
+        """Say that a batch has been dealt with; what is `left` of it goes back, due after another pause."""
+        with self._changed:
+            self._in_hand = Batch({})
+            if left:
+                now = self._clock()
+                for path, first in batch.paths.items():
+                    known = self._paths.get(path)
+                    self._paths[path] = _Waiting(first, known.last if known else now)
+                if batch.everything and self._everything is None:
+                    self._everything = now
+            self._changed.notify_all()
+
+    def settle(self, seconds: float, few: int = FEW) -> int:
+        """Have what waits looked at now and wait for that, if it is only a few paths; returns how many still wait."""
+        until = self._clock() + seconds
+        with self._changed:
+            while 0 < (count := self._count()) <= few and self._everything is None and not self._stopped:
+                left = until - self._clock()
+                if left <= 0:
+                    break
+                self._hurry = True
+                self._changed.notify_all()
+                self._changed.wait(left)
+            self._hurry = False
+            return count
+
+    # --- asked ---------------------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """How many paths wait or are in hand; everything counts as one."""
+        with self._changed:
+            return self._count()
+
+    @property
+    def oldest_seconds(self) -> float | None:
+        """How long the oldest of them has been waiting; None when nothing waits."""
+        with self._changed:
+            begun = [waiting.first for waiting in self._paths.values()]
+            begun += [*self._in_hand.paths.values()] + ([self._everything] if self._everything is not None else [])
+            return max(self._clock() - min(begun), 0.0) if begun else None
+
+    # --- under the lock --------------------------------------------------------------------------------------------
+
+    def _count(self) -> int:
+        everything = self._everything is not None or self._in_hand.everything
+        return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
+
+    def _gap(self) -> float:
+        return LONE_SECONDS if len(self._paths) <= FEW else BURST_SECONDS
+
+    def _due(self, now: float) -> Batch | None:
+        if self._everything is not None:
+            batch = Batch({path: waiting.first for path, waiting in self._paths.items()}, everything=True)
+            self._paths, self._everything = {}, None
+            return batch
+        gap = 0.0 if self._hurry else self._gap()
+        due = {
+            path: waiting.first
+            for path, waiting in self._paths.items()
+            if now - waiting.last >= gap or now - waiting.first >= LATEST_SECONDS
+        }
+        for path in due:
+            del self._paths[path]
+        return Batch(due) if due else None
+
+    def _next(self) -> float:
+        """When the next path is due."""
+        gap = self._gap()
+        times = (min(waiting.last + gap, waiting.first + LATEST_SECONDS) for waiting in self._paths.values())
+        return min(times, default=float("inf"))

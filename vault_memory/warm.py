@@ -1,0 +1,96 @@
+"""Owns a Memory that stays: its index held open between questions, and trusted as long as someone watches the vault.
+
+What others did to the index file meanwhile is noticed at the next question: another file in its place is opened, one
+that vanished goes on answering from what is held open, and says so, while it is built anew.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory import schema
+from vault_memory.config import Config
+from vault_memory.keeper import Freshness
+from vault_memory.memory import Memory
+from vault_memory.store import Store
+
+if TYPE_CHECKING:
+    from vault_memory.indexer import Progress
+    from vault_memory.recall import Recall
+
+
+class Told(NamedTuple):
+    """What the watcher of the vault can say: whether it sees every change, and how many notes wait to be looked at."""
+
+    is_whole: bool
+    pending: int
+
+
+class Held(NamedTuple):
+    """An open index, the file it was opened from, and what answers questions from it."""
+
+    store: Store
+    file: tuple[int, int]
+    engine: "Recall"
+
+
+class WarmMemory(Memory):
+    """A Memory for one thread that answers many questions.
+
+    `ask_watcher` is called before each question and says what is pending by then; `index_lost` is called when the index
+    is no longer where it was.
+    """
+
+    def __init__(self, config: Config, ask_watcher: Callable[[], Told], index_lost: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ask_watcher, self._index_lost = ask_watcher, index_lost
+        self._held: Held | None = None
+
+    def close(self) -> None:
+        """Close the index that is held open."""
+        if self._held:
+            held, self._held = self._held, None
+            held.store.close()
+
+    @contextmanager
+    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+        """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
+        with schema.spoken(self.index_path):
+            held = self._current()
+            if held is None:
+                with super().reading(progress, write) as found:
+                    yield found
+                return
+            told = self._ask_watcher()
+            if told.is_whole:
+                freshness = Freshness(not told.pending, told.pending)
+            else:
+                freshness = self._catch_up(held.store, self.vault.walk(), write)
+            if write:
+                self._count_uses(held.store)
+            try:
+                yield held.store, freshness
+            except schema.DAMAGED:
+                self.close()  # whoever asked has the index built anew
+                raise
+
+    def engine(self, store: Store) -> "Recall":
+        """What answers questions from the held index, with all it has learnt of it."""
+        return self._held.engine if self._held and self._held.store is store else super().engine(store)
+
+    def _current(self) -> Held | None:
+        """The index as it lies there now, or what is left of it."""
+        with suppress(FileNotFoundError):
+            status = os.stat(self.index_path)
+            file = (status.st_dev, status.st_ino)
+            held = self._held
+            if held and held.file == file and held.store.meta("fingerprint") == self._settings().fingerprint():
+                return held
+            self.close()
+            store, _ = self._open()
+            self._held = Held(store, file, super().engine(store)) if store else None
+            return self._held
+        if self._held:
+            self._index_lost()
+        return self._held
