@@ -29,6 +29,8 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         patch.setenv("HOME", str(home))
         for kind in ("CONFIG", "DATA", "CACHE", "STATE"):
             patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+        (home / "run").mkdir(mode=0o700)
+        patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
         patch.delenv("MEMORY_VAULT", raising=False)
         yield
 

@@ -15,14 +15,15 @@ LAYERS = [
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
      "presets", "models", "scopes", "filters", "pending", "mounts"],
     ["vault", "walk", "replacing", "places", "schema", "store", "lexicon", "held", "search", "embed", "journal",
-     "digest", "changes", "gitlines", "wire", "remote", "spaces"],
+     "digest", "changes", "gitlines", "wire", "remote", "spaces", "address", "client"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
-     "rerank",     "recognise"],
+     "rerank", "recognise"],
     ["keeper", "memory", "warm", "request"],
-    ["render", "watch"],
-    [],
-    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli", "__main__"],
+    ["render", "watch", "upkeep", "rpc", "methods"],
+    ["daemon"],
+    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli",
+     "__main__"],
 ]  # fmt: skip
 """Layer 0 first. `distil` is a build tool and stands outside."""
 

@@ -204,7 +204,7 @@ VARIABLES: Mapping[str, str] = {
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
-    """Return the user's `config`, `data` or `runtime`-like folder for this program, following each system's custom."""
+    """Return the user's `config`, `data` or `state` folder for this program, following each system's custom."""
     home = Path(environ.get("HOME") or os.path.expanduser("~"))
     xdg = environ.get(f"XDG_{kind.upper()}_HOME")
     if xdg and os.path.isabs(xdg):
@@ -213,7 +213,7 @@ def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
         return home / "Library" / "Application Support" / APP
     if sys.platform == "win32":
         return Path(environ.get("APPDATA") or home / "AppData" / "Roaming") / APP
-    return home / (".config" if kind == "config" else ".local/share") / APP
+    return home / {"config": ".config", "state": ".local/state"}.get(kind, ".local/share") / APP
 
 
 def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:

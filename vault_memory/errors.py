@@ -2,7 +2,10 @@
 
 VaultMemoryError      1
 ├── RemoteError       1   a configured model's server did not answer as it must
+├── NotRunningError   1   no daemon answers; nothing was asked of it, so the work can be done in this process
+├── LostError         1   the daemon went away before it answered; whether the work was done is not known
 ├── UsageError        2   an option, a setting or an argument that cannot be understood
+│   └── UnknownMethodError 2   a daemon does not know what it was asked for
 ├── VaultError        3   no vault found, or not readable
 ├── IndexUnusableError 4   the index cannot be used and could not be rebuilt
 ├── ConflictError     5   a note changed under a writer; nothing was written
@@ -37,10 +40,22 @@ class RemoteError(VaultMemoryError):
         self.wait_seconds = wait_seconds
 
 
+class NotRunningError(VaultMemoryError):
+    """No daemon answers. Nothing was asked of one, so the caller can do the work itself."""
+
+
+class LostError(VaultMemoryError):
+    """The daemon went away before it answered: what only reads can be done again, what writes may have been done."""
+
+
 class UsageError(VaultMemoryError):
     """An option, a setting or an argument that cannot be understood."""
 
     exit_code = 2
+
+
+class UnknownMethodError(UsageError):
+    """A daemon does not know the method it was asked for; it may be older than the command."""
 
 
 class VaultError(VaultMemoryError):
@@ -71,3 +86,11 @@ class BusyError(VaultMemoryError):
     """Another process holds the index for writing."""
 
     exit_code = 75
+
+
+def of_exit_code(exit_code: int, sentence: str, next_step: str = "") -> VaultMemoryError:
+    """The error that leaves the program with this code, for one that another process told of; 1 for a code unknown."""
+    for kind in VaultMemoryError.__subclasses__():
+        if kind.exit_code == exit_code != VaultMemoryError.exit_code:
+            return kind(sentence, next_step)
+    return VaultMemoryError(sentence, next_step)

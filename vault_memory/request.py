@@ -1,17 +1,21 @@
-"""Owns the reading of recall options, whoever sends them: the command line, a batch line, later a server's client.
+"""Owns the reading of options, whoever sends them: the command line, a batch line, a client of the daemon.
 
-One mapping of long option names to values in, one Request out; whatever is wrong with it is one UsageError.
+Whatever is wrong with them is one UsageError. Recall: one mapping of long option names to values in, one Request out.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_memory import dates, retain
 from vault_memory.answer import MODES, PRESETS, SOURCES, Filters, Request
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.store import KINDS
+
+if TYPE_CHECKING:
+    from vault_memory.writer import Bullet
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
@@ -118,3 +122,47 @@ def _choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], defaul
     if value not in choices:
         raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")
     return str(value)
+
+
+# --- the other commands ----------------------------------------------------------------------------------------------
+
+
+def span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
+    """The note and the lines (1-based, both ends included, None is the last) that PATH, PATH#L12 or A:B name."""
+    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
+    if lines is None and not cited:
+        return path, None
+    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
+    last: int | None
+    if lines is None and cited:
+        first, last = int(cited[2]), int(cited[3] or cited[2])
+    elif match:
+        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
+    else:
+        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
+    if first < 1 or (last is not None and last < first):
+        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    return (cited[1] if cited else path), (first, last)
+
+
+def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | None) -> "Bullet":
+    """The fact to be written; raises UsageError unless it would be read back as the one it states."""
+    from vault_memory.writer import Bullet, check
+
+    letter = next((k for k, word in retain.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
+    if not letter:
+        raise UsageError(
+            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
+        )
+    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence)
+    check(made)
+    return made
+
+
+def one_day(text: str | None) -> date:
+    """The one day that an option names; None is today."""
+    today = date.today()
+    found = dates.parse_option(text, today) if text else None
+    if text and (found is None or found.start != found.end):
+        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
+    return found.start if found else today

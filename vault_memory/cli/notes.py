@@ -1,16 +1,14 @@
 """Owns the commands that make, read and add to notes: `init`, `get`, `retain`."""
 
-import re
 import shutil
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import places, render
+from vault_memory import places, render, request
 from vault_memory.cli.common import Shared, command
-from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.errors import RefusedError, VaultError
 
 if TYPE_CHECKING:
     from vault_memory.reading import Excerpt
@@ -67,7 +65,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 )
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
-    path, span = _span(path, lines)
+    path, span = request.span(path, lines)
     excerpt = shared.memory().get(path, span, max_tokens)
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
@@ -87,23 +85,6 @@ def _cut(excerpt: "Excerpt") -> str:
     return f"cut after line {excerpt.end_line}; go on with: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
 
 
-def _span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
-    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
-    if lines is None and not cited:
-        return path, None
-    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
-    last: int | None
-    if lines is None and cited:
-        first, last = int(cited[2]), int(cited[3] or cited[2])
-    elif match:
-        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
-    else:
-        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
-    if first < 1 or (last is not None and last < first):
-        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
-    return (cited[1] if cited else path), (first, last)
-
-
 @command(
     'memory retain "Prefers trains to planes" --kind O --entity Nora --confidence 0.8',
     short_help="Add a fact to today's note, or to another day's.",
@@ -119,12 +100,8 @@ def retain(
     day: str | None, dry_run: bool,
 ) -> None:  # fmt: skip
     """Append one fact to that day's `## Retain` section; the note is made from its template if need be."""
-    from vault_memory.writer import Bullet, check
-
-    letter = _letter(kind)
-    bullet = Bullet(" ".join(text), letter, tuple(name.lstrip("@") for name in entity), confidence)
-    check(bullet)
-    when = _date(day)
+    bullet = request.bullet(" ".join(text), kind, entity, confidence)
+    when = request.one_day(day)
     memory = shared.memory()
     if dry_run:
         path = memory.daily_path(when)
@@ -138,24 +115,3 @@ def retain(
         shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
         if done.warning:
             shared.note(render.clean(done.warning))
-
-
-def _letter(kind: str) -> str:
-    from vault_memory.retain import KINDS
-
-    letter = next((k for k, word in KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
-    if not letter:
-        raise UsageError(
-            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
-        )
-    return letter
-
-
-def _date(text: str | None) -> date:
-    from vault_memory.dates import parse_option
-
-    today = date.today()
-    span = parse_option(text, today) if text else None
-    if text and (span is None or span.start != span.end):
-        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
-    return span.start if span else today

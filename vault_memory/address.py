@@ -1,0 +1,151 @@
+"""Owns where a vault's daemon is reached, and that nobody but its user is there: socket path, folder, owner.
+
+Imported by every `memory recall`: it imports nothing that `config` does not. It opens no connection.
+"""
+
+import hashlib
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_memory.config import APP, user_folder
+from vault_memory.errors import RefusedError, VaultMemoryError
+from vault_memory.places import vault_id
+
+if TYPE_CHECKING:
+    import socket
+
+LONGEST_BYTES = 103
+"""The longest socket path every system takes: 104 bytes with the final NUL on macOS, 108 on Linux."""
+
+LOOPBACK = ".port"
+"""The ending of an address that is no socket but a file with a loopback port and a token (Windows)."""
+
+
+def socket_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """Where the daemon of the vault at `root` is reached; nothing is made or checked (see `prepare`, `is_own`).
+
+    A socket in the user's runtime folder, else in the data folder's `run/`; where that path is too long for the
+    system, under a hashed name in the temporary folder. On Windows a file ending in `.port`.
+    """
+    environ = os.environ if environ is None else environ
+    name = vault_id(root)
+    if sys.platform == "win32":
+        return user_folder("data", environ) / "run" / (name + LOOPBACK)
+    path = _runtime_folder(environ) / f"{name}.sock"
+    return path if _fits(path) else _in_temporary_folder(path, environ)
+
+
+def prepare(path: Path) -> None:
+    """Make the folder of an address, for its user alone, and mend the mode of one that is ours.
+
+    Raises RefusedError where it is a link, another user's, or a folder in the temporary one that others could enter
+    (what lies in it may be theirs); VaultMemoryError where it cannot be made.
+    """
+    folder = path.parent
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not os.path.lexists(folder):
+            os.mkdir(folder, 0o700)
+        info = os.lstat(folder)
+        _refuse(folder, info)
+        if stat.S_IMODE(info.st_mode) != 0o700:
+            os.chmod(folder, 0o700)
+    except OSError as error:
+        what = f"The folder {folder} for the daemon's socket cannot be made: {error.strerror or error}."
+        raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
+
+
+def is_own(path: Path) -> bool:
+    """Whether there is an address that only this user can have made: neither it nor its folder a link or another's."""
+    try:
+        folder, file = os.lstat(path.parent), os.lstat(path)
+    except OSError:
+        return False
+    wanted = stat.S_ISREG if path.suffix == LOOPBACK else stat.S_ISSOCK
+    if not stat.S_ISDIR(folder.st_mode) or not wanted(file.st_mode):
+        return False
+    return _is_ours(folder) and _is_ours(file) and not _others_may(folder, 0o077)
+
+
+def is_same_user(peer: "socket.socket") -> bool:
+    """Whether the process at the other end of a Unix socket is this user's, as far as the system tells."""
+    found = _peer_uid(peer)
+    return found is None or found == _uid()
+
+
+def _runtime_folder(environ: Mapping[str, str]) -> Path:
+    # cron and systemd's system units set no variable, and the folder is there all the same.
+    usual = f"/run/user/{_uid()}" if sys.platform == "linux" else ""
+    for folder in (environ.get("XDG_RUNTIME_DIR", ""), usual):
+        # After `su` or `sudo` the variable may still name the other user's folder.
+        if os.path.isabs(folder) and _is_private(folder):
+            return Path(folder) / APP
+    return user_folder("data", environ) / "run"
+
+
+def _in_temporary_folder(path: Path, environ: Mapping[str, str]) -> Path:
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:24] + ".sock"
+    named = Path(environ.get("TMPDIR") or "/tmp", _temporary_name(), name)
+    return named if named.is_absolute() and _fits(named) else Path("/tmp", _temporary_name(), name)
+
+
+def _temporary_name() -> str:
+    return f"{APP}-{_uid()}"
+
+
+def _fits(path: Path) -> bool:
+    return len(os.fsencode(path)) <= LONGEST_BYTES
+
+
+def _is_private(folder: str) -> bool:
+    try:
+        info = os.stat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(info.st_mode) and _is_ours(info) and not _others_may(info, 0o022)
+
+
+def _refuse(folder: Path, info: os.stat_result) -> None:
+    why = ""
+    if not stat.S_ISDIR(info.st_mode):
+        why = "is not a folder, or a link to one"
+    elif not _is_ours(info):
+        why = "belongs to another user"
+    elif folder.name == _temporary_name() and _others_may(info, 0o077):
+        why = "is open to other users"
+    if why:
+        raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")
+
+
+def _is_ours(info: os.stat_result) -> bool:
+    return info.st_uid == _uid()
+
+
+def _others_may(info: os.stat_result, bits: int) -> bool:
+    # Windows has no such bits and says 0o777 of every folder; the user's own data folder is private there.
+    return sys.platform != "win32" and bool(info.st_mode & bits)
+
+
+def _uid() -> int:
+    return 0 if sys.platform == "win32" else os.getuid()
+
+
+def _peer_uid(peer: "socket.socket") -> int | None:
+    """The user at the other end: Linux's SO_PEERCRED (struct ucred), macOS's and BSD's LOCAL_PEERCRED (xucred)."""
+    import socket
+    import struct
+
+    try:
+        if hasattr(socket, "SO_PEERCRED"):
+            data = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            return int(struct.unpack("=iII", data)[1])
+        if hasattr(socket, "LOCAL_PEERCRED"):
+            data = peer.getsockopt(0, socket.LOCAL_PEERCRED, 76)
+            return int(struct.unpack("=II", data[:8])[1])
+    except (OSError, struct.error):
+        return -1  # a system that could tell and does not: nobody we know
+    return None
