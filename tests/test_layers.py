@@ -20,7 +20,7 @@ LAYERS = [
      "knowledge", "opinions", "feedback", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
      "rerank", "recognise"],
     ["keeper", "memory", "warm", "request"],
-    ["render", "watch", "upkeep", "rpc", "methods"],
+    ["render", "report", "watch", "upkeep", "rpc", "methods", "settings"],
     ["daemon"],
     ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli",
      "__main__"],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory import render
+from vault_memory import render, report
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.health import Check, Status, Vectors
 from vault_memory.indexer import Report
@@ -237,14 +237,14 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
     ("name", "document"),
     [
         ("get", render.get_document(Excerpt("a.md", 1, 2, "x", False, False))),
-        ("lint", render.lint_document([Problem("a.md", 1, "odd")])),
-        ("doctor", render.doctor_document([Check("vault", "ok", "is there")])),
+        ("lint", report.lint_document([Problem("a.md", 1, "odd")])),
+        ("doctor", report.doctor_document([Check("vault", "ok", "is there")])),
         ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
         ("opinions", render.opinions_document([])),
         ("entities", render.entities_document([MARA])),
-        ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]))),
+        ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
         ("index", render.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
-        ("status", render.status_document(STATUS)),
+        ("status", report.status_document(STATUS)),
     ],
 )
 def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
@@ -255,7 +255,7 @@ def test_each_document_names_its_schema(name: str, document: dict[str, object]) 
 
 
 def test_findings_are_counted_and_listed() -> None:
-    document = render.lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
+    document = report.lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
     assert document["count"] == 2
     assert document["problems"][1] == {"path": "b.md", "line": 2, "message": "worse", "level": "error"}
 
@@ -263,8 +263,8 @@ def test_findings_are_counted_and_listed() -> None:
 @pytest.mark.parametrize(("levels", "ok"), [(["ok", "notice", "warning"], True), (["ok", "error"], False), ([], True)])
 def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> None:
     checks = [Check("part", level, "says\x1b so", "do this") for level in levels]
-    assert render.doctor_document(checks)["ok"] is ok
-    assert "\x1b" not in render.doctor_text(checks)
+    assert report.doctor_document(checks)["ok"] is ok
+    assert "\x1b" not in report.doctor_text(checks)
 
 
 def test_a_written_fact_is_cited() -> None:
@@ -282,11 +282,12 @@ def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
 
 
 def test_a_status_without_an_index_says_what_to_do() -> None:
-    assert "memory index" in render.status_text(Status("/v", "/v/i", "vault", False))
-    text = render.status_text(
-        Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, (Vectors("builtin", 39, 40, True),))
-    )
+    assert "memory index" in report.status_text(report.status_document(Status("/v", "/v/i", "vault", False)))
+    vectors = (Vectors("builtin", 39, 40, True),)
+    status = Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, vectors)
+    text = report.status_text(report.status_document(status))
     assert "3 notes behind" in text and "9 notes" in text and "39 of builtin" in text
+    assert "memory watch" in text
 
 
 def test_entities_are_shown_without_control_characters() -> None:

@@ -27,7 +27,8 @@ INVALID_REQUEST = -32600
 UNKNOWN_METHOD = -32601
 BAD_PARAMETERS = -32602
 INTERNAL_ERROR = -32603
-"""JSON-RPC 2.0, section 5.1; every other code is an exit code of errors.py."""
+OTHER_SETTINGS = -32001
+"""JSON-RPC 2.0, section 5.1, and one of those it leaves to servers; every other code is an exit code of errors.py."""
 
 LONGEST_REQUEST_BYTES = 1 << 20
 """A request's longest line. A note to keep has a place in it; what is longer is no question and no note to keep."""
@@ -65,9 +66,10 @@ class Client:
     def call(self, method: str, params: Mapping[str, Any] | None = None, wait_seconds: float = 60.0) -> Any:  # noqa: ANN401
         """Return the daemon's answer to one request.
 
-        Raises NotRunningError when the daemon does not answer `health` within ALIVE_SECONDS or cannot be sent such a
-        request (too long, or text that UTF-8 cannot hold): then it was not asked. Raises LostError when it goes away, or `wait_seconds` pass, after the
-        request went out; else the error it answered, of the class and exit code it has in the daemon.
+        Raises NotRunningError when the daemon does not answer `health` within ALIVE_SECONDS, has other settings than
+        this process or cannot be sent such a request (too long, or text that UTF-8 cannot hold): then it was not asked.
+        Raises LostError when it goes away, or `wait_seconds` pass, after the request went out; else the error it
+        answered, of the class and exit code it has in the daemon.
         """
         health, health_id = self._message("health", {})
         request, number = self._message(method, params or {})
@@ -161,6 +163,8 @@ def _told(error: Mapping[str, Any]) -> VaultMemoryError:
     data = data if isinstance(data, dict) else {}
     sentence, next_step = str(error.get("message", "The daemon answered an error.")), str(data.get("next_step", ""))
     code = error.get("code")
+    if code == OTHER_SETTINGS:
+        return NotRunningError(sentence, next_step)
     if code == UNKNOWN_METHOD:
         return UnknownMethodError(sentence, next_step)
     if code == BAD_PARAMETERS:

@@ -202,6 +202,9 @@ VARIABLES: Mapping[str, str] = {
 }
 """Environment variables that set a key; they beat both files."""
 
+TELLING = (*VARIABLES, "OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+"""The environment variables that an answer depends on."""
+
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     """Return the user's `config`, `data` or `state` folder for this program, following each system's custom."""
@@ -304,6 +307,14 @@ def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
                     if not values.get(f"embedding_{name}"))  # fmt: skip
     if values.get("rerank_provider") == "ollama" and not values.get("rerank_model"):
         yield "`rerank.model` must be set for the provider ollama"
+
+
+def locate(flag: str | None) -> Path:
+    """The vault's folder of this run, without reading the settings where they do not name it; raises like `load`."""
+    try:
+        return find_vault(flag, os.environ, Path.cwd(), None)
+    except VaultError:
+        return load(flag).vault
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:

@@ -113,7 +113,8 @@ def derived(root: Path, name: str) -> Path | None:
 
 
 def _linked(root: Path) -> str:
-    for name in (*(f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock")), "retain.lock", "daemon.lock"):
+    parts = (f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
+    for name in (*parts, "retain.lock", "daemon.lock"):
         if derived(root, name) is None:
             return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
     return ""

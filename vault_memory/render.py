@@ -16,7 +16,6 @@ from vault_memory.pack import CONTROL
 
 if TYPE_CHECKING:
     from vault_memory.backfill import Filled
-    from vault_memory.health import Check, Status
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
     from vault_memory.memory import Seen
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from vault_memory.writer import Retained
 
 Document = dict[str, Any]
-
-MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
 
 def dump(document: Document) -> str:
@@ -186,7 +183,7 @@ def seen_notes(seen: "Seen | Answer | None") -> list[str]:
 # --- index ---------------------------------------------------------------------------------------------------------
 
 
-def _problems(problems: Iterable[Problem]) -> list[Document]:
+def problems(problems: Iterable[Problem]) -> list[Document]:
     return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
 
 
@@ -195,7 +192,7 @@ def index_document(report: "Report", filled: "Filled | None" = None) -> Document
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     counts = {name: getattr(report, name) for name in names}
     return schema("index") | counts | {
-        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": _problems(report.problems),
+        "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": problems(report.problems),
         "backfill": backfill_document(filled),
     }  # fmt: skip
 
@@ -260,55 +257,6 @@ def get_document(excerpt: "Excerpt") -> Document:
     return schema("get") | asdict(excerpt)
 
 
-def status_document(status: "Status") -> Document:
-    """The `status@1` document."""
-    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
-    index: Document = {name: getattr(status, name) for name in names}
-    index["embedders"] = [each._asdict() for each in status.embedders]
-    index["why_there"] = status.why_there
-    return schema("status") | {"vault": status.vault, "index": index, "daemon": None}
-
-
-def status_text(status: "Status") -> str:
-    """How things are, a line each."""
-    lines = [f"vault    {status.vault}"]
-    if not status.exists or not status.generation:
-        return "\n".join([*lines, "index    none that can be used: run `memory index`"])
-    where = "" if status.why_there == "vault" else f" ({status.why_there})"
-    state = "up to date" if status.fresh else f"{plural(status.pending, 'note')} behind"
-    lines.append(f"index    {status.path}{where}, {status.bytes / 1e6:.1f} MB, {state}")
-    lines.append(
-        f"holds    {plural(status.notes, 'note')}, {plural(status.passages, 'passage')}, {plural(status.facts, 'fact')}"
-    )
-    for each in status.embedders:
-        line = f"vectors  {each.vectors:,} of {each.id}"
-        if each.passages < status.passages:
-            line += f", for {each.passages:,} of {plural(status.passages, 'passage')}"
-            line += f", {each.without:,} without one" if each.without else ""
-        lines.append(line + ("" if each.configured else " (not configured now)"))
-    return "\n".join(lines)
-
-
-def doctor_document(checks: "Sequence[Check]") -> Document:
-    """The `doctor@1` document."""
-    return schema("doctor") | {"ok": not any(c.level == "error" for c in checks), "checks": [asdict(c) for c in checks]}
-
-
-def doctor_text(checks: "Sequence[Check]") -> str:
-    """A line a check, with what to do about it."""
-    lines = []
-    for check in checks:
-        lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
-        if check.mend:
-            lines.append(f"  {'':11} → {clean(check.mend)}")
-    return "\n".join(lines)
-
-
-def lint_document(problems: Sequence[Problem]) -> Document:
-    """The `lint@1` document."""
-    return schema("lint") | {"count": len(problems), "problems": _problems(problems)}
-
-
 def entities_document(rows: "Sequence[EntityRow]") -> Document:
     """The list of entities; not to be confused with `entity@1`."""
     return schema("entities") | {"entities": [asdict(row) for row in rows]}
@@ -326,15 +274,18 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     return "\n".join(lines)
 
 
-def entity_document(profile: "EntityProfile") -> Document:
+def entity_document(profile: "EntityProfile | None", asked: str, seen: "Seen | None") -> Document:
     """The `entity@1` document."""
+    if profile is None:
+        return schema("entity") | {"name": None, "asked": asked, "not_found": True} | seen_document(seen)
     facts = [asdict(fact) for fact in profile.facts]
     return schema("entity") | asdict(profile.row) | {
         "facts": [fact for fact in facts if fact["kind"] != "opinion"],
         "opinions": [fact for fact in facts if fact["kind"] == "opinion"],
         "timeline": sorted({fact["date"] for fact in facts if fact["date"]}),
         "related": [{"name": name, "together": count} for name, count in profile.related],
-    }  # fmt: skip
+        "not_found": False,
+    } | seen_document(seen)  # fmt: skip
 
 
 def entity_text(profile: "EntityProfile") -> str:

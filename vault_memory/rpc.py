@@ -26,10 +26,18 @@ from vault_memory.client import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     LONGEST_REQUEST_BYTES,
+    OTHER_SETTINGS,
     PARSE_ERROR,
     UNKNOWN_METHOD,
 )
-from vault_memory.errors import BusyError, RefusedError, UnknownMethodError, UsageError, VaultMemoryError
+from vault_memory.errors import (
+    BusyError,
+    NotRunningError,
+    RefusedError,
+    UnknownMethodError,
+    UsageError,
+    VaultMemoryError,
+)
 
 Handler = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Method and parameters by name -> a result that JSON can hold. It raises errors of errors.py, and UnknownMethodError
@@ -285,7 +293,7 @@ def _written(answer: dict[str, Any]) -> bytes:
 
 
 def _failure(number: object, error: VaultMemoryError) -> bytes:
-    code = error.exit_code
+    code = OTHER_SETTINGS if isinstance(error, NotRunningError) else error.exit_code
     if isinstance(error, UsageError):
         code = UNKNOWN_METHOD if isinstance(error, UnknownMethodError) else BAD_PARAMETERS
     return _error(number, code, str(error), error.exit_code, error.next_step)

@@ -75,7 +75,7 @@ class Gate:
             self._changed.wait_for(lambda: not self._inside, MAKE_WAY_SECONDS)
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """Ends a run between two notes."""
 
 
@@ -141,13 +141,14 @@ class Upkeep(threading.Thread):
         try:
             report = self._refresh(None if everything else batch)
             left = bool(report.pending)
-        except _Stopped:
+        except _StoppedError:
             pass
         except VaultMemoryError as error:
             self._failed(str(error), error.next_step, isinstance(error, BusyError))
         except Exception as error:  # this thread must outlive whatever happens in one run
             log.exception("a run failed")
-            self._failed(f"Unexpected: {type(error).__name__}: {error}", "Look into the log, and please report it.", False)
+            what = f"Unexpected: {type(error).__name__}: {error}"
+            self._failed(what, "Look into the log, and please report it.", False)
         finally:
             self.progress = (0, 0)
             self._pending.done(batch, left)
@@ -173,7 +174,7 @@ class Upkeep(threading.Thread):
     def _step(self, done: int, total: int, passages: int) -> None:
         """Between two notes: end if that is wanted, and let questions go before."""
         if self._stopping.is_set():
-            raise _Stopped
+            raise _StoppedError
         self.progress = (done, total)
         self._gate.make_way()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from vault_memory import __version__
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -40,6 +40,20 @@ class Shared:
         from vault_memory.memory import Memory
 
         return Memory(load(self.vault))
+
+    def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+        """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
+        import os
+
+        from vault_memory import address, client, config
+
+        environment = {name: os.environ[name] for name in config.TELLING if name in os.environ}
+        try:
+            with client.connect(address.socket_path(config.locate(self.vault))) as daemon:
+                found = daemon.call(method, {**params, "environment": environment})
+        except (NotRunningError, LostError, UnknownMethodError):
+            return None
+        return found if isinstance(found, dict) else None
 
     def say(self, text: str) -> None:
         """Print a result; raises VaultMemoryError where standard output cannot take it."""

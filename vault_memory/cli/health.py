@@ -2,15 +2,15 @@
 
 import click
 
-from vault_memory import render
+from vault_memory import render, report
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 
 
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
 def status(shared: Shared) -> None:
     """Show how things are: vault, index, what it holds, whether it is up to date. Writes nothing."""
-    found = shared.memory().status()
-    shared.say(render.dump(render.status_document(found)) if shared.json else render.status_text(found))
+    found = shared.ask_daemon("status", {}) or report.status_document(shared.memory().status())
+    shared.say(render.dump(found) if shared.json else report.status_text(found))
 
 
 @command("memory doctor --fix", short_help="Say what is wrong and how to mend it.")
@@ -25,7 +25,7 @@ def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
     memory = shared.memory()
     checks = [memory.forget_vectors(forget)] if forget else memory.doctor(fix)
-    shared.say(render.dump(render.doctor_document(checks)) if shared.json else render.doctor_text(checks))
+    shared.say(render.dump(report.doctor_document(checks)) if shared.json else report.doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 
 
@@ -36,7 +36,7 @@ def lint(shared: Shared) -> None:
     with Bar(shared) as bar:
         problems = memory.lint(bar)
     if shared.json:
-        shared.say(render.dump(render.lint_document(problems) | render.seen_document(memory.seen)))
+        shared.say(render.dump(report.lint_document(problems) | render.seen_document(memory.seen)))
     elif problems:
         shared.say("\n".join(render.problem_line(problem) for problem in problems))
     else:

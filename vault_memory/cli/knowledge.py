@@ -15,10 +15,7 @@ def entity(shared: Shared, name: tuple[str, ...]) -> None:
     with Bar(shared) as bar:
         profile = memory.entity(wanted, bar)
     if shared.json:
-        document = (
-            render.entity_document(profile) if profile else render.schema("entity") | {"name": None, "asked": wanted}
-        )
-        shared.say(render.dump(document | {"not_found": profile is None} | render.seen_document(memory.seen)))
+        shared.say(render.dump(render.entity_document(profile, wanted, memory.seen)))
     elif profile:
         shared.say(render.entity_text(profile))
     else:

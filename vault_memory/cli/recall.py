@@ -7,11 +7,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from vault_memory import render
 from vault_memory.answer import MODES, SOURCES
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
-from vault_memory.request import build
 
 
 @command(
@@ -45,23 +43,32 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
         return
     if not query:
         raise click.UsageError("What do you want to recall?")
-    memory = shared.memory()
-    values = {key: value for key, value in options.items() if value not in (None, ())}
-    request = build({"query": " ".join(query), **values}, memory.config, rendered=not shared.json)
-    with Bar(shared) as bar:
-        (answer,) = memory.recall([request], bar, keep=not (no_journal or request.explain))
+    values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
+    found = shared.ask_daemon("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
+    if found is None:
+        found = _answered(shared, values, no_journal)
     if shared.json:
-        shared.say(render.dump(render.recall_document(answer)))
+        shared.say(json.dumps(found))
         return
-    text = render.recall_text(answer)
-    if text:
-        shared.say(text)
-    for note in render.recall_notes(answer):
+    if found["text"]:
+        shared.say(found["text"])
+    for note in found["said"]:
         shared.note(note)
+
+
+def _answered(shared: Shared, values: dict[str, Any], no_journal: bool) -> dict[str, Any]:
+    """The answer made in this process, as a daemon would give it."""
+    from vault_memory import methods
+
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        return methods.recall(memory, {**values, "no_journal": no_journal, "as_text": not shared.json}, bar)
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     """Answer request lines as they come; a bad line gets an answer that says so."""
+    from vault_memory import render
+
     memory = shared.memory()
     stream: BinaryIO
     try:
@@ -77,6 +84,8 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
 
 
 def _parsed(stream: Iterable[bytes], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
+    from vault_memory.request import build
+
     for line in stream:
         if not line.strip():
             continue
@@ -99,6 +108,8 @@ def _json(line: bytes) -> Any:  # noqa: ANN401 - it can be anything
 
 
 def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
+    from vault_memory import render
+
     for identifier, parsed in lines:
         if isinstance(parsed, Exception):
             error = {"message": str(parsed), "exit_code": 2}

@@ -1,0 +1,252 @@
+"""Owns the process that stays with one vault: its lock, its socket, its threads, its signals, its log.
+
+Four threads besides watchdog's: this one serves the socket and waits for signals; `upkeep` keeps the index in step;
+one answers questions from a held index; one does what writes or may take long. None waits for another but for the
+notes that a question would miss, and for that only a moment.
+"""
+
+import asyncio
+import contextlib
+import gc
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from vault_memory import __version__, address, methods, places
+from vault_memory.config import Config, user_folder
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.keeper import Keeper
+from vault_memory.memory import Memory
+from vault_memory.pending import Pending
+from vault_memory.rpc import Server
+from vault_memory.settings import LiveSettings
+from vault_memory.upkeep import Gate, Upkeep
+from vault_memory.warm import Told, WarmMemory
+from vault_memory.watch import Watcher
+
+SETTLE_SECONDS = 0.1
+"""How long a question waits for a few notes saved just now: each takes some 15 ms."""
+
+FIRST_LOOK_SECONDS = 30.0
+"""How long a question waits for the first look at the vault, which may have to build the index."""
+
+STOP_SECONDS = 10.0
+"""What the threads may take to end the note in hand."""
+
+LOG_BYTES, LOGS = 1_000_000, 3
+
+log = logging.getLogger("vault_memory")
+
+
+class Daemon:
+    """Watches one vault and answers questions about it until it is told to stop.
+
+    Raises BusyError when another daemon has the vault, and whatever opening the vault raises.
+    """
+
+    def __init__(self, config: Config, say: Callable[[str], None] = lambda text: None) -> None:
+        self._say = say
+        self._pending = Pending()
+        self._settings = LiveSettings(config, self._pending.add_everything)
+        self._kept: tuple[int, Keeper] | None = None
+        self._gate = Gate()
+        first = Memory(config)
+        self._root, self._index_path = first.vault.root, first.index_path
+        self._watcher = Watcher(self._root, self._pending, self._linked)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate)
+        self._warm: tuple[int, WarmMemory] | None = None
+        self._answers = ThreadPoolExecutor(1, "answers")
+        self._jobs = ThreadPoolExecutor(1, "jobs")
+        self._begun = time.monotonic()
+        self._stop = asyncio.Event()
+        self.socket = address.socket_path(self._root)
+        self.log_file = user_folder("state", os.environ) / f"{places.vault_id(self._root)}.log"
+
+    def run(self, loud: bool = False) -> None:
+        """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
+        with _only_one(self._index_path, self.socket), _logging(self.log_file, loud):
+            sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time upkeep has the interpreter
+            log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
+            try:
+                asyncio.run(self._serve())
+            finally:
+                log.info("stopped")
+
+    # --- the socket's thread -------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        server = Server(self._handle)
+        await server.start(self.socket)
+        self._listen_to_signals()
+        self._upkeep.start()
+        try:
+            await self._in(self._answers, self._warm_up)
+            await self._stop.wait()
+            log.info("stopping")
+        finally:
+            await server.close()
+            ended = await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS)
+            if not ended:
+                log.warning("upkeep did not end in %d s", STOP_SECONDS)
+            self._answers.submit(self._close).result()
+            self._answers.shutdown()
+            self._jobs.shutdown(wait=False, cancel_futures=True)
+
+    def _listen_to_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._jobs.submit(self._settings.read_again))
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
+        return await asyncio.get_running_loop().run_in_executor(executor, partial(work, *arguments))
+
+    async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
+        if name == "health":
+            return self.health()
+        if name == "shutdown":
+            self._stop.set()
+            return {"stopping": True}
+        method = methods.METHODS.get(name)
+        if method is None:
+            raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {', '.join(sorted(methods.METHODS))}.")
+        environment = params.pop("environment", None)
+        if not self._upkeep.looked.is_set() and name != "status":
+            await self._first_look()
+        executor = self._jobs if method.is_slow else self._answers
+        found = await self._in(executor, self._do, method, params, environment)
+        return found | {"daemon": self.health()} if name == "status" else found
+
+    async def _first_look(self) -> None:
+        until = time.monotonic() + FIRST_LOOK_SECONDS
+        while not self._upkeep.looked.is_set():
+            if time.monotonic() > until:
+                done, total = self._upkeep.progress
+                raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
+            await asyncio.sleep(0.05)
+
+    def health(self) -> dict[str, Any]:
+        """How the daemon is; made without waiting for any thread."""
+        now, reach, trouble = time.monotonic(), self._watcher.reach, self._upkeep.trouble
+        done, total = self._upkeep.progress
+        oldest = self._pending.oldest_seconds
+        return {
+            "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
+            "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._pending.count,
+            "watching": "native" if reach.is_whole else "polling", "why": reach.why or None, "mend": reach.mend or None,
+            "heartbeat_seconds": round(now - self._upkeep.last_sign, 1),
+            "indexing": {"done": done, "total": total} if total else None,
+            "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},
+            "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
+        }  # fmt: skip
+
+    # --- the threads that work -------------------------------------------------------------------------------------
+
+    def _do(self, method: methods.Method, params: dict[str, Any], environment: Any) -> Any:  # noqa: ANN401
+        settings = self._settings.current()
+        if isinstance(environment, dict) and not self._settings.are_those_of(environment):
+            raise NotRunningError("The daemon has other settings than this process.", "")
+        if method.is_slow:
+            return methods.call(method, Memory(settings.config), params)
+        with self._gate.passing():
+            return methods.call(method, self._warm_memory(), params)
+
+    def _warm_memory(self) -> WarmMemory:
+        """The Memory that questions are answered from; made anew when the settings were read again."""
+        settings = self._settings.current()
+        if self._warm is None or self._warm[0] != settings.number:
+            self._close()
+            self._warm = settings.number, WarmMemory(settings.config, self._told, self._pending.add_everything)
+        return self._warm[1]
+
+    def _told(self) -> Told:
+        """What the watcher knows, after a moment for the few notes that were saved just now."""
+        pending = self._pending.settle(SETTLE_SECONDS)
+        return Told(self._upkeep.is_sure(), pending)
+
+    def _keeper(self) -> Keeper:
+        """The Keeper that upkeep works with; made anew when the settings were read again."""
+        settings = self._settings.current()
+        if self._kept is None or self._kept[0] != settings.number:
+            self._kept = settings.number, Keeper(settings.config)
+        return self._kept[1]
+
+    def _linked(self) -> Mapping[str, str]:
+        return self._kept[1].linked if self._kept else {}
+
+    def _warm_up(self) -> None:
+        """Load what the first question and the first save would wait for."""
+        self._upkeep.looked.wait(FIRST_LOOK_SECONDS)
+        from vault_memory import prepare, tokens
+
+        tokens.count("warm")
+        del prepare
+        with contextlib.suppress(Exception):  # a question will say what is wrong
+            self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays: no collection need look at it again
+        self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
+    def _close(self) -> None:
+        if self._warm:
+            self._warm[1].close()
+
+
+@contextmanager
+def _only_one(index: Path, socket: Path) -> Iterator[None]:
+    """Hold the lock of a vault's daemon; raises BusyError that says who does."""
+    named = index.with_name("daemon")
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(places.writer_lock(named, 0))
+        except BusyError as error:
+            raise BusyError(
+                f"A daemon watches this vault already{_owner(named)}.", "`memory status` asks it; stop it with its pid."
+            ) from error
+        owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
+        with contextlib.suppress(OSError):  # it is only told by whom
+            named.with_name("daemon.lock").write_text(json.dumps(owner), "utf-8")
+        yield
+
+
+def _owner(named: Path) -> str:
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        owner = json.loads(named.with_name("daemon.lock").read_text("utf-8"))
+        return f": process {owner['pid']}, since {owner['since']}"
+    return ""
+
+
+@contextmanager
+def _logging(file: Path, loud: bool) -> Iterator[None]:
+    """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
+    handlers: list[logging.Handler] = []
+    with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
+    if loud:
+        handlers.append(logging.StreamHandler())
+    names, before = ("vault_memory", "watchdog"), logging.raiseExceptions
+    logging.raiseExceptions = False  # a line that cannot be written is lost, and said nowhere else
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+        for name in names:
+            logging.getLogger(name).addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
+        for handler in handlers:
+            for name in names:
+                logging.getLogger(name).removeHandler(handler)
+            handler.close()

@@ -1,0 +1,127 @@
+"""Owns what can be asked of a daemon: each method's parameters read, done by a Memory, and its document.
+
+Parameters and documents are those of the commands (CONTRACT.md); whatever is wrong with the former is a UsageError.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_memory import render, report, request
+from vault_memory.errors import UsageError
+from vault_memory.memory import Memory
+
+if TYPE_CHECKING:
+    from vault_memory.indexer import Progress
+
+Params = Mapping[str, Any]
+Document = dict[str, Any]
+
+
+class Method(NamedTuple):
+    """What a method does, the parameters it takes, and whether it may take long: then it waits apart from questions."""
+
+    run: Callable[[Memory, Params], Document]
+    takes: frozenset[str] = frozenset()
+    is_slow: bool = False
+
+
+def call(method: Method, memory: Memory, params: Params) -> Document:
+    """Do what was asked; raises UsageError for a parameter that the method does not take."""
+    unknown = sorted(params.keys() - method.takes)
+    if unknown:
+        raise UsageError(
+            f"`{unknown[0]}` is not a parameter of this.", f"Known are: {', '.join(sorted(method.takes))}."
+        )
+    return method.run(memory, params)
+
+
+def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it."""
+    started = time.perf_counter()
+    as_text = _flag(params, "as_text")
+    options = {key: value for key, value in params.items() if key not in ("as_text", "no_journal")}
+    asked = request.build(options, memory.config, rendered=as_text)
+    (answer,) = memory.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
+    document = render.recall_document(answer)
+    if as_text:
+        document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
+    return document | {"seconds": round(time.perf_counter() - started, 4)}
+
+
+def _status(memory: Memory, params: Params) -> Document:
+    return report.status_document(memory.status())
+
+
+def _get(memory: Memory, params: Params) -> Document:
+    path, lines = request.span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
+    most = params.get("max_tokens")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
+    return render.get_document(memory.get(path, lines, most))
+
+
+def _entity(memory: Memory, params: Params) -> Document:
+    name = _text(params, "name")
+    return render.entity_document(memory.entity(name), name, memory.seen)
+
+
+def _entities(memory: Memory, params: Params) -> Document:
+    return render.entities_document(memory.entities()) | render.seen_document(memory.seen)
+
+
+def _opinions(memory: Memory, params: Params) -> Document:
+    entity = params.get("entity") and _text(params, "entity")
+    return render.opinions_document(memory.opinions(entity or None)) | render.seen_document(memory.seen)
+
+
+def _retain(memory: Memory, params: Params) -> Document:
+    confidence = params.get("confidence")
+    if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
+    if confidence is not None and not 0 <= confidence <= 1:
+        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
+    kind = _text(params, "kind") if "kind" in params else "W"
+    bullet = request.bullet(_text(params, "text"), kind, _texts(params, "entity"), confidence)
+    day = request.one_day(_text(params, "date") if "date" in params else None)
+    return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
+
+
+def _index(memory: Memory, params: Params) -> Document:
+    return render.index_document(memory.index(_flag(params, "rebuild"), _texts(params, "paths")))
+
+
+METHODS: Mapping[str, Method] = {
+    "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
+                                         "no_journal", "as_text"})),
+    "status": Method(_status),
+    "get": Method(_get, frozenset({"path", "lines", "max_tokens"})),
+    "entity": Method(_entity, frozenset({"name"})),
+    "entities": Method(_entities),
+    "opinions": Method(_opinions, frozenset({"entity"})),
+    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
+    "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
+}  # fmt: skip
+"""`health` and `shutdown` are the daemon's own."""
+
+
+def _text(params: Params, name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"`{name}` must be text.", "Give it as text.")
+    return value
+
+
+def _texts(params: Params, name: str) -> list[str]:
+    value = params.get(name) or []
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+        raise UsageError(f"`{name}` must be text or a list of texts.", "Give it as text.")
+    return values
+
+
+def _flag(params: Params, name: str) -> bool:
+    value = params.get(name, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"`{name}` must be true or false.", "Leave it out for false.")
+    return value

@@ -1,0 +1,97 @@
+"""Owns how the state of things looks: status, doctor and lint as text and JSON. It decides nothing."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.note import Problem
+from vault_memory.render import Document, clean, plural, schema
+
+if TYPE_CHECKING:
+    from vault_memory.health import Check, Status
+
+MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
+
+
+def status_document(status: "Status", daemon: Document | None = None) -> Document:
+    """The `status@1` document."""
+    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
+    index: Document = {name: getattr(status, name) for name in names}
+    index["embedders"] = [each._asdict() for each in status.embedders]
+    index["why_there"] = status.why_there
+    return schema("status") | {"vault": status.vault, "index": index, "daemon": daemon}
+
+
+def status_text(document: Document) -> str:
+    """A `status@1` document as a line each for vault, index, what it holds, vectors and the daemon."""
+    index = document["index"]
+    lines = [f"vault    {document['vault']}"]
+    if not index["generation"]:
+        lines.append("index    none that can be used: run `memory index`")
+    else:
+        where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
+        state = "up to date" if index["fresh"] else f"{plural(index['pending'], 'note')} behind"
+        counts = ", ".join(plural(index[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
+        lines.append(f"index    {index['path']}{where}, {index['bytes'] / 1e6:.1f} MB, {state}")
+        lines.append(f"holds    {counts}")
+        lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
+    lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
+    return "\n".join(lines)
+
+
+def _vectors(each: dict[str, Any], passages: int) -> str:
+    line = f"vectors  {each['vectors']:,} of {each['id']}"
+    if each["passages"] < passages:
+        line += f", for {each['passages']:,} of {plural(passages, 'passage')}"
+        line += f", {each['without']:,} without one" if each["without"] else ""
+    return line + ("" if each["configured"] else " (not configured now)")
+
+
+def _daemon(daemon: Document) -> list[str]:
+    """How the daemon is, and what it cannot do."""
+    told = "told of every change" if daemon["watching"] == "native" else "looks every few seconds"
+    waits = daemon["oldest_pending_seconds"]
+    waiting = f", {plural(daemon['pending'], 'change')} waiting for {waits:.1f} s" if waits is not None else ""
+    since = f"up {_duration(daemon['uptime_seconds'])}"
+    lines = [f"daemon   process {daemon['pid']}, {since}, {told}{waiting}"]
+    if daemon["indexing"]:
+        lines.append(f"         indexing {daemon['indexing']['done']:,} of {daemon['indexing']['total']:,}")
+    if daemon["why"]:
+        lines += [f"         {clean(daemon['why'])}", *([f"         → {daemon['mend']}"] if daemon["mend"] else [])]
+    if daemon["trouble"]:
+        lines.append(f"         not brought up to date: {clean(daemon['trouble']['what'])}")
+        lines.append(f"         → {clean(daemon['trouble']['mend'])}")
+    if daemon["settings"]:
+        lines.append(f"         the settings stay as they were: {clean(daemon['settings'])}")
+    return lines
+
+
+def _duration(seconds: float) -> str:
+    """`40 s`, `12 min`, `3 h 5 min`, `2 d 4 h`."""
+    minutes = int(seconds // 60)
+    if not minutes:
+        return f"{seconds:.0f} s"
+    if minutes < 60:
+        return f"{minutes} min"
+    hours = minutes // 60
+    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def doctor_document(checks: "Sequence[Check]") -> Document:
+    """The `doctor@1` document."""
+    return schema("doctor") | {"ok": not any(c.level == "error" for c in checks), "checks": [asdict(c) for c in checks]}
+
+
+def doctor_text(checks: "Sequence[Check]") -> str:
+    """A line a check, with what to do about it."""
+    lines = []
+    for check in checks:
+        lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
+        if check.mend:
+            lines.append(f"  {'':11} → {clean(check.mend)}")
+    return "\n".join(lines)
+
+
+def lint_document(found: Sequence[Problem]) -> Document:
+    """The `lint@1` document."""
+    return schema("lint") | {"count": len(found), "problems": problems(found)}

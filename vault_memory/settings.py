@@ -1,0 +1,111 @@
+"""Owns the settings of a process that stays: read again when a file they come from has changed, or when told to.
+
+Obsidian's own settings of the vault count as well: they say what is left out and where the daily notes are.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.config import TELLING, Config, load, user_folder
+from vault_memory.errors import VaultMemoryError
+from vault_memory.vault import Vault
+
+log = logging.getLogger(__name__)
+
+MOST_ENVIRONMENTS = 100
+"""Of so many the comparison is kept: a client has the same variables each time."""
+
+_OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
+
+
+class Settings(NamedTuple):
+    """The settings as they stand; the number grows each time they are read again."""
+
+    config: Config
+    number: int = 0
+
+
+class LiveSettings:
+    """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force."""
+
+    def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
+        self._lock = threading.Lock()
+        self._current = Settings(config)
+        self._changed = changed
+        folder = Vault(config).settings_folder
+        self._files = [
+            user_folder("config", os.environ) / "config.toml", config.vault / ".memory" / "config.toml",
+            *(config.vault / folder / name for name in _OBSIDIAN),
+        ]  # fmt: skip
+        self._stamps = self._looked_at()
+        self._alike: dict[frozenset[tuple[str, str]], tuple[int, bool]] = {}
+        self.trouble = ""
+        """Why the files as they are now are not in force, or ""."""
+
+    def current(self) -> Settings:
+        """The settings, after a look at the times of their files."""
+        with self._lock:
+            stamps = self._looked_at()
+            if stamps == self._stamps:
+                return self._current
+            self._stamps = stamps
+        return self.read_again()
+
+    def read_again(self) -> Settings:
+        """The settings as the files have them now."""
+        try:
+            config = load(str(self._current.config.vault))
+            trouble = ""
+        except VaultMemoryError as error:
+            config, trouble = None, f"{error} {error.next_step}"
+            log.warning("the settings stay as they were: %s", trouble)
+        with self._lock:
+            self.trouble = trouble
+            if config is None:
+                return self._current
+            self._current = Settings(config, self._current.number + 1)
+            log.info("the settings were read again")
+        self._changed()
+        return self._current
+
+    def are_those_of(self, environ: Mapping[str, str]) -> bool:
+        """Whether a process with these variables (those of `TELLING` that it has) would give the same answers."""
+        current, key = self._current, frozenset(environ.items())
+        number, same = self._alike.get(key, (-1, False))
+        if number != current.number:
+            same = _are_alike(current.config, environ)
+            if len(self._alike) > MOST_ENVIRONMENTS:
+                self._alike.clear()
+            self._alike[key] = (current.number, same)
+        return same
+
+    def _looked_at(self) -> list[tuple[int, int] | None]:
+        return [_stamp(file) for file in self._files]
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _are_alike(config: Config, environ: Mapping[str, str]) -> bool:
+    others = {name: value for name, value in os.environ.items() if name not in TELLING} | dict(environ)
+    named = ["TZ"]
+    if "ollama" in (config.embedding_provider, config.rerank_provider):
+        named.append("OLLAMA_HOST")
+    if any(others.get(name) != os.environ.get(name) for name in named):
+        return False
+    if user_folder("data", others) != user_folder("data", os.environ):
+        return False
+    try:
+        return replace(load(str(config.vault), others), vault=config.vault) == config
+    except VaultMemoryError:
+        return False  # that process is to say so itself
