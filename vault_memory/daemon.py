@@ -13,6 +13,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ from typing import Any
 
 from vault_memory import __version__, address, methods, places
 from vault_memory.config import Config, user_folder
-from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
@@ -63,7 +64,8 @@ class Daemon:
         first = Memory(config)
         self._root, self._index_path = first.vault.root, first.index_path
         self._watcher = Watcher(self._root, self._pending, self._linked)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._backfill)
+        self._filling: threading.Thread | None = None
         self._warm: tuple[int, WarmMemory] | None = None
         self._answers = ThreadPoolExecutor(1, "answers")
         self._jobs = ThreadPoolExecutor(1, "jobs")
@@ -158,6 +160,7 @@ class Daemon:
             raise NotRunningError("The daemon has other settings than this process.", "")
         if method.is_slow:
             return methods.call(method, Memory(settings.config), params)
+        self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
         with self._gate.passing():
             return methods.call(method, self._warm_memory(), params)
 
@@ -170,9 +173,9 @@ class Daemon:
         return self._warm[1]
 
     def _told(self) -> Told:
-        """What the watcher knows, after a moment for the few notes that were saved just now."""
-        pending = self._pending.settle(SETTLE_SECONDS)
-        return Told(self._upkeep.is_sure(), pending)
+        if self._watcher.is_misled():
+            self._pending.add_everything()
+        return Told(self._upkeep.is_sure(), self._pending.count)
 
     def _keeper(self) -> Keeper:
         """The Keeper that upkeep works with; made anew when the settings were read again."""
@@ -180,6 +183,27 @@ class Daemon:
         if self._kept is None or self._kept[0] != settings.number:
             self._kept = settings.number, Keeper(settings.config)
         return self._kept[1]
+
+    def _backfill(self) -> None:
+        """Have the vectors of a configured embedder made meanwhile; a server that is away is asked another time."""
+        if self._settings.current().config.embedding_provider == "builtin" or (
+            self._filling and self._filling.is_alive()
+        ):
+            return
+        # A thread that ends with the process: a slow server must not keep it, and each batch is kept as it comes.
+        self._filling = threading.Thread(target=self._fill, name="backfill", daemon=True)
+        self._filling.start()
+
+    def _fill(self) -> None:
+        try:
+            filled = Memory(self._settings.current().config).backfill()
+        except VaultMemoryError as error:
+            log.warning("no vectors were made: %s", error)
+            return
+        if filled and (filled.embedded or filled.stopped):
+            log.info(
+                "%s: %d embedded, %d waiting. %s", filled.embedder, filled.embedded, filled.waiting, filled.stopped
+            )
 
     def _linked(self) -> Mapping[str, str]:
         return self._kept[1].linked if self._kept else {}

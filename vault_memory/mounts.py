@@ -1,11 +1,14 @@
 """Owns what is known of file systems: where one is mounted, and which kinds tell nobody what others change in them."""
 
+import os
+import select
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_MOUNTS = Path("/proc/self/mounts")
+_MOUNTS = Path("/proc/self/mountinfo")
 
 _NETWORK = ("nfs", "cifs", "smb", "sshfs", "fuse.", "9p", "afpfs", "webdav", "davfs")
 """Where locks and a database are not safe either."""
@@ -15,10 +18,47 @@ _SILENT = (*_NETWORK, "fuse", "fuseblk", "virtiofs", "vboxsf", "prl_fs", "drvfs"
 
 
 class Mount(NamedTuple):
-    """A mounted file system: its folder and its kind."""
+    """A mounted file system: its folder, its kind, and a number that the same one has not again when it comes back."""
 
     folder: Path
     kind: str
+    number: int = 0
+
+
+class Changes:
+    """Calls `tell` when something was mounted or unmounted at, above or below a folder. Linux only.
+
+    It does so from a thread that sleeps until the kernel says that the table of mounts has changed.
+    """
+
+    def __init__(self, root: Path, tell: Callable[[], None]) -> None:
+        self._root, self._tell = root, tell
+        self._stop: int | None = None
+
+    def start(self) -> None:
+        """Begin, if it has not begun."""
+        if self._stop is not None or not _MOUNTS.exists():
+            return
+        stopped, self._stop = os.pipe()
+        threading.Thread(target=self._run, args=(stopped,), name="mounts", daemon=True).start()
+
+    def stop(self) -> None:
+        """End."""
+        if self._stop is not None:
+            os.close(self._stop)
+            self._stop = None
+
+    def _run(self, stopped: int) -> None:
+        with open(_MOUNTS, "rb") as table:
+            known = _around(self._root)
+            poll = select.poll()
+            poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
+            poll.register(stopped, select.POLLIN)
+            while stopped not in dict(poll.poll()):
+                before, known = known, _around(self._root)
+                if known != before:
+                    self._tell()
+        os.close(stopped)
 
 
 def network(folder: Path) -> str:
@@ -31,6 +71,11 @@ def silent(root: Path) -> list[Mount]:
     """The file systems at and below a folder that do not tell of every change."""
     below = [mount for mount in _mounts() if root in mount.folder.parents]
     return [mount for mount in (Mount(root, _on(root)), *below) if mount.kind.startswith(_SILENT)]
+
+
+def _around(root: Path) -> list[Mount]:
+    """What is mounted at, above and below a folder."""
+    return [m for m in _mounts() if root == m.folder or root in m.folder.parents or m.folder in root.parents]
 
 
 def _on(folder: Path) -> str:
@@ -51,9 +96,11 @@ def _mounts() -> Iterator[Mount]:
     except OSError:
         return
     for line in lines:
-        fields = line.split(" ")
-        if len(fields) > 2:
-            yield Mount(Path(_plain(fields[1])), fields[2])
+        # proc(5): number, parent, device, root, folder, options, optional fields, a lone dash, kind, source, options.
+        fields, _, rest = line.partition(" - ")
+        parts = fields.split(" ")
+        if len(parts) > 4 and rest:
+            yield Mount(Path(_plain(parts[4])), rest.split(" ")[0], int(parts[0]))
 
 
 def _plain(text: str) -> str:

@@ -30,6 +30,8 @@ class Batch(NamedTuple):
 class _Waiting(NamedTuple):
     first: float
     last: float
+    not_before: float = 0.0
+    """What failed is left alone until then, unless another event comes."""
 
 
 class Pending:
@@ -86,26 +88,25 @@ class Pending:
                 self._changed.wait(max(following - now, 0.0))
             return None
 
-    def done(self, batch: Batch, left: bool = False) -> None:
-        """Say that a batch has been dealt with; what is `left` of it goes back, due after another pause."""
+    def done(self, batch: Batch, left: Iterable[str] = (), pause_seconds: float = 0.0) -> None:
+        """Say that a batch has been dealt with; paths that are `left` go back, and wait for so long."""
         with self._changed:
             self._in_hand = Batch({})
-            if left:
-                now = self._clock()
-                for path, first in batch.paths.items():
-                    known = self._paths.get(path)
-                    self._paths[path] = _Waiting(first, known.last if known else now)
-                if batch.everything and self._everything is None:
-                    self._everything = now
+            now = self._clock()
+            for path in left:
+                first = batch.paths.get(path, now)
+                known = self._paths.get(path)
+                # An event that came meanwhile is not made to wait.
+                self._paths[path] = known._replace(first=first) if known else _Waiting(first, now, now + pause_seconds)
             self._changed.notify_all()
 
     def settle(self, seconds: float, few: int = FEW) -> int:
         """Have what waits looked at now and wait for that, if it is only a few paths; returns how many still wait."""
         until = self._clock() + seconds
         with self._changed:
-            while 0 < (count := self._count()) <= few and self._everything is None and not self._stopped:
+            while 0 < (count := self._count()) <= few and not self._stopped:
                 left = until - self._clock()
-                if left <= 0:
+                if left <= 0 or self._everything is not None or self._is_held_back():
                     break
                 self._hurry = True
                 self._changed.notify_all()
@@ -135,6 +136,11 @@ class Pending:
         everything = self._everything is not None or self._in_hand.everything
         return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
 
+    def _is_held_back(self) -> bool:
+        """Whether all that waits has failed before, so that there is nothing to wait for."""
+        now = self._clock()
+        return not self._in_hand.paths and all(waiting.not_before > now for waiting in self._paths.values())
+
     def _gap(self) -> float:
         return LONE_SECONDS if len(self._paths) <= FEW else BURST_SECONDS
 
@@ -144,11 +150,7 @@ class Pending:
             self._paths, self._everything = {}, None
             return batch
         gap = 0.0 if self._hurry else self._gap()
-        due = {
-            path: waiting.first
-            for path, waiting in self._paths.items()
-            if now - waiting.last >= gap or now - waiting.first >= LATEST_SECONDS
-        }
+        due = {path: waiting.first for path, waiting in self._paths.items() if now >= _due_at(waiting, gap)}
         for path in due:
             del self._paths[path]
         return Batch(due) if due else None
@@ -156,5 +158,8 @@ class Pending:
     def _next(self) -> float:
         """When the next path is due."""
         gap = self._gap()
-        times = (min(waiting.last + gap, waiting.first + LATEST_SECONDS) for waiting in self._paths.values())
-        return min(times, default=float("inf"))
+        return min((_due_at(waiting, gap) for waiting in self._paths.values()), default=float("inf"))
+
+
+def _due_at(waiting: _Waiting, gap: float) -> float:
+    return max(min(waiting.last + gap, waiting.first + LATEST_SECONDS), waiting.not_before)

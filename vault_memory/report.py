@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.note import Problem
-from vault_memory.render import Document, clean, plural, schema
+from vault_memory.render import Document, clean, plural, problems, schema
 
 if TYPE_CHECKING:
     from vault_memory.health import Check, Status

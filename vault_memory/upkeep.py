@@ -10,7 +10,8 @@ How a turn goes, and why in this order:
 import logging
 import threading
 import time
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Collection
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -82,12 +83,13 @@ class _StoppedError(Exception):
 class Upkeep(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `keeper` gives the Keeper of the settings as they stand; `after` is called after each run that changed something.
+    `keeper` gives the Keeper of the settings as they stand; `after` is called after each run that changed something
+    or looked at everything.
     """
 
     def __init__(
         self, keeper: "Callable[[], Keeper]", pending: Pending, watcher: Watcher, gate: Gate,
-        after: Callable[["Report"], None] = lambda report: None,
+        after: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         super().__init__(name="upkeep", daemon=True)
         self._keeper, self._pending, self._watcher, self._gate, self._after = keeper, pending, watcher, gate, after
@@ -126,6 +128,8 @@ class Upkeep(threading.Thread):
         self._watcher.stop()
 
     def _pause(self) -> float:
+        if self.trouble:
+            return self._retry_seconds()
         if self._watcher.reach.is_whole:
             return RECONCILE_SECONDS
         return max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
@@ -133,29 +137,36 @@ class Upkeep(threading.Thread):
     def _turn(self, batch: Batch) -> None:
         everything = batch.everything or not self.is_sure()
         if everything:
-            before = self._watcher.reach
-            self._watcher.check()
-            if self._watcher.reach != before:
-                self._say_reach()
-        left = True
+            self._watch_anew()
+        left: Collection[str] = ()
         try:
             report = self._refresh(None if everything else batch)
-            left = bool(report.pending)
+            left = {problem.path for problem in report.failed} & batch.paths.keys()
         except _StoppedError:
             pass
         except VaultMemoryError as error:
+            left = batch.paths
             self._failed(str(error), error.next_step, isinstance(error, BusyError))
         except Exception as error:  # this thread must outlive whatever happens in one run
-            log.exception("a run failed")
-            what = f"Unexpected: {type(error).__name__}: {error}"
-            self._failed(what, "Look into the log, and please report it.", False)
+            left = batch.paths
+            # Without the error's own text, which may hold a note's.
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            log.error("a run failed: %s\n%s", type(error).__name__, trace)
+            self._failed(f"{type(error).__name__}: {error}", "Look into the log, and please report it.", False)
         finally:
             self.progress = (0, 0)
-            self._pending.done(batch, left)
             self.looked.set()
-        if left:
-            self._stopping.wait(min(RETRY_SECONDS[0] * 2**self._retries, RETRY_SECONDS[1]))
-            self._retries += 1
+        self._retries = self._retries + 1 if left or self.trouble else 0
+        self._pending.done(batch, left, self._retry_seconds())
+
+    def _watch_anew(self) -> None:
+        before = self._watcher.reach
+        self._watcher.check()
+        if self._watcher.reach != before:
+            self._say_reach()
+
+    def _retry_seconds(self) -> float:
+        return float(min(RETRY_SECONDS[0] * 2 ** max(self._retries - 1, 0), RETRY_SECONDS[1]))
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started = time.monotonic()
@@ -165,10 +176,11 @@ class Upkeep(threading.Thread):
             self._walk_seconds = seconds
         if self.trouble:
             log.info("the index can be brought up to date again")
-        self.trouble, self._retries = None, 0
+            self.trouble = None
         if report.changed or report.rebuilt or report.failed:
             self._say(report, seconds)
-            self._after(report)
+        if report.changed or report.rebuilt or batch is None:
+            self._after()
         return report
 
     def _step(self, done: int, total: int, passages: int) -> None:

@@ -6,8 +6,11 @@ that vanished goes on answering from what is held open, and says so, while it is
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
 
 from vault_memory import schema
 from vault_memory.config import Config
@@ -51,6 +54,9 @@ class WarmMemory(Memory):
         """Close the index that is held open."""
         if self._held:
             held, self._held = self._held, None
+            if _file(self.index_path) != held.file:
+                # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
+                held.store.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             held.store.close()
 
     @contextmanager
@@ -81,16 +87,23 @@ class WarmMemory(Memory):
 
     def _current(self) -> Held | None:
         """The index as it lies there now, or what is left of it."""
-        with suppress(FileNotFoundError):
-            status = os.stat(self.index_path)
-            file = (status.st_dev, status.st_ino)
-            held = self._held
-            if held and held.file == file and held.store.meta("fingerprint") == self._settings().fingerprint():
-                return held
-            self.close()
-            store, _ = self._open()
-            self._held = Held(store, file, super().engine(store)) if store else None
-            return self._held
-        if self._held:
-            self._index_lost()
+        file, held = _file(self.index_path), self._held
+        if file is None:
+            if held:
+                self._index_lost()
+            return held
+        if held and held.file == file and held.store.meta("fingerprint") == self._settings().fingerprint():
+            return held
+        self.close()
+        store, _ = self._open()
+        self._held = Held(store, file, super().engine(store)) if store else None
         return self._held
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

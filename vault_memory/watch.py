@@ -69,11 +69,15 @@ class Watcher:
         self._root, self._pending, self._linked = root, pending, linked
         self._observer: BaseObserver | None = None
         self._identity: Identity | None = None
+        self._mounts = mounts.Changes(root, self._remounted)
+        self._is_stale = False
         self.reach = Reach("not started")
 
     def start(self) -> None:
         """Begin to watch, in place of what was watched before; `reach` says with what success."""
         self.stop()
+        self._is_stale = False
+        self._mounts.start()
         self._identity = _identity(self._root)
         handler = _Handler(self._events)
         observer: BaseObserver = Observer()
@@ -92,6 +96,7 @@ class Watcher:
     def stop(self) -> None:
         """Watch no longer."""
         _overflows.discard(self._pending.add_everything)
+        self._mounts.stop()
         if self._observer is not None:
             observer, self._observer = self._observer, None
             observer.stop()
@@ -99,12 +104,16 @@ class Watcher:
 
     def is_whole(self) -> bool:
         """Whether every change is told of, as far as can be known at the cost of one look at the vault's folder."""
-        return self.reach.is_whole and self._identity is not None and _identity(self._root) == self._identity
+        return self.reach.is_whole and not self.is_misled()
+
+    def is_misled(self) -> bool:
+        """Whether another folder, or none, is at the vault's path than the one that is watched."""
+        return self._is_stale or self._identity is None or _identity(self._root) != self._identity
 
     def check(self) -> bool:
         """Look whether everything is still watched, and mend what is not; whether changes may have been missed."""
-        alive = self._observer is not None and all(e.is_alive() for e in self._observer.emitters)
-        if not alive or _identity(self._root) != self._identity:
+        alive = self._observer is not None and all(emitter.is_alive() for emitter in self._observer.emitters)
+        if not alive or self.is_misled():
             self.start()
             return True
         before = self.reach
@@ -131,6 +140,11 @@ class Watcher:
             f"{watches:,} of {folders:,} folders are watched",
             "Make every folder readable; `memory doctor` names those that are not.",
         )
+
+    def _remounted(self) -> None:
+        """Watches go silently with what was mounted, and do not come back with it."""
+        self._is_stale = True
+        self._pending.add_everything()
 
     def _events(self, event: FileSystemEvent) -> None:
         found = list(self._dirty(event))
