@@ -70,6 +70,7 @@ class Keeper:
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
+        self._refuse_absent()
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             report = self._index(rebuild, [self._below(path) for path in paths], progress)
@@ -83,6 +84,7 @@ class Keeper:
 
         Stops after `deadline` (time.monotonic), and the report says how much is left; raises like `index`.
         """
+        self._refuse_absent()
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             if paths is None or self.unusable():
                 schema.sweep(self.index_path)
@@ -100,7 +102,7 @@ class Keeper:
             if absolute == base or base in absolute.parents:
                 return "" if absolute == base else absolute.relative_to(base).as_posix()
         inside = Path(os.path.normpath(self.vault.root / path))
-        if inside.exists() and self.vault.root in inside.parents:
+        if self.vault.root in inside.parents and os.path.lexists(inside):
             return inside.relative_to(self.vault.root).as_posix()
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
@@ -198,6 +200,11 @@ class Keeper:
                 with closing(Store.open(self.index_path)) as old, schema.writing(store.connection):
                     spaces.carry_over(store, old)
 
+    def _refuse_absent(self) -> None:
+        """Refuse before the index's folder is made anew in what may be the place of a drive that is not mounted."""
+        if not self.index_path.exists():
+            self._refuse_empty(self.vault.walk())
+
     def _refuse_empty(self, walk: Walk) -> None:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
         if walk.files:
@@ -277,6 +284,7 @@ class Keeper:
         with schema.spoken(self.index_path):
             opened, _ = self._open()
             if opened is None:
+                self._refuse_empty(walk)
                 with places.writer_lock(self.index_path, LOCK_SECONDS):
                     report = self._index(False, [], progress)
             with closing(opened or Store.open(self.index_path)) as store:

@@ -13,7 +13,7 @@ LONE_SECONDS = 0.05
 """How long a path must be left alone: an editor's save is several events within some milliseconds."""
 
 BURST_SECONDS = 0.2
-"""The same while more than `FEW` paths wait: one look at a folder serves them all."""
+"""While more than `FEW` paths wait none may have had an event for so long: one look at a folder serves them all."""
 
 LATEST_SECONDS = 1.0
 
@@ -41,6 +41,7 @@ class Pending:
         self._clock = clock
         self._changed = threading.Condition()
         self._paths: dict[str, _Waiting] = {}
+        self._latest = 0.0
         self._everything: float | None = None
         self._in_hand = Batch({})
         self._hurry = False
@@ -51,7 +52,7 @@ class Pending:
     def add(self, paths: Iterable[str]) -> None:
         """Note an event at each of these paths."""
         with self._changed:
-            now = self._clock()
+            now = self._latest = self._clock()
             for path in paths:
                 known = self._paths.get(path)
                 self._paths[path] = _Waiting(known.first if known else now, now)
@@ -141,25 +142,22 @@ class Pending:
         now = self._clock()
         return not self._in_hand.paths and all(waiting.not_before > now for waiting in self._paths.values())
 
-    def _gap(self) -> float:
-        return LONE_SECONDS if len(self._paths) <= FEW else BURST_SECONDS
-
     def _due(self, now: float) -> Batch | None:
         if self._everything is not None:
             batch = Batch({path: waiting.first for path, waiting in self._paths.items()}, everything=True)
             self._paths, self._everything = {}, None
             return batch
-        gap = 0.0 if self._hurry else self._gap()
-        due = {path: waiting.first for path, waiting in self._paths.items() if now >= _due_at(waiting, gap)}
+        due = {path: waiting.first for path, waiting in self._paths.items() if now >= self._due_at(waiting)}
         for path in due:
             del self._paths[path]
         return Batch(due) if due else None
 
     def _next(self) -> float:
         """When the next path is due."""
-        gap = self._gap()
-        return min((_due_at(waiting, gap) for waiting in self._paths.values()), default=float("inf"))
+        return min(map(self._due_at, self._paths.values()), default=float("inf"))
 
-
-def _due_at(waiting: _Waiting, gap: float) -> float:
-    return max(min(waiting.last + gap, waiting.first + LATEST_SECONDS), waiting.not_before)
+    def _due_at(self, waiting: _Waiting) -> float:
+        if self._hurry:
+            return waiting.not_before
+        quiet = waiting.last + LONE_SECONDS if len(self._paths) <= FEW else self._latest + BURST_SECONDS
+        return max(min(quiet, waiting.first + LATEST_SECONDS), waiting.not_before)

@@ -9,6 +9,8 @@ import contextlib
 import logging
 import os
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +43,9 @@ EVENTS: list[type[FileSystemEvent]] = [
 
 LIMIT = "/proc/sys/fs/inotify/max_user_watches"
 
+warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+"""watchdog's, when a folder that was moved out of the vault comes back at once: it is watched all the same."""
+
 _OVERFLOW = "overflow"
 """watchdog tells no handler that the kernel's queue of events was full: it only logs a line with this word."""
 
@@ -71,6 +76,7 @@ class Watcher:
         self._identity: Identity | None = None
         self._mounts = mounts.Changes(root, self._remounted)
         self._is_stale = False
+        self._threads: set[threading.Thread] = set()
         self.reach = Reach("not started")
 
     def start(self) -> None:
@@ -80,6 +86,7 @@ class Watcher:
         self._mounts.start()
         self._identity = _identity(self._root)
         handler = _Handler(self._events)
+        before = set(threading.enumerate())
         observer: BaseObserver = Observer()
         try:
             observer.schedule(handler, str(self._root), recursive=True, event_filter=EVENTS)
@@ -89,7 +96,7 @@ class Watcher:
                 observer.stop()
             self.reach = _unwatched(error)
             return
-        self._observer = observer
+        self._observer, self._threads = observer, set(threading.enumerate()) - before
         _overflows.add(self._pending.add_everything)
         self.reach = self._measured()
 
@@ -107,12 +114,12 @@ class Watcher:
         return self.reach.is_whole and not self.is_misled()
 
     def is_misled(self) -> bool:
-        """Whether another folder, or none, is at the vault's path than the one that is watched."""
+        """Whether something else is watched than what is there, such as another folder at the vault's path."""
         return self._is_stale or self._identity is None or _identity(self._root) != self._identity
 
     def check(self) -> bool:
         """Look whether everything is still watched, and mend what is not; whether changes may have been missed."""
-        alive = self._observer is not None and all(emitter.is_alive() for emitter in self._observer.emitters)
+        alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
         if not alive or self.is_misled():
             self.start()
             return True
@@ -130,16 +137,15 @@ class Watcher:
         watches = _watches()
         if watches is None:
             return Reach()
-        folders = _folders(self._root)
-        if watches >= folders:
-            return Reach()
-        most = _read_number(LIMIT)
-        if most is not None and folders >= most - watches:
-            return _limited(f"{watches:,} of {folders:,} folders are watched: the system's limit is reached")
-        return Reach(
-            f"{watches:,} of {folders:,} folders are watched",
-            "Make every folder readable; `memory doctor` names those that are not.",
-        )
+        readable, unreadable = _folders(self._root)
+        if watches < readable:
+            return _limited(f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached")
+        if unreadable:
+            what = f"{unreadable[0]} cannot be watched" + (
+                f", and {len(unreadable) - 1} more" if unreadable[1:] else ""
+            )
+            return Reach(what, "Make it readable, or leave it out.")
+        return Reach()
 
     def _remounted(self) -> None:
         """Watches go silently with what was mounted, and do not come back with it."""
@@ -150,6 +156,10 @@ class Watcher:
         found = list(self._dirty(event))
         if found:
             self._pending.add(found)
+        if found and isinstance(event, DirDeletedEvent):
+            # It may have been moved out of the vault: it is still watched then, and by its old name.
+            self._is_stale = True
+            self._pending.add_everything()
 
     def _dirty(self, event: FileSystemEvent) -> Iterator[str]:
         linked = self._linked()
@@ -241,14 +251,20 @@ def _watches() -> int | None:
     return count
 
 
-def _folders(root: Path) -> int:
-    """How many folders there are, hidden ones too: all of them are watched."""
-    count, pending = 0, [str(root)]
+def _folders(root: Path) -> tuple[int, list[str]]:
+    """How many folders can be read, hidden ones too, for all of them are watched; and those that cannot."""
+    readable, unreadable, pending = 0, [], [str(root)]
     while pending:
-        count += 1
-        with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
-            pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
-    return count
+        folder = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            readable += 1
+        except FileNotFoundError:
+            continue
+        except OSError:
+            unreadable.append(folder)
+    return readable, unreadable
 
 
 def _read_number(file: str) -> int | None:

@@ -1,6 +1,6 @@
 """Owns the `index` command."""
 
-from pathlib import Path
+import os
 
 import click
 
@@ -36,7 +36,8 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
             click.echo(render.backfill_text(filled), err=True)
         for problem in report.failed:
             click.echo(render.problem_line(problem), err=True)
-    gone = [path for path in paths if not (Path(path).exists() or (memory.vault.root / path).exists())]
+    root = memory.vault.root
+    gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
     if gone and not report.removed:
         shared.note(f"there is no {' and no '.join(gone)}")
     click.get_current_context().exit(1 if report.failed else 0)

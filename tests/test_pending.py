@@ -1,0 +1,187 @@
+"""What waits to be looked at: when it is due, and what is said of it meanwhile."""
+
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.pending import BURST_SECONDS, FEW, LATEST_SECONDS, LONE_SECONDS, Batch, Pending
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def taken(pending: Pending) -> Batch | None:
+    """The batch that is due now, without waiting."""
+    return pending.wait(0.0)
+
+
+def test_a_lone_save_is_due_shortly_after_its_last_event(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["a.md"])
+    clock.now += LONE_SECONDS * 0.9
+    assert taken(pending) is None
+    pending.add(["a.md"])  # the second event of the same save
+    clock.now += LONE_SECONDS * 0.9
+    assert taken(pending) is None
+    clock.now += LONE_SECONDS * 0.2
+    assert taken(pending) == Batch({"a.md": 100.0})
+
+
+def test_one_that_is_saved_all_the_time_is_due_after_a_second(clock: Clock) -> None:
+    pending = Pending(clock)
+    for _ in range(100):
+        pending.add(["a.md"])
+        clock.now += LATEST_SECONDS / 50
+        if clock.now - 100.0 < LATEST_SECONDS - 0.01:
+            assert taken(pending) is None
+        elif batch := taken(pending):
+            assert clock.now - batch.paths["a.md"] <= LATEST_SECONDS + 0.03
+            return
+    pytest.fail("never due")
+
+
+def test_a_burst_is_one_batch_once_it_takes_breath(clock: Clock) -> None:
+    pending = Pending(clock)
+    for n in range(FEW * 3):
+        pending.add([f"{n}.md"])
+        clock.now += 0.01
+    clock.now += LONE_SECONDS
+    assert taken(pending) is None
+    clock.now += BURST_SECONDS
+    batch = taken(pending)
+    assert batch is not None and len(batch.paths) == FEW * 3
+
+
+def test_everything_is_due_at_once_with_all_that_waits(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["a.md"])
+    pending.add_everything()
+    assert pending.count == 2
+    assert taken(pending) == Batch({"a.md": 100.0}, everything=True)
+    assert pending.count == 2  # in hand
+
+
+def test_what_is_in_hand_counts_until_it_is_done(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["a.md"])
+    clock.now += 1
+    batch = taken(pending)
+    assert batch is not None
+    clock.now += 2
+    assert (pending.count, pending.oldest_seconds) == (1, 3.0)
+    pending.done(batch)
+    assert (pending.count, pending.oldest_seconds) == (0, None)
+
+
+def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["bad.md"])
+    clock.now += 1
+    batch = taken(pending)
+    assert batch is not None
+    pending.done(batch, left=["bad.md"], pause_seconds=60.0)
+    assert (pending.count, pending.oldest_seconds) == (1, 1.0)
+    pending.add(["good.md"])
+    clock.now += LONE_SECONDS
+    assert taken(pending) == Batch({"good.md": 101.0})
+    pending.done(Batch({"good.md": 101.0}))
+    clock.now += 59
+    assert taken(pending) is None
+    clock.now += 1
+    assert taken(pending) == Batch({"bad.md": 100.0})
+
+
+def test_an_event_at_what_failed_makes_it_due_again(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["bad.md"])
+    clock.now += 1
+    batch = taken(pending)
+    assert batch is not None
+    pending.done(batch, left=["bad.md"], pause_seconds=60.0)
+    pending.add(["bad.md"])
+    clock.now += LONE_SECONDS
+    assert taken(pending) == Batch({"bad.md": 100.0})
+
+
+def test_an_event_while_it_was_in_hand_is_not_made_to_wait(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(["a.md"])
+    clock.now += 1
+    batch = taken(pending)
+    assert batch is not None
+    pending.add(["a.md"])
+    pending.done(batch, left=["a.md"], pause_seconds=60.0)
+    clock.now += LONE_SECONDS
+    assert taken(pending) == Batch({"a.md": 100.0})
+
+
+def test_whoever_settles_has_a_few_looked_at_now() -> None:
+    pending = Pending()
+    done: list[str] = []
+
+    def work() -> None:
+        while batch := pending.wait(10.0):
+            done.extend(batch.paths)
+            pending.done(batch)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    pending.add(["a.md", "b.md"])
+    assert pending.settle(10.0) == 0
+    assert sorted(done) == ["a.md", "b.md"]
+    pending.stop()
+    worker.join(10)
+    assert not worker.is_alive()
+
+
+def test_nobody_waits_for_many_or_for_what_failed(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.add(f"{n}.md" for n in range(FEW + 1))
+    assert pending.settle(1000.0) == FEW + 1
+    failed = Pending(clock)
+    failed.add(["bad.md"])
+    clock.now += 1
+    batch = taken(failed)
+    assert batch is not None
+    failed.done(batch, left=["bad.md"], pause_seconds=60.0)
+    assert failed.settle(1000.0) == 1
+
+
+def test_a_stop_lets_everybody_go() -> None:
+    pending = Pending()
+    threading.Timer(0.05, pending.stop).start()
+    assert pending.wait(60.0) is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.floats(0.0, 0.5)), max_size=60))
+def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) -> None:
+    clock = Clock()
+    pending = Pending(clock)
+    added: dict[str, float] = {}
+    for path, pause in events:
+        pending.add([path])
+        added.setdefault(path, clock.now)
+        clock.now += pause
+        batch = taken(pending)
+        if batch:
+            assert all(added.pop(name) == first for name, first in batch.paths.items())
+            pending.done(batch)
+        assert all(clock.now - first < LATEST_SECONDS for first in added.values())
+        assert pending.count == len(added)
+    clock.now += LATEST_SECONDS
+    batch = taken(pending)
+    assert (batch.paths if batch else {}) == added

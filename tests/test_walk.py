@@ -1,0 +1,90 @@
+"""Looking at some paths only: the same as looking at everything, for what lies there."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vaults import fill, obeying_permissions, put, run
+
+from vault_memory.config import Config
+from vault_memory.errors import RefusedError
+from vault_memory.vault import Vault
+
+NOTES = {
+    "a.md": "a", "deep/b.md": "b", "deep/er/c.md": "c", "deep/er/d.txt": "no note", "Out/x.md": "x",
+    ".trash/gone.md": "gone", "deep/.hidden/h.md": "h", "deep/e (conflicted copy 2025).md": "copy", "Ünder/ü.md": "u",
+}  # fmt: skip
+PATHS = [*NOTES, "", "deep", "deep/er", "Out", "nowhere.md", "deep/nowhere/n.md", "a.md/b.md", ".trash", "link.md"]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    root = fill(tmp_path / "vault", NOTES)
+    (root / "link.md").symlink_to(root / "deep/er/d.txt")
+    (root / "linked").symlink_to(root / "deep")
+    return Vault(Config(vault=root, ignore=("Out/*",)))
+
+
+def is_at(path: str, places: list[str]) -> bool:
+    return any(place in ("", path) or path.startswith(f"{place}/") for place in places)
+
+
+@given(st.data())
+def test_a_look_sees_what_a_walk_sees_there(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    root = fill(tmp_path_factory.getbasetemp() / "looked-at", NOTES)
+    if not (root / "link.md").is_symlink():
+        (root / "link.md").symlink_to(root / "deep/er/d.txt")
+    vault = Vault(Config(vault=root, ignore=("Out/*",)))
+    at = data.draw(st.lists(st.sampled_from(PATHS), max_size=5))
+    walk, look = vault.walk(), vault.look(at)
+    assert look.files == {path: file for path, file in walk.files.items() if is_at(path, at)}
+    assert look.covered is None or all(is_at(path, at) for path in look.covered)
+
+
+def test_what_is_left_out_is_seen_to_be_no_note(vault: Vault) -> None:
+    look = vault.look(["Out/x.md", ".trash/gone.md", "deep/.hidden/h.md", "linked/b.md", "deep/er/d.txt"])
+    assert look.files == {}
+    assert look.covered == {"Out/x.md", ".trash/gone.md", "deep/.hidden/h.md", "linked/b.md", "deep/er/d.txt"}
+
+
+def test_a_link_is_a_note_under_its_own_name_and_says_what_it_leads_to(vault: Vault) -> None:
+    assert list(vault.look(["link.md"]).files) == ["link.md"]
+    assert vault.look(["link.md"]).linked == vault.walk().linked == {"deep/er/d.txt": "link.md"}
+
+
+def test_a_folder_that_is_gone_is_covered_with_all_below(vault: Vault) -> None:
+    (vault.root / "deep").rename(vault.root.parent / "elsewhere")
+    look = vault.look(["deep/er/c.md", "deep"])
+    assert (look.files, look.covered, look.unreadable) == ({}, {"deep"}, [])
+
+
+def test_names_that_differ_in_case_are_looked_at_together(vault: Vault) -> None:
+    """On a file system that takes them for one, only the listing tells under which name the file is now."""
+    put(vault.root, "A.MD", "another")
+    assert vault.look(["a.md"]).covered == {"a.md", "A.MD"}
+    os.replace(vault.root / "a.md", vault.root / "A.md")
+    assert set(vault.look(["a.md"]).files) == {"A.MD", "A.md"}
+
+
+def test_a_vault_that_is_gone_is_refused_whatever_is_looked_at(vault: Vault) -> None:
+    vault.root.rename(vault.root.parent / "elsewhere")
+    for path in ("a.md", "deep/b.md", "nowhere/n.md", ""):
+        with pytest.raises(RefusedError):
+            vault.look([path])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of folders are a POSIX matter")
+def test_what_cannot_be_looked_at_is_not_gone(vault: Vault) -> None:
+    first = obeying_permissions()
+    vault_file = vault.root / "deep/er/c.md"
+    assert run(vault.root, "index").returncode == 0
+    (vault.root / "deep/er").chmod(0)
+    try:
+        said = run(vault.root, "index", str(vault_file), "--json", first=first)
+        assert '"removed": 0' in said.stdout and "cannot be read" in said.stdout
+    finally:
+        (vault.root / "deep/er").chmod(0o755)
+    assert vault_file.exists()

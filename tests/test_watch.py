@@ -1,0 +1,476 @@
+"""Every kind of event, on a real vault under a real watchdog: the index follows, without a look at everything.
+
+The next look at everything would come after five minutes: what these tests wait for has to be told of.
+"""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from vaults import age, fill, index_digest, memory, opened, paths, put, snapshot
+
+from vault_memory import mounts, watch
+from vault_memory.memory import Memory
+from vault_memory.pending import Pending
+from vault_memory.upkeep import Gate, Upkeep
+from vault_memory.watch import Watcher
+
+NOTES = {
+    "anchor.md": "The anchor lies in the harbour.", "a.md": "alpha", "deep/b.md": "beta", "deep/er/c.md": "gamma",
+    "Other/d.md": "delta",
+}  # fmt: skip
+PATIENCE_SECONDS = 20.0
+
+# The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
+pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
+
+
+class Kept:
+    """A vault whose index is kept in step."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.memory = memory(root)
+        self.pending = Pending()
+        self.keeper = memory(root)
+        self.watcher = Watcher(self.memory.vault.root, self.pending, lambda: self.keeper.linked)
+        self.upkeep = Upkeep(lambda: self.keeper, self.pending, self.watcher, Gate())
+        self.upkeep.start()
+        assert self.upkeep.looked.wait(PATIENCE_SECONDS)
+        self.until(lambda: self.pending.count == 0)
+
+    def stop(self) -> None:
+        assert self.upkeep.stop(PATIENCE_SECONDS)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something holds; fails when it does not come."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain: {sorted(paths(self.memory))}, {self.upkeep.trouble}"
+            time.sleep(0.01)
+
+    def has(self, path: str, word: str) -> bool:
+        """Whether the index has that word in that note."""
+        with opened(self.memory) as store:
+            sql = "SELECT 1 FROM note n JOIN passage p ON p.note_id = n.id WHERE n.path = ? AND p.text LIKE ?"
+            return store.one(sql, path, f"%{word}%") is not None
+
+    def settles_as(self, expected: set[str]) -> None:
+        """The index comes to know just these notes besides the anchor, as an index built anew would have them."""
+        self.until(lambda: self.pending.count == 0 and paths(self.memory) == expected | {"anchor.md"})
+        other = memory(self.root, index_path=self.root.parent / "fresh" / "index.sqlite")
+        other.index(rebuild=True)
+        assert index_digest(self.memory) == index_digest(other)
+
+
+ALL = NOTES.keys() - {"anchor.md"}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    found = Kept(fill(tmp_path / "vault", NOTES))
+    yield found
+    found.stop()
+
+
+# --- one note --------------------------------------------------------------------------------------------------------
+
+
+def test_a_save_in_place(kept: Kept) -> None:
+    (kept.root / "a.md").write_text("heron")
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+def test_a_save_in_several_writes_ends_with_the_last(kept: Kept) -> None:
+    with open(kept.root / "a.md", "w") as file:
+        for word in ("heron", "weir", "ferry"):
+            file.write(word + "\n")
+            file.flush()
+            time.sleep(0.08)
+    kept.until(lambda: kept.has("a.md", "ferry"))
+    kept.settles_as(set(ALL))
+
+
+def test_a_new_note_and_a_deleted_one(kept: Kept) -> None:
+    (kept.root / "new.md").write_text("heron")
+    (kept.root / "a.md").unlink()
+    kept.settles_as(ALL - {"a.md"} | {"new.md"})
+
+
+@pytest.mark.parametrize("part", [".a.md.tmp", "a.md.tmp123", "part"])
+def test_a_save_by_temporary_file_and_rename(kept: Kept, part: str) -> None:
+    (kept.root / part).write_text("heron")
+    (kept.root / part).replace(kept.root / "a.md")
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+def test_a_replacement_from_outside_the_vault(kept: Kept) -> None:
+    outside = kept.root.parent / "outside.md"
+    outside.write_text("heron")
+    outside.replace(kept.root / "a.md")
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+def test_vim_saves_by_way_of_a_backup(kept: Kept) -> None:
+    (kept.root / "4913").write_text("")
+    (kept.root / "4913").unlink()
+    (kept.root / "a.md").rename(kept.root / "a.md~")
+    (kept.root / "a.md").write_text("heron")
+    (kept.root / "a.md~").unlink()
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+def test_a_rename(kept: Kept) -> None:
+    (kept.root / "a.md").rename(kept.root / "deep/renamed.md")
+    kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
+
+
+def test_a_rename_of_case_only(kept: Kept) -> None:
+    (kept.root / "a.md").rename(kept.root / "A.md")
+    kept.settles_as(ALL - {"a.md"} | {"A.md"})
+
+
+def test_a_file_becomes_a_note_and_a_note_another_file(kept: Kept) -> None:
+    (kept.root / "text.txt").write_text("heron")
+    (kept.root / "text.txt").rename(kept.root / "text.md")
+    (kept.root / "a.md").rename(kept.root / "a.txt")
+    kept.settles_as(ALL - {"a.md"} | {"text.md"})
+
+
+def test_a_note_goes_to_the_trash_and_comes_back(kept: Kept) -> None:
+    (kept.root / ".trash").mkdir()
+    (kept.root / "a.md").rename(kept.root / ".trash/a.md")
+    kept.settles_as(ALL - {"a.md"})
+    (kept.root / ".trash/a.md").rename(kept.root / "a.md")
+    kept.settles_as(set(ALL))
+
+
+def test_the_same_size_and_time_with_another_content(kept: Kept) -> None:
+    """Whatever the clock says: what was told of is read."""
+    file = kept.root / "a.md"
+    before = file.stat()
+    file.write_text("omega")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    kept.until(lambda: kept.has("a.md", "omega"))
+
+
+@pytest.mark.parametrize("seconds", [-86400.0, 86400.0 * 400])
+def test_clocks_that_step(kept: Kept, seconds: float) -> None:
+    file = kept.root / "a.md"
+    file.write_text("heron")
+    age(file, seconds)
+    kept.until(lambda: kept.has("a.md", "heron"))
+    file.write_text("weir!")
+    age(file, seconds)
+    kept.until(lambda: kept.has("a.md", "weir!"))
+    kept.settles_as(set(ALL))
+
+
+def test_what_is_no_note_wakes_nobody(kept: Kept) -> None:
+    woke = kept.upkeep.last_sign
+    (kept.root / ".obsidian").mkdir()
+    (kept.root / ".obsidian/workspace.json").write_text("{}")
+    (kept.root / "picture.png").write_bytes(b"png")
+    (kept.root / "a.md").read_text()
+    (kept.root / "b.md").write_text("a note, so that all events before it have come")
+    kept.until(lambda: kept.has("b.md", "a note"))
+    batches = kept.upkeep.last_sign
+    assert batches > woke
+    time.sleep(0.3)
+    assert (kept.upkeep.last_sign, kept.pending.count) == (batches, 0)
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_renamed_and_saved_into(kept: Kept) -> None:
+    (kept.root / "deep").rename(kept.root / "Deeper")
+    (kept.root / "Deeper/er/new.md").write_text("heron")
+    expected = {"a.md", "Other/d.md", "Deeper/b.md", "Deeper/er/c.md", "Deeper/er/new.md"}
+    kept.settles_as(expected)
+    (kept.root / "Deeper/er/new.md").write_text("still told of under its new name")
+    kept.until(lambda: kept.has("Deeper/er/new.md", "still told of"))
+
+
+def test_a_folder_of_another_case(kept: Kept) -> None:
+    (kept.root / "deep").rename(kept.root / "DEEP")
+    kept.settles_as({"a.md", "Other/d.md", "DEEP/b.md", "DEEP/er/c.md"})
+
+
+def test_a_folder_moved_out_and_in(kept: Kept) -> None:
+    (kept.root / "deep").rename(kept.root.parent / "outside")
+    kept.settles_as({"a.md", "Other/d.md"})
+    (kept.root.parent / "outside/new.md").write_text("heron")
+    (kept.root.parent / "outside").rename(kept.root / "back")
+    kept.settles_as({"a.md", "Other/d.md", "back/b.md", "back/er/c.md", "back/new.md"})
+    (kept.root / "back/er/c.md").write_text("told of again")
+    kept.until(lambda: kept.has("back/er/c.md", "told of again"))
+
+
+def test_a_folder_into_the_trash(kept: Kept) -> None:
+    (kept.root / ".trash").mkdir()
+    (kept.root / "deep").rename(kept.root / ".trash/deep")
+    kept.settles_as({"a.md", "Other/d.md"})
+
+
+def test_a_folder_deleted_with_all_in_it(kept: Kept) -> None:
+    shutil.rmtree(kept.root / "deep")
+    kept.settles_as({"a.md", "Other/d.md"})
+
+
+def test_folders_made_in_a_hurry(kept: Kept) -> None:
+    made = {f"new/{n}/very/deep/{n}.md" for n in range(30)}
+    fill(kept.root, dict.fromkeys(sorted(made), "heron"))
+    kept.settles_as(ALL | made)
+
+
+def test_a_note_replaced_by_a_folder(kept: Kept) -> None:
+    (kept.root / "a.md").unlink()
+    put(kept.root, "a.md/inside.md", "heron", 0)
+    kept.settles_as(ALL - {"a.md"} | {"a.md/inside.md"})
+
+
+def test_git_checks_out_500_files(kept: Kept) -> None:
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=n", "-c", "user.email=e"]
+        subprocess.run(["git", "-C", str(kept.root), *who, *arguments], check=True, capture_output=True)
+
+    if not shutil.which("git"):
+        pytest.skip("there is no git here")
+    git("init", "-b", "one")
+    (kept.root / ".gitignore").write_text(".memory/\n")
+    git("add", ".")
+    git("commit", "-m", "few")
+    git("checkout", "-b", "two")
+    many = {f"{n % 7}/note {n}.md" for n in range(500)}
+    fill(kept.root, dict.fromkeys(sorted(many), "heron"))
+    git("add", ".")
+    git("commit", "-m", "many")
+    kept.settles_as(ALL | many)
+    git("checkout", "one")
+    kept.until(lambda: len(paths(kept.memory)) == len(NOTES) or kept.upkeep.trouble is not None)
+    # More than half of the notes at once: that may be a vault that is not there, and is left to the user.
+    assert kept.upkeep.trouble is not None and "nothing was deleted" in kept.upkeep.trouble.what
+    git("checkout", "two")
+    kept.settles_as(ALL | many)
+    kept.until(lambda: kept.upkeep.trouble is None)
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_what_a_link_leads_to(kept: Kept) -> None:
+    (kept.root / "text.txt").write_text("heron")
+    (kept.root / "link.md").symlink_to("text.txt")
+    kept.until(lambda: kept.has("link.md", "heron"))
+    (kept.root / "text.txt").write_text("ferry")
+    kept.until(lambda: kept.has("link.md", "ferry"))
+    (kept.root / "part").write_text("weir")
+    (kept.root / "part").replace(kept.root / "text.txt")
+    kept.until(lambda: kept.has("link.md", "weir"))
+    (kept.root / "link.md").unlink()
+    kept.settles_as(set(ALL))
+
+
+# --- what cannot be told ---------------------------------------------------------------------------------------------
+
+
+def test_what_changed_while_nobody_watched(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    Kept(root).stop()
+    put(root, "a.md", "heron")
+    (root / "deep/b.md").unlink()
+    put(root, "new.md", "new")
+    kept = Kept(root)
+    kept.settles_as(ALL - {"deep/b.md"} | {"new.md"})
+    kept.stop()
+
+
+def test_a_vault_that_is_taken_away_and_comes_back(kept: Kept) -> None:
+    away = kept.root.parent / "away"
+    kept.root.rename(away)
+    assert not kept.upkeep.is_sure()
+    kept.pending.add(["a.md"])  # as the first question does
+    kept.until(lambda: kept.upkeep.trouble is not None)
+    put(away, "a.md", "changed elsewhere")
+    away.rename(kept.root)
+    kept.until(lambda: kept.upkeep.is_sure() and kept.has("a.md", "elsewhere"))
+    (kept.root / "deep/b.md").write_text("told of again")
+    kept.until(lambda: kept.has("deep/b.md", "told of again"))
+    kept.settles_as(set(ALL))
+
+
+def test_another_folder_in_the_vaults_place_deletes_nothing(kept: Kept) -> None:
+    away = kept.root.parent / "away"
+    index = kept.memory.index_path.relative_to(kept.root)
+    kept.root.rename(away)
+    kept.root.mkdir()
+    assert kept.watcher.is_misled() and not kept.upkeep.is_sure()
+    kept.pending.add(["a.md"])
+    kept.until(lambda: kept.upkeep.trouble is not None)
+    assert "nothing was deleted" in (kept.upkeep.trouble.what if kept.upkeep.trouble else "")
+    shutil.rmtree(kept.root)
+    away.rename(kept.root)
+    assert (kept.root / index).exists()
+    kept.until(kept.upkeep.is_sure)
+    kept.settles_as(set(ALL))
+
+
+def test_an_unmounted_vault_comes_back(tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    root.mkdir()
+    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
+        pytest.skip("only root may mount")
+    image = fill(tmp_path / "image", NOTES)
+
+    def mount(*arguments: str) -> bool:
+        return subprocess.run(arguments, check=False, capture_output=True).returncode == 0
+
+    if not mount("mount", "--bind", str(image), str(root)):
+        pytest.skip("this machine lets nobody mount")
+    try:
+        kept = Kept(root)
+        kept.settles_as(set(ALL))
+        assert mount("umount", "--lazy", str(root))
+        kept.until(lambda: kept.upkeep.trouble is not None)  # though nobody asked anything
+        put(image, "a.md", "changed elsewhere")
+        assert mount("mount", "--bind", str(image), str(root))
+        kept.until(lambda: kept.upkeep.is_sure() and kept.has("a.md", "elsewhere"))
+        (kept.root / "deep/b.md").write_text("told of again")
+        kept.until(lambda: kept.has("deep/b.md", "told of again"))
+        kept.stop()
+    finally:
+        mount("umount", "--lazy", str(root))
+
+
+@pytest.mark.skipif(not Path(watch.LIMIT).exists(), reason="only inotify has a queue that overflows")
+def test_a_lost_queue_of_events_is_followed_by_a_look_at_everything(kept: Kept) -> None:
+    observer = kept.watcher._observer
+    assert observer is not None
+    reader = observer._inotify_fd  # type: ignore[attr-defined]
+    most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    with reader._lock:  # nobody reads the queue meanwhile
+        for n in range(most // 2 + 200):
+            os.utime(kept.root / "a.md", (n, n))
+            os.utime(kept.root / "Other/d.md", (n, n))
+        (kept.root / "deep/b.md").write_text("heron")
+        fill(kept.root, {"unheard/of.md": "weir"})
+    kept.until(lambda: kept.has("deep/b.md", "heron") and kept.has("unheard/of.md", "weir"))
+    (kept.root / "unheard/of.md").write_text("told of from now on")
+    kept.until(lambda: kept.has("unheard/of.md", "told of"))
+
+
+@pytest.mark.skipif(not Path(watch.LIMIT).exists(), reason="only inotify has a limit of watches")
+def test_at_the_limit_of_watches_it_polls_and_says_so(tmp_path: Path) -> None:
+    """In a user namespace of its own the limit can be lowered for one process."""
+    root = fill(tmp_path / "vault", {f"{n}/note.md": "note" for n in range(30)})
+    code = (
+        "import sys, time; sys.path[:0] = sys.argv[2:]\n"
+        "from pathlib import Path; from test_watch import Kept\n"
+        "kept = Kept(Path(sys.argv[1]))\n"
+        "reach = kept.watcher.reach\n"
+        "print(reach.is_whole, reach.why, '|', reach.mend)\n"
+        "for n in range(30): (kept.root / f'{n}/note.md').write_text('heron')\n"
+        "kept.until(lambda: all(kept.has(f'{n}/note.md', 'heron') for n in range(30)))\n"
+        "kept.stop(); print('polled')\n"
+    )
+    limited = f'echo 10 > /proc/sys/user/max_inotify_watches && exec {sys.executable} -c "$0" "$@"'
+    command = ["unshare", "--user", "--map-root-user", "sh", "-c", limited, code, str(root), *sys.path]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if said.returncode and ("unshare" in said.stderr or "max_inotify_watches" in said.stderr):
+        pytest.skip(f"no namespace of its own: {said.stderr.strip()}")
+    assert said.stdout.startswith("False") and "limit" in said.stdout, said
+    assert "max_user_watches" in said.stdout and said.stdout.endswith("polled\n"), said
+
+
+def test_a_limit_of_instances_is_told_like_one_of_watches() -> None:
+    for number in (errno.ENOSPC, errno.EMFILE):
+        assert "sysctl" in watch._unwatched(OSError(number, os.strerror(number))).mend
+    assert "mounted" in watch._unwatched(OSError(errno.ENOENT, "gone")).mend
+
+
+@pytest.mark.parametrize(
+    ("lines", "kinds"),
+    [
+        ("25 1 8:1 / / rw - ext4 /dev/sda1 rw", []),
+        ("25 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 25 0:40 / /v rw - nfs4 host:/v rw", ["nfs4"]),
+        (
+            "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 25 0:40 / /v/Sh\\040are rw master:1 - fuse.sshfs x rw",
+            ["fuse.sshfs"],
+        ),
+        ("25 1 8:1 / / rw - ext4 a rw\n30 25 0:40 / /v rw - virtiofs host rw\n31 25 0:41 / /v rw - ext4 b rw", []),
+        ("25 1 8:1 / / rw - overlay overlay rw\n30 25 0:40 / /vault rw - 9p host rw", []),
+    ],
+)
+def test_file_systems_that_tell_nothing_are_known_by_their_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, kinds: list[str]
+) -> None:
+    table = tmp_path / "mountinfo"
+    table.write_text(lines)
+    monkeypatch.setattr(mounts, "_MOUNTS", table)
+    assert [mount.kind for mount in mounts.silent(Path("/v"))] == kinds
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def test_a_note_that_cannot_be_read_holds_up_nothing(kept: Kept) -> None:
+    (kept.root / "a.md").unlink()
+    (kept.root / "a.md").symlink_to(kept.root / "loop.md")
+    (kept.root / "loop.md").symlink_to(kept.root / "a.md")
+    (kept.root / "deep/b.md").write_text("heron")
+    kept.until(lambda: kept.has("deep/b.md", "heron"))
+
+
+def test_another_process_that_writes_is_waited_for(kept: Kept) -> None:
+    from vault_memory import places
+
+    with places.writer_lock(kept.memory.index_path, 0):
+        (kept.root / "a.md").write_text("heron")
+        kept.until(lambda: kept.pending.count == 1)
+        assert not kept.has("a.md", "heron")
+    kept.until(lambda: kept.has("a.md", "heron"))
+
+
+def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: Kept) -> None:
+    for file in kept.memory.index_path.parent.glob("index.sqlite*"):
+        file.unlink()
+    (kept.root / "a.md").write_text("heron")
+    kept.until(lambda: kept.memory.index_path.exists() and kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+
+
+def test_the_notes_stay_as_they_are(kept: Kept) -> None:
+    (kept.root / "a.md").write_text("heron")
+    before = snapshot(kept.root)
+    kept.until(lambda: kept.has("a.md", "heron"))
+    kept.settles_as(set(ALL))
+    assert snapshot(kept.root) == before
+
+
+def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    mine = Memory(memory(root).config)
+    mine.index()
+    fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
+    pending, kept = Pending(), memory(root)
+    watcher = Watcher(kept.vault.root, pending, dict)
+    upkeep = Upkeep(lambda: kept, pending, watcher, Gate())
+    upkeep.start()
+    while upkeep.progress[0] < 3:
+        time.sleep(0.001)
+    assert upkeep.stop(PATIENCE_SECONDS)
+    assert len(NOTES) < len(paths(mine)) < 250
+    mine.index()
+    assert len(paths(mine)) == 250 + len(NOTES)
