@@ -48,7 +48,10 @@ def until(is_so: Callable[[], bool]) -> None:
 
 def lives(server: Served) -> bool:
     with Raw(server.path) as raw:
-        return bool(raw.ask(request("health", 9)) == {"jsonrpc": "2.0", "id": 9, "result": {"ok": True}})
+        try:
+            return bool(raw.ask(request("health", 9)) == {"jsonrpc": "2.0", "id": 9, "result": {"ok": True}})
+        except ConnectionError:
+            return False
 
 
 def error_of(answer: Any) -> tuple[Any, int]:
@@ -199,8 +202,9 @@ def test_closing_leaves_no_client_waiting(path: Path) -> None:
     for _ in range(50):
         with served(path) as server:
             raw = Raw(path)  # the server may be anywhere between the system's accept and serving it
-        assert raw.answer() is None
-        raw.close()
+        with raw:
+            answer = raw.answer()
+            assert answer is None or (error_of(answer) == (None, 75) and raw.answer() is None)
         assert server.server.clients == 0
 
 
@@ -317,8 +321,8 @@ def test_clients_that_go_away_at_any_moment(server: Served) -> None:
         for sent in (b"", b"{", request("echo") + b"\n", request("large", 1, length=500_000) + b"\n"):
             with Raw(server.path) as raw:
                 raw.send(sent)
+    until(lambda: lives(server))  # some may not have been met yet, and count until they are
     until(lambda: server.server.clients == 0)
-    assert lives(server)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
