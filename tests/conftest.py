@@ -1,5 +1,7 @@
 """Owns what holds for every test: no settings, data or vault of the person who runs them are read or written."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +35,13 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
         patch.delenv("MEMORY_VAULT", raising=False)
         yield
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A private folder for sockets: with `tmp_path` their paths may be longer than the system takes."""
+    with tempfile.TemporaryDirectory(dir="/tmp" if os.path.isdir("/tmp") else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -46,6 +46,7 @@ for a method it does not know; it must not hold the event loop."""
 log = logging.getLogger(__name__)
 
 _CHUNK_BYTES = 1 << 16
+_ROUNDS = 8
 
 
 class Limits(NamedTuple):
@@ -72,6 +73,7 @@ class Server:
         self._handler = handler
         self._limits = limits or Limits()
         self._connections: dict[_Connection, asyncio.Task[Any]] = {}
+        self._turned_away: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
@@ -104,8 +106,7 @@ class Server:
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True
-        if self._server:
-            self._server.close()
+        await self._stop_listening()
         self._remove_made()
         # A handler may close the server that waits for it.
         tasks = {task for task in self._connections.values() if task is not asyncio.current_task()}
@@ -117,26 +118,45 @@ class Server:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*self._turned_away, return_exceptions=True)
+        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
+
+    async def _stop_listening(self) -> None:
+        if self._server is None:
+            return
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(NotImplementedError):  # Windows' loop
+            for listening in self._server.sockets:
+                loop.remove_reader(listening.fileno())
+        # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is closed
+        # between them is never closed itself: its client would wait until this process ends.
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+        self._server.close()
+        self._server = None
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         connection = _Connection(reader, writer, self._limits)
+        task = asyncio.current_task()
+        assert task is not None
         try:
             if self._is_stranger(writer):
                 log.warning("A connection of another user was refused.")
             elif self.is_closing or self.clients >= self._limits.clients:
+                self._turned_away.add(task)
                 busy = BusyError("The daemon has as many clients as it takes.", "Try again in a moment.")
                 await connection.write(_failure(None, busy) + b"\n")
             else:
+                self._connections[connection] = task
                 await self._serve(connection)
         except (OSError, asyncio.CancelledError):
             pass  # cut off, gone, or the server closes: the task ends here either way
         finally:
+            self._connections.pop(connection, None)
+            self._turned_away.discard(task)
             connection.end()
 
     async def _serve(self, connection: "_Connection") -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections[connection] = task
         try:
             if self._token and not await connection.is_let_in(self._token):
                 return
@@ -147,8 +167,6 @@ class Server:
                 await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
         except _TooLongError:
             await connection.write(_error(None, INVALID_REQUEST, "The message is too long.") + b"\n")
-        finally:
-            del self._connections[connection]
 
     async def _answered(self, line: bytes) -> bytes:
         """The answer to one line, with its line end; nothing for what wants no answer."""

@@ -1,0 +1,314 @@
+"""Asking the daemon: the same answers and errors as in this process, and never a hang where none answers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import rpc_server
+from rpc_server import PATIENCE_SECONDS, Served, request, served
+
+from vault_memory import errors
+from vault_memory.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, UsageError, VaultMemoryError
+from vault_memory.rpc import Limits
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
+
+
+@pytest.fixture
+def path(short_folder: Path) -> Path:
+    (short_folder / "r").mkdir(mode=0o700)
+    return short_folder / "r" / "x.sock"
+
+
+@pytest.fixture
+def server(path: Path) -> Iterator[Served]:
+    with served(path) as it:
+        yield it
+
+
+@contextmanager
+def answering(path: Path, *answers: bytes) -> Iterator[None]:
+    """A listener that gives one client these bytes, one after each line it sends, and then ends the connection."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listening.settimeout(PATIENCE_SECONDS)
+    listening.bind(str(path))
+    listening.listen()
+
+    def serve() -> None:
+        peer, _ = listening.accept()
+        with peer, peer.makefile("rb") as lines:
+            peer.settimeout(PATIENCE_SECONDS)
+            for answer in answers:
+                lines.readline()
+                peer.sendall(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(PATIENCE_SECONDS)
+        listening.close()
+
+
+@contextmanager
+def process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server in a process of its own."""
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
+    command = [sys.executable, str(Path(rpc_server.__file__)), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ) as it:
+        try:
+            assert it.stdout and it.stdout.readline() == b"ready\n"
+            yield it
+        finally:
+            it.kill()
+
+
+ALIVE = b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n'
+
+
+def test_answers_come_as_they_were_given(server: Served) -> None:
+    params = {"query": "naïve 𝄞 \x00\n", "k": 8, "deep": [{"a": None}, 1.5, True]}
+    with connect(server.path) as client:
+        assert client.call("echo", params) == params
+        assert client.call("echo") == {}
+        assert client.call("nothing") is None
+    assert server.asked == ["health", "echo"] * 2 + ["health", "nothing"]
+
+
+def test_an_answer_of_megabytes(server: Served) -> None:
+    with connect(server.path) as client:
+        assert client.call("large", {"length": 3_000_000}) == "ß" * 3_000_000
+        assert client.call("echo", {"a": 1}) == {"a": 1}
+
+
+@pytest.mark.parametrize("error", [
+    error for error in vars(errors).values()
+    if isinstance(error, type) and issubclass(error, VaultMemoryError) and error.exit_code != 1
+] + [VaultMemoryError])  # fmt: skip
+def test_an_error_comes_out_as_in_this_process(error: type[VaultMemoryError], path: Path) -> None:
+    rpc_server.METHODS["raise"] = lambda params: rpc_server._raise(error("What is wrong.", "What to do."))
+    with served(path), connect(path) as client:
+        with pytest.raises(VaultMemoryError) as told:
+            client.call("raise")
+        assert type(told.value) is error
+        assert (str(told.value), told.value.next_step) == ("What is wrong.", "What to do.")
+        assert told.value.exit_code == error.exit_code
+        assert client.call("echo") == {}  # an answered error does not end the connection
+
+
+def test_a_remote_models_error_keeps_its_words_and_its_exit_code(server: Served) -> None:
+    with connect(server.path) as client, pytest.raises(VaultMemoryError, match="ollama did not answer") as told:
+        client.call("remote")
+    assert (told.value.exit_code, told.value.next_step) == (1, "Start it.")
+    assert not isinstance(told.value, NotRunningError | LostError)  # the daemon did answer
+
+
+def test_a_fault_in_the_daemon_is_an_error_of_exit_code_1(server: Served) -> None:
+    with connect(server.path) as client, pytest.raises(VaultMemoryError) as told:
+        client.call("fault")
+    assert type(told.value) is VaultMemoryError and told.value.exit_code == 1
+
+
+def test_a_method_a_daemon_does_not_know(server: Served) -> None:
+    with connect(server.path) as client, pytest.raises(UnknownMethodError) as told:
+        client.call("later")
+    assert told.value.exit_code == 2
+
+
+@pytest.mark.parametrize("code", [2, -32602])
+def test_wrong_parameters_are_wrong_usage(code: int, path: Path) -> None:
+    error = b'{"jsonrpc": "2.0", "id": 2, "error": {"code": %d, "message": "No."}}\n' % code
+    with answering(path, ALIVE, error), connect(path) as client, pytest.raises(UsageError, match="No"):
+        client.call("echo")
+
+
+def test_a_code_nobody_knows_is_an_error_all_the_same(path: Path) -> None:
+    error = b'{"jsonrpc": "2.0", "id": 2, "error": {"code": 99, "message": "New.", "data": {"exit_code": "x"}}}\n'
+    with answering(path, ALIVE, error), connect(path) as client, pytest.raises(VaultMemoryError, match="New") as told:
+        client.call("echo")
+    assert told.value.exit_code == 1
+
+
+def test_no_socket(path: Path, short_folder: Path) -> None:
+    for missing in (path, short_folder / "none" / "x.sock", path.with_suffix(".port")):
+        with pytest.raises(NotRunningError):
+            connect(missing)
+
+
+def test_a_socket_that_a_killed_daemon_left(path: Path) -> None:
+    with process(path) as daemon:
+        daemon.send_signal(signal.SIGKILL)
+        daemon.wait(PATIENCE_SECONDS)
+    assert path.is_socket()
+    with pytest.raises(NotRunningError):
+        connect(path)
+
+
+@pytest.mark.parametrize("text", ["", "x y", "99999999 abc", "1 2 3", "ß"])
+def test_a_port_file_that_makes_no_sense(text: str, path: Path) -> None:
+    file = path.with_suffix(".port")
+    file.write_text(text, "utf-8")
+    with pytest.raises(NotRunningError):
+        connect(file)
+
+
+def test_a_folder_that_others_may_enter_is_not_trusted(server: Served) -> None:
+    server.path.parent.chmod(0o777)
+    with pytest.raises(NotRunningError):
+        connect(server.path)
+    server.path.parent.chmod(0o700)
+    with connect(server.path) as client:
+        assert client.call("echo") == {}
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can give a file away")
+def test_another_users_socket_is_not_connected_to(server: Served) -> None:
+    os.chown(server.path, 65534, 65534)
+    with pytest.raises(NotRunningError):
+        connect(server.path)
+    assert server.server.clients == 0
+
+
+FOREIGN_DAEMON = """
+import os, socket, sys
+it = socket.socket(socket.AF_UNIX)
+it.bind(sys.argv[1])
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+it.listen()
+print("ready", flush=True)
+peer, _ = it.accept()
+print("was told", peer.recv(1000), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can become another user")
+def test_another_users_process_behind_our_own_socket_is_told_nothing(path: Path) -> None:
+    command = [sys.executable, "-c", FOREIGN_DAEMON, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as foreign:
+        assert foreign.stdout and foreign.stdout.readline() == b"ready\n"
+        with pytest.raises(NotRunningError):
+            connect(path)
+        assert foreign.stdout.readline() == b"was told b''\n"
+
+
+def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> None:
+    with process(path) as daemon:
+        with connect(path) as client:
+            assert client.call("echo", {"a": 1}) == {"a": 1}
+            daemon.send_signal(signal.SIGSTOP)
+            with pytest.raises(NotRunningError):  # one connected before
+                client.call("echo")
+        with connect(path) as client, pytest.raises(NotRunningError):  # and one after: the system accepts for it
+            client.call("echo")
+        daemon.send_signal(signal.SIGCONT)
+        with connect(path, PATIENCE_SECONDS) as client:
+            assert client.call("echo", {"a": 2}) == {"a": 2}
+
+
+def test_what_is_given_up_on_is_never_sent(path: Path) -> None:
+    """The daemon wakes up later: it must not keep a fact that the caller has kept itself by then."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with listening:
+        listening.bind(str(path))
+        listening.listen()
+        with connect(path) as client, pytest.raises(NotRunningError):
+            client.call("retain", {"content": "a fact"})
+        peer, _ = listening.accept()
+        with peer, peer.makefile("rb") as lines:
+            assert [b'"health"' in line for line in lines] == [True]
+
+
+def test_a_backlog_that_is_full(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen(0)
+        waiting = []
+        try:
+            with pytest.raises(NotRunningError):
+                while len(waiting) < 100:
+                    waiting.append(connect(path))
+        finally:
+            for client in waiting:
+                client.close()
+
+
+def test_a_daemon_with_too_many_clients_counts_as_none(path: Path) -> None:
+    with served(path, Limits(clients=1)) as server, connect(path) as first:
+        assert first.call("echo") == {}
+        with connect(path) as second, pytest.raises(NotRunningError):
+            second.call("echo")
+        assert first.call("echo") == {}
+        assert server.server.clients == 1
+
+
+@pytest.mark.parametrize("answer", [b"", b"{", b"HTTP/1.1 400\r\n\r\n", b"[" * 99_999 + b"\n", b"[]\n", b'{"id": 7}\n'])
+def test_who_does_not_speak_the_protocol_counts_as_none(answer: bytes, path: Path) -> None:
+    with answering(path, answer), connect(path) as client, pytest.raises(NotRunningError):
+        client.call("echo")
+
+
+@pytest.mark.parametrize("answer", [b"", b'{"jsonrpc": "2.0", "id": 2, "res', b"nonsense\n", b"[]\n", ALIVE])
+def test_an_answer_that_is_lost_is_told_apart(answer: bytes, path: Path) -> None:
+    with answering(path, ALIVE, answer), connect(path) as client:
+        with pytest.raises(LostError):
+            client.call("echo")
+        with pytest.raises(NotRunningError):  # nothing that may still come is taken for another answer
+            client.call("echo")
+
+
+def test_a_daemon_killed_over_its_work(path: Path) -> None:
+    with process(path) as daemon, connect(path) as client:
+        threading.Timer(0.2, daemon.kill).start()
+        with pytest.raises(LostError):
+            client.call("hold")
+
+
+def test_an_answer_that_takes_too_long(server: Served) -> None:
+    with connect(server.path) as client, pytest.raises(LostError, match="in time"):
+        client.call("hold", wait_seconds=0.1)
+    with connect(server.path) as client:
+        assert client.call("echo") == {}
+
+
+def test_a_request_of_the_longest_length_and_a_longer_one(server: Served) -> None:
+    empty = len(request("echo", 2, text="").replace(b" ", b"")) + 1
+    text = "x" * (LONGEST_REQUEST_BYTES - empty)
+    with connect(server.path) as client:
+        assert client.call("echo", {"text": text}) == {"text": text}
+    with connect(server.path) as client, pytest.raises(NotRunningError):
+        client.call("echo", {"text": text + "x"})
+    assert server.asked == ["health", "echo"]
+
+
+@pytest.mark.parametrize("value", ["\udcff", float("nan")])
+def test_what_json_cannot_hold_is_left_to_this_process(value: object, server: Served) -> None:
+    with connect(server.path) as client, pytest.raises(NotRunningError):
+        client.call("echo", {"query": value})
+    assert server.asked == []
+
+
+def test_where_no_daemon_is_nothing_slow_is_imported(path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from vault_memory import config, places
+before = set(sys.modules)
+from vault_memory.client import connect
+from vault_memory.errors import NotRunningError
+try:
+    connect(Path({str(path)!r}))
+except NotRunningError:
+    print(sorted(name for name in set(sys.modules) - before if not name.startswith("vault_memory")))
+"""
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(folder for folder in sys.path if folder)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, timeout=60)
+    assert done.stdout == "[]\n", done.stderr

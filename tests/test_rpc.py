@@ -1,0 +1,492 @@
+"""JSON-RPC 2.0 over a real socket: the protocol, many clients, and every kind of bad one."""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
+
+from vault_memory.client import connect
+from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
+from vault_memory.rpc import Limits
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
+
+NO_PATIENCE = Limits(line_bytes=1000, batch=3, clients=3, line_seconds=0.2, write_seconds=0.2, closing_seconds=0.2)
+
+
+@pytest.fixture
+def path(short_folder: Path) -> Path:
+    return short_folder / "r" / "x.sock"
+
+
+@pytest.fixture
+def server(path: Path) -> Iterator[Served]:
+    with served(path) as it:
+        yield it
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def lives(server: Served) -> bool:
+    with Raw(server.path) as raw:
+        try:
+            return bool(raw.ask(request("health", 9)) == {"jsonrpc": "2.0", "id": 9, "result": {"ok": True}})
+        except ConnectionError:
+            return False
+
+
+def error_of(answer: Any) -> tuple[Any, int]:
+    """Id and code of an error answer that has all that an error has."""
+    assert set(answer) == {"jsonrpc", "id", "error"} and answer["jsonrpc"] == "2.0"
+    error = answer["error"]
+    assert set(error) == {"code", "message", "data"} and set(error["data"]) == {"exit_code", "next_step"}
+    assert error["message"].endswith(".") and "Traceback" not in error["message"]
+    return answer["id"], error["code"]
+
+
+def test_a_request_is_answered(server: Served) -> None:
+    with Raw(server.path) as raw:
+        assert raw.ask(request("echo", "a", text="naïve 𝄞")) == {
+            "jsonrpc": "2.0", "id": "a", "result": {"text": "naïve 𝄞"},
+        }  # fmt: skip
+        assert raw.ask(b'{"jsonrpc": "2.0", "id": 2, "method": "echo"}\r')["result"] == {}
+        assert raw.ask(request("nothing")) == {"jsonrpc": "2.0", "id": 1, "result": None}
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, "", "x", None, True, 10**30])
+def test_an_id_is_any_scalar(server: Served, number: object) -> None:
+    with Raw(server.path) as raw:
+        answer = raw.ask(request("echo", number))
+        assert answer == {"jsonrpc": "2.0", "id": number, "result": {}} and type(answer["id"]) is type(number)
+
+
+REFUSED = [
+    (b"", None, -32700),
+    (b"{", None, -32700),
+    (b"nonsense", None, -32700),
+    (b"\xff\xfe", None, -32700),
+    (b"\xef\xbb\xbf" + request("echo"), None, -32700),
+    (b'{"jsonrpc": "2.0", "id": NaN, "method": "echo"}', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 1e999, "method": "echo"}', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"a": -Infinity}}', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"a": "\\ud800"}}', None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": {"a": ' + b"9" * 5000 + b"}}", None, -32700),
+    (b"[" * 100_000, None, -32700),
+    (b'{"a":' * 100_000, None, -32700),
+    (b"[" * 400 + b"]" * 400, None, -32600),
+    (b"1", None, -32600),
+    (b"null", None, -32600),
+    (b'"health"', None, -32600),
+    (b"{}", None, -32600),
+    (b"[]", None, -32600),
+    (b'{"id": 1, "method": "echo"}', 1, -32600),
+    (b'{"jsonrpc": "1.0", "id": 1, "method": "echo"}', 1, -32600),
+    (b'{"jsonrpc": 2.0, "id": 1, "method": "echo"}', 1, -32600),
+    (b'{"jsonrpc": "2.0", "id": 1}', 1, -32600),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', 1, -32600),
+    (b'{"jsonrpc": "2.0", "id": [1], "method": "echo"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "echo"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "method": 5}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": [1]}', 1, -32602),
+    (b'{"jsonrpc": "2.0", "id": 1, "method": "echo", "params": null}', 1, -32602),
+    (request("rpc.discover"), 1, -32601),
+    (request("usage"), 1, -32602),
+    (request("fault"), 1, -32603),
+    (request("unwritable"), 1, -32603),
+    (request("nan"), 1, -32603),
+    (request("busy"), 1, 75),
+    (request("remote"), 1, 1),
+]
+
+
+@pytest.mark.parametrize(("line", "number", "code"), REFUSED, ids=lambda value: repr(value)[:50])
+def test_what_cannot_be_answered_gets_an_error_and_the_connection_goes_on(
+    server: Served, line: bytes, number: object, code: int
+) -> None:
+    with Raw(server.path) as raw:
+        answer = raw.ask(line)
+        if line.startswith(b"[[" + b"[" * 300) and code == -32600:
+            [answer] = answer  # a batch of one that is no request
+        assert error_of(answer) == (number, code)
+        assert raw.ask(request("echo", 2))["id"] == 2
+
+
+def test_an_error_carries_exit_code_sentence_and_next_step(server: Served) -> None:
+    with Raw(server.path) as raw:
+        assert raw.ask(request("busy"))["error"] == {
+            "code": 75, "message": "Another process writes.", "data": {"exit_code": 75, "next_step": "Try again."},
+        }  # fmt: skip
+        assert raw.ask(request("usage"))["error"]["data"] == {"exit_code": 2, "next_step": "For example k=8."}
+        assert raw.ask(request("fault"))["error"]["data"]["exit_code"] == 1
+
+
+def test_a_fault_is_logged_with_its_place_and_without_its_text(
+    server: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "vault_memory.rpc"), Raw(server.path) as raw:
+        raw.ask(request("fault"))
+    [record] = caplog.records
+    assert "ZeroDivisionError" in record.getMessage() and "in handle" in record.getMessage()
+    assert NOTE not in record.getMessage()
+
+
+def test_a_notification_gets_no_answer(server: Served) -> None:
+    with Raw(server.path) as raw:
+        for method in ("echo", "fault", "unheard"):
+            raw.send(b'{"jsonrpc": "2.0", "method": "%s"}\n' % method.encode())
+        assert raw.ask(request("echo", 7))["id"] == 7
+    assert server.asked == ["echo", "fault", "unheard", "echo"]
+
+
+def test_a_batch(server: Served) -> None:
+    notification = b'{"jsonrpc": "2.0", "method": "echo"}'
+    with Raw(server.path) as raw:
+        parts = [request("echo", 1), notification, b"5", request("busy", "b"), request("echo", 3)]
+        answers = raw.ask(b"[" + b",".join(parts) + b"]")
+        assert [answer["id"] for answer in answers] == [1, None, "b", 3]
+        assert [answer.get("error", {}).get("code") for answer in answers] == [None, -32600, 75, None]
+        raw.send(b"[" + notification + b"," + notification + b"]\n")
+        assert raw.ask(request("echo", 7))["id"] == 7
+
+
+def test_a_batch_too_long_is_refused_whole(path: Path) -> None:
+    with served(path, NO_PATIENCE) as server, Raw(path) as raw:
+        small = b'{"jsonrpc":"2.0","id":1,"method":"echo"}'
+        assert len(raw.ask(b"[" + b",".join([small] * 3) + b"]")) == 3
+        assert error_of(raw.ask(b"[" + b",".join([small] * 4) + b"]")) == (None, -32600)
+        assert len(server.asked) == 3
+
+
+def test_pipelined_requests_are_answered_in_order(server: Served) -> None:
+    with Raw(server.path) as raw:
+        raw.send(request("hold", 0) + b"\n")
+        raw.send(b"".join(request("echo", n) + b"\n" for n in range(1, 500)))
+        until(lambda: "hold" in server.asked)
+        assert server.asked == ["hold"]
+        server.let_go()
+        assert [raw.answer()["id"] for _ in range(500)] == list(range(500))
+
+
+def test_a_request_in_pieces_and_two_in_one_piece(server: Served) -> None:
+    with Raw(server.path) as raw:
+        line = request("echo", 1, text="é") + b"\n"
+        for byte in line:
+            raw.send(bytes([byte]))
+        assert raw.answer()["result"] == {"text": "é"}
+        raw.send(line + line + line[:10])
+        assert raw.answer() == raw.answer()
+        raw.send(line[10:])
+        assert raw.answer()["id"] == 1
+
+
+def test_closing_leaves_no_client_waiting(path: Path) -> None:
+    for _ in range(50):
+        with served(path) as server:
+            raw = Raw(path)  # the server may be anywhere between the system's accept and serving it
+        with raw:
+            answer = raw.answer()
+            assert answer is None or (error_of(answer) == (None, 75) and raw.answer() is None)
+        assert server.server.clients == 0
+
+
+@pytest.mark.parametrize("end", [b"", b"\r"])
+def test_an_unfinished_line_is_never_done(server: Served, end: bytes) -> None:
+    with Raw(server.path) as raw:
+        raw.send(request("echo") + end)
+        raw.socket.shutdown(socket.SHUT_WR)
+        assert raw.answer() is None
+    assert server.asked == []
+
+
+def test_a_client_that_sends_no_more_still_gets_its_answers(server: Served) -> None:
+    with Raw(server.path) as raw:
+        raw.send(request("echo", 1) + b"\n" + request("echo", 2) + b"\n")
+        raw.socket.shutdown(socket.SHUT_WR)
+        assert [raw.answer()["id"], raw.answer()["id"], raw.answer()] == [1, 2, None]
+
+
+def test_fifty_clients_at_once(server: Served) -> None:
+    failed: list[object] = []
+
+    def one(n: int) -> None:
+        with connect(server.path, PATIENCE_SECONDS) as client:
+            for k in range(20):
+                params = {"n": n, "k": k, "text": f"{n}" * 3000}
+                if client.call("echo", params) != params:
+                    failed.append(params)
+
+    threads = [threading.Thread(target=one, args=(n,)) for n in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    assert failed == [] and server.asked.count("echo") == 1000
+    until(lambda: server.server.clients == 0)
+
+
+def test_one_that_waits_does_not_keep_another_waiting(server: Served) -> None:
+    with Raw(server.path) as slow:
+        slow.send(request("hold") + b"\n")
+        until(lambda: "hold" in server.asked)
+        assert lives(server)
+        server.let_go()
+        assert slow.answer()["result"] == "held"
+
+
+def test_one_client_too_many_is_told_busy(path: Path) -> None:
+    with served(path, NO_PATIENCE) as server:
+        three = [Raw(path) for _ in range(3)]
+        until(lambda: server.server.clients == 3)
+        with Raw(path) as fourth:
+            assert error_of(fourth.answer()) == (None, 75)
+            assert fourth.answer() is None
+        assert [raw.ask(request("echo", n))["id"] for n, raw in enumerate(three)] == [0, 1, 2]
+        three.pop().close()
+        until(lambda: server.server.clients == 2)
+        assert lives(server)
+        for raw in three:
+            raw.close()
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_a_line_too_long_is_answered_and_cut_off(path: Path, end: bytes) -> None:
+    with served(path, NO_PATIENCE) as server:
+        line = request("echo", 1)
+        with Raw(path) as raw:
+            assert raw.ask(line.ljust(1000))["id"] == 1
+            raw.send(line.ljust(1001) + end)
+            assert error_of(raw.answer()) == (None, -32600)
+            assert raw.answer() is None
+        assert lives(server)
+
+
+def test_a_flood_without_a_line_end_is_cut_off_at_a_mebibyte(server: Served) -> None:
+    with Raw(server.path) as raw:
+        with pytest.raises(OSError):
+            for _ in range(1000):
+                raw.send(b"x" * 100_000)
+        assert error_of(raw.answer()) == (None, -32600)
+    assert lives(server)
+
+
+def test_a_slow_line_is_cut_off_and_a_silent_client_is_not(path: Path) -> None:
+    with served(path, NO_PATIENCE) as server, Raw(path) as silent, Raw(path) as slow:
+        assert silent.ask(request("echo", 1))["id"] == 1
+        with pytest.raises(OSError):
+            while True:  # a byte now and then must not buy more time
+                slow.send(b" ")
+                time.sleep(0.02)
+        assert slow.answer() is None
+        assert server.asked == ["echo"]
+        assert silent.ask(request("echo", 2))["id"] == 2
+
+
+def test_the_time_for_a_line_begins_anew_with_each(path: Path) -> None:
+    with served(path, NO_PATIENCE._replace(line_seconds=1.0)), Raw(path) as raw:
+        for n in range(4):
+            raw.send(b"{")
+            time.sleep(0.4)
+            raw.send(request("echo", n)[1:] + b"\n")
+            assert raw.answer()["id"] == n
+
+
+def test_a_client_that_reads_no_answer_is_cut_off(path: Path) -> None:
+    with served(path, NO_PATIENCE) as server, Raw(path) as deaf:
+        deaf.send(request("large", 1, length=3_000_000) + b"\n")
+        until(lambda: server.asked == ["large"] and server.server.clients == 0)
+        assert lives(server)
+
+
+def test_clients_that_go_away_at_any_moment(server: Served) -> None:
+    for _ in range(20):
+        for sent in (b"", b"{", request("echo") + b"\n", request("large", 1, length=500_000) + b"\n"):
+            with Raw(server.path) as raw:
+                raw.send(sent)
+    until(lambda: lives(server))  # some may not have been met yet, and count until they are
+    until(lambda: server.server.clients == 0)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(noise=st.lists(st.binary(max_size=60) | st.sampled_from([line for line, *_ in REFUSED if len(line) < 99])))
+def test_no_noise_ends_the_server(server: Served, noise: list[bytes]) -> None:
+    lines = [line.replace(b"\n", b"") for line in noise]
+    with Raw(server.path) as raw:
+        raw.send(b"".join(line + b"\n" for line in lines) + request("echo", "last") + b"\n")
+        while (answer := raw.answer()) is not None and not (isinstance(answer, dict) and answer.get("id") == "last"):
+            assert isinstance(answer, list) or answer["jsonrpc"] == "2.0"
+        assert answer is not None
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, 400), max_size=8), texts=st.lists(st.text(max_size=20), min_size=1, max_size=5))
+def test_where_a_stream_is_cut_changes_nothing(server: Served, cuts: list[int], texts: list[str]) -> None:
+    stream = b"".join(request("echo", n, text=text) + b"\n" for n, text in enumerate(texts))
+    with Raw(server.path) as raw:
+        edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
+        for start, end in pairwise(edges):
+            raw.send(stream[start:end])
+        assert [raw.answer()["result"]["text"] for _ in texts] == texts
+
+
+def test_socket_and_folder_are_private_and_gone_after_closing(path: Path) -> None:
+    with served(path):
+        assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+    assert not path.exists()
+
+
+def test_a_file_that_another_made_in_its_place_stays(path: Path) -> None:
+    with served(path):
+        path.unlink()
+        path.write_text("another's")
+    assert path.read_text() == "another's"
+
+
+def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:
+    path.parent.mkdir(mode=0o700)
+    left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    left.bind(str(path))
+    left.listen()
+    left.close()
+    assert path.exists()
+    with served(path) as server:
+        assert lives(server)
+
+
+def start_in_vain(path: Path, expected: type[VaultMemoryError]) -> None:
+    server = Served(path).server
+    with pytest.raises(expected):
+        asyncio.run(server.start(path))
+    asyncio.run(server.close())
+
+
+def test_a_second_server_is_refused_and_the_first_goes_on(server: Served) -> None:
+    start_in_vain(server.path, BusyError)
+    assert lives(server)
+
+
+def test_anything_else_at_the_address_is_left_alone(path: Path) -> None:
+    path.parent.mkdir(mode=0o700)
+    path.write_text("mine")
+    start_in_vain(path, RefusedError)
+    assert path.read_text() == "mine"
+    path.unlink()
+    path.symlink_to(path.parent / "elsewhere")
+    start_in_vain(path, RefusedError)
+    assert path.is_symlink()
+
+
+def test_a_path_too_long_is_told(short_folder: Path) -> None:
+    start_in_vain(short_folder / "r" / ("x" * 120 + ".sock"), VaultMemoryError)
+
+
+def test_closing_waits_for_the_request_in_hand(path: Path) -> None:
+    server = Served(path)
+    server.start()
+    with Raw(path) as raw, Raw(path) as idle:
+        raw.send(request("hold", 1) + b"\n" + request("echo", 2) + b"\n")
+        until(lambda: server.asked == ["hold"] and server.server.clients == 2)
+        closing = asyncio.run_coroutine_threadsafe(server.server.close(), server.loop)
+        assert idle.answer() is None
+        until(lambda: not path.exists())
+        with pytest.raises(OSError):
+            Raw(path)
+        assert not closing.done()
+        server.let_go()
+        closing.result(PATIENCE_SECONDS)
+        assert raw.answer()["result"] == "held"
+        assert raw.answer() is None  # what was not begun is not done
+    server.stop()
+    assert server.asked == ["hold"] and server.server.clients == 0
+
+
+def test_closing_does_not_wait_for_ever(path: Path) -> None:
+    server = Served(path, NO_PATIENCE)
+    server.start()
+    with Raw(path) as raw:
+        raw.send(request("hold") + b"\n")
+        until(lambda: server.asked == ["hold"])
+        server.stop()
+        assert raw.answer() is None
+
+
+def test_a_method_may_close_the_server_and_is_answered(path: Path) -> None:
+    with served(path) as server, Raw(path) as raw, Raw(path) as other:
+        assert other.ask(request("echo"))["id"] == 1
+        assert raw.ask(request("close"))["result"] == "closing"
+        assert other.answer() is None and raw.answer() is None
+        until(lambda: server.server.clients == 0)
+
+
+STRANGER = """
+import os, socket, sys
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+it = socket.socket(socket.AF_UNIX)
+it.settimeout(30)
+it.connect(sys.argv[1])
+try:
+    it.sendall(sys.argv[2].encode() + b"\\n")
+    print("answered", it.recv(1000))
+except ConnectionError:
+    print("answered", b"")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root can become another user")
+def test_another_user_is_cut_off_without_an_answer(short_folder: Path) -> None:
+    # Everybody may enter these folders and open the socket: what refuses is the look at who is there.
+    short_folder.chmod(0o755)
+    with served(short_folder / "r" / "x.sock") as server:
+        server.path.parent.chmod(0o755)
+        server.path.chmod(0o666)
+        command = [sys.executable, "-c", STRANGER, str(server.path), request("echo").decode()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        assert (done.stdout, done.stderr) == ("answered b''\n", "")
+        assert server.asked == []
+        with Raw(server.path) as raw:
+            assert raw.ask(request("echo"))["id"] == 1
+
+
+def loopback(path: Path, first_line: bytes) -> Any:
+    with socket.create_connection(("127.0.0.1", int(path.read_text().split()[0])), PATIENCE_SECONDS) as it:
+        it.sendall(first_line + b"\n" + request("echo") + b"\n")
+        try:
+            line = it.makefile("rb").readline()
+        except ConnectionError:
+            return None
+        return json.loads(line) if line else None
+
+
+def test_over_a_loopback_port_only_who_knows_the_token_is_answered(short_folder: Path) -> None:
+    path = short_folder / "r" / "x.port"
+    with served(path, NO_PATIENCE) as server:
+        assert path.stat().st_mode & 0o777 == 0o600
+        token = path.read_text().split()[1].encode()
+        assert loopback(path, token)["result"] == {}
+        for wrong in (b"", token[:-1], token + b"0", b"POST / HTTP/1.1", b"x" * 5000):
+            answer = loopback(path, wrong)
+            assert answer is None or error_of(answer) == (None, -32600)
+        assert server.asked == ["echo"]
+        with connect(path) as client:
+            assert client.call("echo", {"a": 1}) == {"a": 1}
+        with socket.create_connection(("127.0.0.1", int(path.read_text().split()[0])), PATIENCE_SECONDS) as silent:
+            assert silent.recv(1) == b""  # who does not show the token may not stay
+    assert not path.exists()
