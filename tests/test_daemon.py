@@ -1,0 +1,448 @@
+"""`memory watch` as users meet it: one a vault, asked by the command line, stopped, reloaded, and robbed of its index."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from daemons import Running, start_daemon, until
+from vaults import fill, index_digest, memory, put, run, snapshot, start
+
+from vault_memory import client
+from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
+
+NOTES = {
+    "anchor.md": "The anchor lies in the harbour of Kallö.\n",
+    "memory/2025-11-27.md": "# Day\n\n## Retain\n- O(c=0.9) @Nora: Prefers the night train to Gothenburg.\n",
+    "bank/entities/Nora.md": "# Nora\n\nA friend.\n",
+}
+ASKED = ("recall", "what does Nora prefer?", "--now", "2025-12-01")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "vault", NOTES)
+
+
+def told(root: Path, *arguments: str) -> Any:
+    """The JSON that a command prints."""
+    ended = run(root, *arguments, "--json")
+    assert ended.returncode == 0, ended
+    return json.loads(ended.stdout)
+
+
+def without_measures(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in ("seconds", "daemon")}
+
+
+# --- asked by the command line ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ASKED, (*ASKED, "--json"), (*ASKED, "--json", "--explain"), ("recall", "anchor", "--k", "1", "--mode", "lexical"),
+        ("recall", "nothing of the kind", "--entity", "Nobody"), ("recall", "anchor", "--since", "the 40th"),
+        ("recall", "anchor", "--kind", "X", "--json"), ("recall", "anchor", "--budget", "5"),
+        ("recall", "caf\udce9", "--json"), ("recall", "x" * 200_000), ("status",), ("status", "--json"),
+    ],
+)  # fmt: skip
+def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path, arguments: tuple[str, ...]) -> None:
+    memory(root).index()
+    alone = run(root, *arguments)
+    start_daemon(root)
+    asked = run(root, *arguments)
+    assert (asked.returncode, asked.stderr) == (alone.returncode, alone.stderr)
+    if "--json" in arguments:
+        assert without_measures(json.loads(asked.stdout)) == without_measures(json.loads(alone.stdout))
+    else:
+        assert [*asked.stdout.split("\n")][:4] == [*alone.stdout.split("\n")][:4]
+
+
+def test_it_is_the_daemon_that_answers(root: Path) -> None:
+    daemon = start_daemon(root)
+    daemon.process.send_signal(signal.SIGSTOP)
+    assert told(root, *ASKED)["results"]  # in its own process, for nobody answers
+    daemon.process.send_signal(signal.SIGCONT)
+    status = told(root, "status")["daemon"]
+    assert status["pid"] == daemon.process.pid
+    assert (status["watching"], status["oldest_pending_seconds"], status["trouble"]) == ("native", None, None)
+    assert "told of every change" in run(root, "status").stdout
+
+
+def test_a_saved_note_is_in_the_very_next_answer(root: Path) -> None:
+    daemon = start_daemon(root)
+    for n in range(10):
+        put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
+        found = daemon.ask("recall", query=f"heron{n:03}", mode="lexical", no_journal=True)
+        assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
+        assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
+
+
+def test_a_recall_is_noted_in_the_journal_unless_it_must_not(root: Path) -> None:
+    start_daemon(root)
+    journal = root / ".memory/journal"
+    assert run(root, "recall", "anchor", "--no-journal").returncode == 0
+    assert run(root, "recall", "anchor", "--explain").returncode == 0
+    assert run(root, *ASKED).returncode == 0
+    assert not journal.exists()
+    assert run(root, "recall", "anchor").returncode == 0
+    (file,) = journal.iterdir()
+    assert len(file.read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("variables", [{"MEMORY_PRESET": "rrf"}, {"TZ": "Asia/Tokyo"}, {"HOME": "/nowhere"}])
+def test_a_process_with_other_settings_answers_itself(
+    root: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = start_daemon(root)
+    environment = {
+        name: os.environ[name] for name in ("HOME", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME") if name in os.environ
+    }
+    assert daemon.ask("recall", query="anchor", no_journal=True, environment=environment)["results"]
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME") if "HOME" in variables else ():
+        environment.pop(name, None)
+    with pytest.raises(VaultMemoryError, match="other settings"):
+        daemon.ask("recall", query="anchor", no_journal=True, environment={**environment, **variables})
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert run(root, *ASKED).returncode == 0
+
+
+# --- one a vault -----------------------------------------------------------------------------------------------------
+
+
+def test_a_second_one_says_who_has_the_vault(root: Path) -> None:
+    daemon = start_daemon(root)
+    second = run(root, "watch")
+    assert second.returncode == 75
+    assert f"process {daemon.process.pid}, since 20" in second.stderr
+    assert daemon.ask("health")["pid"] == daemon.process.pid
+
+
+def test_after_one_that_was_killed_another_starts(root: Path) -> None:
+    killed = start_daemon(root)
+    killed.kill()
+    assert killed.socket.exists()
+    daemon = start_daemon(root)
+    assert told(root, "status")["daemon"]["pid"] == daemon.process.pid
+
+
+def test_two_vaults_have_a_daemon_each(root: Path, tmp_path: Path) -> None:
+    other = fill(tmp_path / "other", {"a.md": "Another vault altogether."})
+    daemons = start_daemon(root), start_daemon(other)
+    assert daemons[0].socket != daemons[1].socket
+    assert told(other, "recall", "altogether")["results"][0]["path"] == "a.md"
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Signals) -> None:
+    daemon = start_daemon(root).settled()
+    before = index_digest(memory(root))
+    socket = daemon.socket
+    assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    daemon.process.send_signal(how)
+    out, errors = daemon.process.communicate(timeout=30)
+    assert (daemon.process.returncode, out) == (0, "")
+    assert errors.startswith("Watching") and errors.count("\n") == 1
+    assert not socket.exists()
+    assert index_digest(memory(root)) == before
+    assert sorted(p.name for p in (root / ".memory").iterdir()) == [
+        ".gitignore", "daemon.lock", "index.sqlite", "index.sqlite.lock",
+    ]  # fmt: skip
+    assert (root / ".memory/.gitignore").read_text().count("*.lock") == 1
+
+
+def test_it_stops_by_its_own_method(root: Path) -> None:
+    daemon = start_daemon(root)
+    assert daemon.ask("shutdown") == {"stopping": True}
+    daemon.process.communicate(timeout=30)
+    assert daemon.process.returncode == 0
+
+
+def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
+    memory(root).index()
+    fill(root, {f"{n}.md": "\n".join(f"heron {n} {m}" for m in range(40)) for n in range(280)})
+    daemon = Running(root, start(root, "watch"))
+    until(lambda: daemon.process.poll() is not None or _is_indexing(daemon))
+    assert daemon.stop() == 0
+    mine = memory(root)
+    mine.index()
+    fresh = memory(root, index_path=root.parent / "fresh" / "index.sqlite")
+    fresh.index(rebuild=True)
+    assert index_digest(mine) == index_digest(fresh)
+
+
+def _is_indexing(daemon: Running) -> bool:
+    with contextlib.suppress(VaultMemoryError):
+        return daemon.ask("health")["indexing"] is not None
+    return False
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_read_again_when_their_file_changes(root: Path) -> None:
+    daemon = start_daemon(root)
+    put(root, "Private/secret.md", "heron", 0)
+    daemon.settled()
+    assert daemon.ask("recall", query="heron", mode="lexical")["results"]
+    put(root, ".memory/config.toml", '[vault]\nignore = ["Private/*"]\n', 0)
+    until(lambda: not daemon.ask("recall", query="heron", mode="lexical")["results"])
+    put(root, ".memory/config.toml", "[vault\n", 0)
+    until(lambda: daemon.ask("status")["daemon"]["settings"] is not None)
+    assert not daemon.ask("recall", query="heron", mode="lexical")["results"]  # what was in force stays so
+    assert "settings stay as they were" in run(root, "status").stdout or run(root, "status").returncode == 2
+
+
+def test_obsidians_own_settings_count_too(root: Path) -> None:
+    (root / ".obsidian").mkdir()
+    daemon = start_daemon(root)
+    assert daemon.ask("recall", query="anchor", mode="lexical")["results"]
+    put(root, ".obsidian/app.json", '{"userIgnoreFilters": ["anchor.md"]}', 0)
+    until(lambda: not daemon.ask("recall", query="anchor", mode="lexical")["results"])
+
+
+def test_a_hang_up_has_the_settings_read_again(root: Path) -> None:
+    daemon = start_daemon(root)
+    log = Path(daemon.ask("health")["log"])
+    daemon.process.send_signal(signal.SIGHUP)
+    until(lambda: "settings were read again" in log.read_text())
+    assert daemon.ask("recall", query="anchor")["results"]
+
+
+# --- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def test_the_index_is_deleted_under_it(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    for file in (root / ".memory").glob("index.sqlite*"):
+        file.unlink()
+    assert daemon.ask("recall", query="anchor")["results"]
+    until(lambda: (root / ".memory/index.sqlite").exists())
+    daemon.settled()
+    assert run(root, "index", "--check").returncode == 0
+
+
+def test_only_the_index_file_is_deleted_and_its_log_stays(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    (root / ".memory/index.sqlite").unlink()
+    assert daemon.ask("recall", query="anchor")["results"]
+    until(lambda: (root / ".memory/index.sqlite").exists())
+    put(root, "heron.md", "heron", 0)
+    daemon.settled()
+    assert daemon.ask("recall", query="heron", mode="lexical")["results"]
+    assert run(root, "index", "--check").returncode == 0
+
+
+def test_the_index_is_swapped_under_it(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    for _ in range(3):
+        assert run(root, "index", "--rebuild").returncode == 0
+        assert daemon.ask("recall", query="anchor")["results"][0]["path"] == "anchor.md"
+    copy = root.parent / "copy.sqlite"
+    shutil.copy(root / ".memory/index.sqlite", copy)
+    os.replace(copy, root / ".memory/index.sqlite")
+    put(root, "heron.md", "heron", 0)
+    until(lambda: daemon.ask("recall", query="heron", mode="lexical")["results"])
+    daemon.settled()
+    assert run(root, "index", "--check").returncode == 0
+
+
+def test_the_index_is_damaged_under_it(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    index = root / ".memory/index.sqlite"
+    index.write_bytes(index.read_bytes()[:4096] + b"\xff" * (index.stat().st_size - 4096))
+    put(root, "heron.md", "heron", 0)
+    until(lambda: _found(daemon, "heron"))
+    daemon.settled()
+    assert run(root, "index", "--check").returncode == 0
+
+
+def _found(daemon: Running, word: str) -> bool:
+    try:
+        return bool(daemon.ask("recall", query=word, mode="lexical")["results"])
+    except VaultMemoryError:
+        return False
+
+
+def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    root.rename(root.parent / "away")
+    root.mkdir()
+    with pytest.raises(VaultMemoryError, match="nothing was deleted") as refused:
+        daemon.ask("recall", query="anchor")
+    assert refused.value.exit_code == 6
+    assert list(root.iterdir()) == []
+    root.rmdir()
+    (root.parent / "away").rename(root)
+    until(lambda: _found(daemon, "anchor"))
+    daemon.settled()
+
+
+def test_a_full_disk_is_told_and_outlived(tmp_path: Path) -> None:
+    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
+        pytest.skip("only root may mount a small disk")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "none", str(disk)], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("this machine lets nobody mount")
+    try:
+        root = fill(disk / "vault", NOTES)
+        daemon = start_daemon(root).settled()
+        ballast = disk / "ballast"
+        with contextlib.suppress(OSError), open(ballast, "wb") as file:
+            while True:
+                file.write(b"x" * 4096)
+                file.flush()
+        put(root, "heron.md", "", 0)
+        with contextlib.suppress(OSError):
+            (root / "anchor.md").write_text("heron " * 600)
+        until(lambda: daemon.ask("status")["daemon"]["trouble"] is not None or _found(daemon, "heron"))
+        ballast.unlink()
+        (root / "anchor.md").write_text("The anchor and the heron.")
+        until(lambda: _found(daemon, "heron"))
+        daemon.settled()
+        assert daemon.ask("status")["daemon"]["trouble"] is None
+        assert run(root, "index", "--check").returncode == 0
+        daemon.stop()
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=False)
+
+
+def test_an_embedder_that_is_away_is_told_and_holds_up_nothing(root: Path) -> None:
+    put(Path(os.environ["XDG_CONFIG_HOME"]), "vault-memory/config.toml",
+        '[embedding]\nprovider = "ollama"\nmodel = "nomic-embed-text"\nurl = "http://127.0.0.1:9"\n', 0)  # fmt: skip
+    try:
+        daemon = start_daemon(root)
+        found = daemon.ask("recall", query="anchor")
+        assert found["results"] and found["degraded"]
+        log = Path(daemon.ask("health")["log"])
+        until(lambda: "waiting" in log.read_text())
+        assert daemon.stop() == 0
+    finally:
+        shutil.rmtree(Path(os.environ["XDG_CONFIG_HOME"]) / "vault-memory")
+
+
+# --- the socket's methods --------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_searchable_when_the_call_returns(root: Path) -> None:
+    daemon = start_daemon(root)
+    kept = daemon.ask("retain", text="Saw a heron at the weir", kind="B", entity=["Nora"], date="2025-12-02")
+    assert kept["path"] == "memory/2025-12-02.md"
+    found = daemon.ask("recall", query="heron weir", mode="lexical")
+    assert found["results"][0]["source"] == f"{kept['path']}#L{kept['line']}"
+    assert "heron" in daemon.ask("get", path=found["results"][0]["source"])["text"]
+
+
+def test_what_else_can_be_asked(root: Path) -> None:
+    daemon = start_daemon(root)
+    assert daemon.ask("entity", name="Nora")["name"] == "Nora"
+    assert daemon.ask("entity", name="Nobody")["not_found"] is True
+    assert daemon.ask("entities")["entities"][0]["name"] == "Nora"
+    assert daemon.ask("opinions", entity="Nora")["opinions"]
+    assert daemon.ask("get", path="nowhere.md")["not_found"] is True
+    put(root, "new.md", "heron")
+    report = daemon.ask("index", paths=["new.md"])
+    assert report["schema"] == "vault-memory/index@1"
+    assert daemon.ask("index", rebuild=True)["rebuilt"] == "asked for"
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("recall", {}), ("recall", {"query": 7}), ("recall", {"query": "x", "colour": "red"}),
+        ("recall", {"query": "x", "no_journal": "yes"}), ("recall", {"query": "x", "k": 0}),
+        ("get", {}), ("get", {"path": "a.md", "max_tokens": -1}), ("get", {"path": "a.md", "lines": "x"}),
+        ("retain", {"text": " "}), ("retain", {"text": "x", "kind": "Q"}), ("retain", {"text": "x", "confidence": 7}),
+        ("retain", {"text": "x", "date": "someday"}), ("index", {"paths": [7]}), ("entity", {"name": ""}),
+        ("status", {"x": 1}), ("opinions", {"entity": 3}),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_refused_with_a_sentence(root: Path, method: str, params: dict[str, Any]) -> None:
+    daemon = start_daemon(root)
+    before = snapshot(root)
+    with pytest.raises(UsageError) as refused:
+        daemon.ask(method, **params)
+    assert not isinstance(refused.value, UnknownMethodError) and str(refused.value)
+    assert snapshot(root) == before
+
+
+def test_a_way_out_of_the_vault_and_an_unknown_method_are_refused(root: Path) -> None:
+    daemon = start_daemon(root)
+    with pytest.raises(VaultMemoryError, match="leads out") as refused:
+        daemon.ask("get", path="../secret.md")
+    assert refused.value.exit_code == 6
+    with pytest.raises(UnknownMethodError, match="not a method"):
+        daemon.ask("dance")
+
+
+def test_many_ask_at_once(root: Path) -> None:
+    daemon = start_daemon(root)
+    asking = [start(root, *ASKED, "--json") for _ in range(12)]
+    answers = [json.loads(process.communicate(timeout=60)[0]) for process in asking]
+    assert len({json.dumps(without_measures(answer)) for answer in answers}) == 1
+    with client.connect(daemon.socket) as connection:
+        for _ in range(100):
+            assert connection.call("recall", {"query": "anchor", "no_journal": True})["results"]
+
+
+# --- its log ---------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_a_notes_text_is_in_the_log(root: Path) -> None:
+    daemon = start_daemon(root)
+    put(root, "secret.md", "# Heron\nThe password is herring.\n\n## Retain\n- X(c=9) broken herring\n", 0)
+    daemon.settled()
+    daemon.ask("recall", query="password herring")
+    log = Path(daemon.ask("health")["log"])
+    assert daemon.stop() == 0
+    text = log.read_text()
+    assert re.search(r"INFO +vault-memory .* watches", text) and "1 added" in text and "stopped" in text
+    assert "herring" not in text and "Heron" not in text
+
+
+def test_the_notes_are_as_they_were(root: Path) -> None:
+    before = snapshot(root)
+    daemon = start_daemon(root)
+    for question in ("anchor", "Nora", "what happened last week?"):
+        daemon.ask("recall", query=question)
+    time.sleep(0.2)
+    assert daemon.stop() == 0
+    assert snapshot(root) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the count of a thread's wake-ups is Linux's")
+def test_nothing_wakes_it_while_nothing_happens(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    time.sleep(0.5)
+    before = _wake_ups(daemon.process.pid)
+    time.sleep(2.0)
+    assert _wake_ups(daemon.process.pid) - before <= 2
+
+
+def _wake_ups(pid: int) -> int:
+    counts = [
+        int(line.split()[1])
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for line in (task / "status").read_text().splitlines()
+        if line.startswith("voluntary_ctxt_switches")
+    ]
+    return sum(counts)
