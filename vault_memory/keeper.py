@@ -320,6 +320,7 @@ class Keeper:
             changed = [f for f in changes.suspect if self._hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
+        self._refuse_empty(walk)
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
             with places.writer_lock(self.index_path, 0):
