@@ -20,10 +20,10 @@ LAYERS = [
      "knowledge", "opinions", "feedback", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
      "rerank", "recognise", "jobs"],
     ["keeper", "memory", "warm", "request"],
-    ["render", "report", "watch", "upkeep", "rpc", "methods", "settings"],
+    ["render", "report", "watch", "upkeep", "rpc", "methods", "settings", "service", "supervisor"],
     ["daemon"],
-    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli",
-     "__main__"],
+    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
+     "cli", "__main__"],
 ]  # fmt: skip
 """Layer 0 first. `distil` is a build tool and stands outside."""
 
