@@ -27,8 +27,8 @@ from vault_memory.service import Target
 
 ANALYZE = shutil.which("systemd-analyze")
 PROGRAM = ("/usr/bin/env", "-i")
-ODD = ["/home/you/Notes", "/a b/c", "/100%/%h %%", "/$HOME/${x}/$$", "/it's \"so\"", "/a\\b\\\\c\\%d\\", "/<a>&amp;&b", "/é ü/日本",
-       "/#;|*?", "/{{watch}}", "/-- x", "/ lead and trail ", "/~"]  # fmt: skip
+ODD = ["/home/you/Notes", "/a b/c", "/100%/%h %%", "/$HOME/${x}/$$", "/it's \"so\"", "/a\\b\\\\c\\%d\\", "/<a>&amp;&b",
+       "/é ü/日本",       "/#;|*?", "/{{watch}}", "/-- x", "/ lead and trail ", "/~"]  # fmt: skip
 
 paths = st.text(
     st.characters(
@@ -219,7 +219,8 @@ case $verb in
   is-enabled) [ -e "$units/default.target.wants/$1" ] && echo enabled || { echo disabled; exit 1; } ;;
   is-active) [ -e "$FAKE/$1" ] && echo active || { echo inactive; exit 3; } ;;
   enable) shift; mkdir -p "$units/default.target.wants"
-    for unit; do [ -e "$units/$unit" ] || exit 1; ln -sf "$units/$unit" "$units/default.target.wants/$unit"; : > "$FAKE/$unit"; done ;;
+    for unit; do [ -e "$units/$unit" ] || exit 1; : > "$FAKE/$unit"
+      ln -sf "$units/$unit" "$units/default.target.wants/$unit"; done ;;
   disable) shift; for unit; do rm -f "$units/default.target.wants/$unit" "$FAKE/$unit"; done ;;
 esac
 """

@@ -135,9 +135,8 @@ class Supervisor:
         removed, problem = self._take_away([state.name for state in self.states() if state.installed])
         if problem:
             files = " ".join(str(path) for path in removed)
-            raise VaultMemoryError(
-                f"Deleted: {files}. What runs was not stopped: {problem}", "It ends with the session."
-            )
+            told = f"Deleted: {files}. What runs was not stopped: {problem}"
+            raise VaultMemoryError(told, "It ends when you log out.")
         return removed
 
     def _take_away(self, names: Sequence[str]) -> tuple[list[Path], str]:
@@ -157,9 +156,10 @@ class Supervisor:
         if self.kind == "launchd":
             labels = [f"{_domain()}/{name.removesuffix('.plist')}" for name in names]
             loaded = [label for label in labels if self._run("launchctl", "print", label).done]
-            return " ".join(said.problem for said in (self._run("launchctl", "bootout", label) for label in loaded))
-        said = self._run("systemctl", "--user", "disable", "--now", *names)
-        return "" if said.done or said.is_missing else said.problem  # what is not there has nothing running
+            said = [self._run("launchctl", "bootout", label) for label in loaded]
+            return " ".join(one.problem for one in said if not one.done)
+        one = self._run("systemctl", "--user", "disable", "--now", *names)
+        return "" if one.done or one.is_missing else one.problem  # what is not there has nothing running
 
     def _sweep(self, names: Sequence[str]) -> None:
         """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""
