@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory import places
+from vault_memory.config import user_folder
 from vault_memory.errors import UsageError
 from vault_memory.keeper import template
 
 KINDS = ("systemd", "launchd", "cron")
 
-_FOLDERS = {"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state"}
+_FOLDERS = ("config", "data", "state")
 """Where the user's folders are; a service does not get them from the shell, and would keep its data elsewhere."""
 
 _MARK = re.compile(r"^(?:# |<!-- )vault-memory sha=([0-9a-f]{12})\b.*\n", re.M)
@@ -60,10 +61,10 @@ class Unit(NamedTuple):
 
 def target(vault: Path, at: str, environ: Mapping[str, str]) -> Target:
     """What to start for a vault, by the program that is running now."""
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))
-    named = ((name, environ.get(name, ""), str(home / usual)) for name, usual in _FOLDERS.items())
-    other = tuple((name, value) for name, value, usual in named if os.path.isabs(value) and value != usual)
-    return Target(Path(os.path.realpath(vault)), program(), at, other)
+    usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
+    moved = (kind for kind in _FOLDERS if user_folder(kind, environ) != user_folder(kind, usual))
+    named = tuple((name, environ[name]) for name in (f"XDG_{kind.upper()}_HOME" for kind in moved))
+    return Target(Path(os.path.realpath(vault)), program(), at, named)
 
 
 def program() -> tuple[str, ...]:
