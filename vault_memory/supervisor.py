@@ -145,7 +145,11 @@ class Supervisor:
         problem = self._stop(names)
         removed = [self.folder / name for name in names]
         for file in removed:
-            file.unlink(missing_ok=True)
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                told = f"{file} cannot be deleted: {error.strerror or error}."
+                raise VaultMemoryError(told, "Delete it yourself, then run it again.") from error
         if self.kind == "systemd":
             self._sweep(names)
             self._run("systemctl", "--user", "daemon-reload")
