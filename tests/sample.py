@@ -60,6 +60,7 @@ def at_home(home: Path, more: Mapping[str, str] | None = None) -> Iterator[None]
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
         patch.setenv("XDG_DATA_HOME", str(home / ".local/share"))
+        patch.setenv("XDG_STATE_HOME", str(home / ".local/state"))
         for name, value in {"TZ": "UTC", "NO_COLOR": "1", "COLUMNS": "100", **(more or {})}.items():
             patch.setenv(name, value)
         if "MEMORY_VAULT" not in (more or {}):

@@ -302,6 +302,17 @@ def test_a_query_in_an_address_is_for_openai_only(home: Home) -> None:
         home.load(user='[embedding]\nprovider = "ollama"\nurl = "http://h/?a=1"\n')
 
 
+@pytest.mark.parametrize("text", ["03:30", "23:59", ""])
+def test_the_time_of_the_nightly_work_is_taken(home: Home, text: str) -> None:
+    assert home.load(vault=f'[reflect]\nat = "{text}"\n').reflect_at == text
+
+
+@pytest.mark.parametrize("text", ['"3:30"', '"24:00"', "3", "03:30:00", "true"])
+def test_what_is_no_time_of_day_is_refused(home: Home, text: str) -> None:
+    with pytest.raises(UsageError, match=r"`reflect\.at` must be a time"):
+        home.load(user=f"[reflect]\nat = {text}\n")
+
+
 # --- how mistakes are told -------------------------------------------------------------------------------------------
 
 

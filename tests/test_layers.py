@@ -13,17 +13,17 @@ LAYERS = [
     ["config", "note", "properties", "parse", "links", "spans", "tense", "timetokens", "timewords", "dates", "daily",
      "retain", "chunk", "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights",
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
-     "presets", "models", "scopes", "filters", "pending", "mounts"],
+     "presets", "models", "scopes", "filters", "pending", "mounts", "schedule"],
     ["vault", "walk", "replacing", "places", "schema", "store", "lexicon", "held", "search", "embed", "journal",
-     "digest", "changes", "gitlines", "wire", "remote", "spaces", "address", "client"],
+     "digest", "changes", "gitlines", "wire", "remote", "spaces", "address", "client", "runs"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
-     "rerank", "recognise"],
+     "rerank", "recognise", "jobs"],
     ["keeper", "memory", "warm", "request"],
-    ["render", "report", "watch", "upkeep", "rpc", "methods", "settings"],
+    ["render", "report", "watch", "upkeep", "rpc", "methods", "settings", "service", "supervisor"],
     ["daemon"],
-    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli",
-     "__main__"],
+    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
+     "cli", "__main__"],
 ]  # fmt: skip
 """Layer 0 first. `distil` is a build tool and stands outside."""
 

@@ -43,6 +43,10 @@ VOLATILE = (
     (r"(?<=✓ device      )\w+", "<device>"),
     (r'("name": "device",\s+"level": "ok",\s+"message": )"\w+"', r'\1"<device>"'),
     (r"(?<=share/vault-memory/)[0-9a-f]{12}", "<vault>"),
+    (r"(?<=vault-memory-)[0-9a-f]{12}", "<vault>"),
+    (r"(?<=vault-memory sha=)[0-9a-f]{12}", "<hash>"),
+    (r"(?<= gui/)\d+", "501"),
+    (re.escape(os.path.abspath(sys.executable)), "/usr/bin/python3"),
     # what any change of a note or of the ranking changes
     (r"digest [0-9a-f]{12}", "digest <digest>"),
     (r'(digest": )"[0-9a-f]+"', r'\1"<digest>"'),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.answer import PRESETS
 from vault_memory.errors import UsageError, VaultError
+from vault_memory.schedule import clock
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -59,6 +60,7 @@ class Config:
     rerank_model: str = ""
     rerank_url: str = ""
     rerank_deadline_seconds: float = 5.0
+    reflect_at: str = "03:30"
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -134,6 +136,11 @@ def _prefix(value: Any) -> str:  # noqa: ANN401
     return value
 
 
+def _time(value: Any) -> str:  # noqa: ANN401
+    clock(value if isinstance(value, str) else "?")
+    return str(value)
+
+
 def _url(value: Any) -> str:  # noqa: ANN401
     text = _text(value)
     split = _split(text)
@@ -177,6 +184,7 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
     "recall.preset": Setting("recall_preset", _one_of(*PRESETS)),
     "recall.journal": Setting("journal", _flag),
+    "reflect.at": Setting("reflect_at", _time),
     "embedding.provider": Setting("embedding_provider", _one_of("builtin", "ollama", "openai"), vault_may_set=False),
     "embedding.model": Setting("embedding_model", _text, vault_may_set=False),
     "embedding.url": Setting("embedding_url", _url, vault_may_set=False),

@@ -1,0 +1,453 @@
+"""What systemd, launchd and cron are given: each format read back by its own rules, files put in place and taken away.
+
+A test machine has no session of systemd, so `systemctl` and `launchctl` are small scripts here, which note their calls
+and keep what is enabled; `systemd-analyze verify` and plistlib judge the files.
+"""
+
+import json
+import os
+import plistlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sample import Said, call
+
+from vault_memory import service
+from vault_memory.errors import UsageError
+from vault_memory.service import Target
+
+ANALYZE = shutil.which("systemd-analyze")
+PROGRAM = ("/usr/bin/env", "-i")
+ODD = ["/home/you/Notes", "/a b/c", "/100%/%h %%", "/$HOME/${x}/$$", "/it's \"so\"", "/a\\b\\\\c\\%d\\", "/<a>&amp;&b",
+       "/é ü/日本",       "/#;|*?", "/{{watch}}", "/-- x", "/ lead and trail ", "/~"]  # fmt: skip
+
+paths = st.text(
+    st.characters(
+        min_codepoint=32, exclude_categories=("Cs", "Cc", "Zl", "Zp", "Cn"), exclude_characters="\ufffe\uffff"
+    )
+).map("/v/".__add__)
+
+
+def made(vault: str, program: tuple[str, ...] = PROGRAM, at: str = "03:30", **environment: str) -> Target:
+    return Target(Path(vault), program, at, tuple(environment.items()))
+
+
+def texts(kind: str, of: Target) -> dict[str, str]:
+    """The files of a kind, by what follows the name."""
+    return {unit.name.removeprefix(of.name): unit.text for unit in service.units(kind, of, {"HOME": "/home/you"})}
+
+
+# --- systemd ---------------------------------------------------------------------------------------------------------
+
+
+def words(line: str) -> list[str]:
+    """The words of a command line as systemd.service(5) and systemd.unit(5) read them: quotes, then `%%`, then `$$`."""
+    found = re.findall(r'"((?:[^"\\]|\\.)*)"(?: |$)', line)
+    assert " ".join(f'"{word}"' for word in found) == line
+    plain = [re.sub(r"\\(.)", r"\1", word) for word in found]
+    assert not any(re.search(r"(?<!%)%(%%)*(?!%)", word) for word in plain)
+    plain = [word.replace("%%", "%") for word in plain]
+    assert not any("$" in word.replace("$$", "") for word in plain[1:])
+    return [plain[0], *(word.replace("$$", "$") for word in plain[1:])]
+
+
+def line(text: str, key: str) -> str:
+    (found,) = re.findall(rf"^{key}=(.*)$", text, re.M)
+    return str(found)
+
+
+@given(paths)
+def test_systemd_reads_back_what_was_meant(vault: str) -> None:
+    of = made(vault, XDG_DATA_HOME=vault)
+    files = texts("systemd", of)
+    assert words(line(files[".service"], "ExecStart")) == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
+    night = words(line(files["-nightly.service"], "ExecStart"))
+    assert night == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "index"]
+    (pair,) = re.findall(r'^Environment="(.*)"$', files[".service"], re.M)
+    assert re.sub(r"\\(.)", r"\1", pair).replace("%%", "%") == f"XDG_DATA_HOME={vault}"
+
+
+@pytest.mark.skipif(not ANALYZE, reason="systemd-analyze is not on this system")
+@pytest.mark.parametrize("vault", ODD)
+def test_systemd_itself_finds_nothing_wrong(vault: str, tmp_path: Path) -> None:
+    program = tmp_path / "bin $x %h/memory"
+    program.parent.mkdir()
+    shutil.copy("/bin/true", program)
+    of = made(vault, (str(program),), XDG_DATA_HOME=vault)
+    for unit in service.units("systemd", of, {"XDG_CONFIG_HOME": str(tmp_path)}):
+        unit.path.parent.mkdir(parents=True, exist_ok=True)
+        unit.path.write_text(unit.text, "utf-8")
+    files = sorted((tmp_path / "systemd/user").iterdir())
+    assert len(files) == 3
+    done = verify(files, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    broken = files[0].with_name("broken.service")
+    broken.write_text(files[-1].read_text("utf-8").replace("bin $x", "bin $$x").replace("Restart=", "Restat="), "utf-8")
+    assert "Restat" in verify([broken], tmp_path).stderr  # it does look
+
+
+def verify(files: list[Path], runtime: Path) -> "subprocess.CompletedProcess[str]":
+    environ = os.environ | {"XDG_RUNTIME_DIR": str(runtime), "SYSTEMD_LOG_LEVEL": "warning", "LC_ALL": "C.UTF-8"}
+    command = [str(ANALYZE), "verify", "--user", "--man=no", *map(str, files)]
+    return subprocess.run(command, capture_output=True, text=True, env=environ, timeout=60, check=False)
+
+
+def test_systemd_takes_no_program_with_a_quote_in_its_path() -> None:
+    with pytest.raises(UsageError, match="systemd starts no program whose path has a quote"):
+        texts("systemd", made("/v", ("/it's/memory",)))
+    assert texts("launchd", made("/v", ("/it's/memory",)))
+
+
+# --- launchd ---------------------------------------------------------------------------------------------------------
+
+
+@given(paths)
+def test_launchd_reads_back_what_was_meant(vault: str) -> None:
+    of = made(vault, at="00:07", XDG_DATA_HOME=vault)
+    daemon, night = (plistlib.loads(text.encode()) for text in texts("launchd", of).values())
+    assert daemon["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
+    assert night["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "index"]
+    assert (daemon["Label"], night["Label"]) == (of.name, f"{of.name}-nightly")
+    assert daemon["EnvironmentVariables"] == {"XDG_DATA_HOME": vault}
+    assert (daemon["RunAtLoad"], daemon["KeepAlive"]) == (True, {"SuccessfulExit": False})
+    assert night["StartCalendarInterval"] == {"Hour": 0, "Minute": 7}
+
+
+# --- cron ------------------------------------------------------------------------------------------------------------
+
+
+def cron_reads(command: str, takes_double: bool) -> str:
+    """A command as cron hands it to the shell: `\\%` is `%`; some crons also take `\\\\` for one backslash."""
+    found, at = "", 0
+    while at < len(command):
+        escaped = command[at] == "\\" and command[at + 1 : at + 2] in (("%", "\\") if takes_double else ("%",))
+        assert escaped or command[at] != "%", "cron would end the command here"
+        at += escaped
+        found += command[at]
+        at += 1
+    return found
+
+
+@pytest.mark.parametrize("takes_double", [False, True])
+@given(vault=paths)
+def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: bool) -> None:
+    reboot, night = (
+        row for row in service.cron(made(vault, XDG_DATA_HOME=vault)).splitlines() if not row.startswith("#")
+    )
+    assert reboot.startswith("@reboot ") and night.startswith("30 3 * * * ")
+    for row, after, last in ((reboot, 1, ["watch"]), (night, 5, ["--quiet", "index"])):
+        command = cron_reads(row.split(" ", after)[after], takes_double)
+        assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), *last]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cron's shell is sh")
+@pytest.mark.parametrize("vault", ODD)
+def test_the_shell_itself_reads_crons_line_so(vault: str, tmp_path: Path) -> None:
+    show = tmp_path / "show"
+    show.write_text('#!/bin/sh\nprintf "%s\\n" "$XDG_DATA_HOME" "$@"\n', "utf-8")
+    show.chmod(0o755)
+    row = service.cron(made(vault, (str(show),), XDG_DATA_HOME=vault)).splitlines()[1]
+    command = cron_reads(row.removeprefix("@reboot "), False)
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.splitlines() == [vault, "--vault", str(Path(vault)), "watch"]
+
+
+# --- all of them -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", service.KINDS)
+@pytest.mark.parametrize("sign", ["\n", "\r", "\t", "\x1b", "\x7f", "\x85", "\u2028", "\udcff", "\ufffe"])
+def test_a_path_with_a_control_character_is_refused(kind: str, sign: str) -> None:
+    with pytest.raises(UsageError, match="cannot name this path"):
+        service.cron(made(f"/a{sign}b")) if kind == "cron" else texts(kind, made(f"/a{sign}b"))
+
+
+@pytest.mark.parametrize("kind", ["systemd", "launchd"])
+def test_without_a_time_there_is_no_night(kind: str) -> None:
+    assert len(texts(kind, made("/v", at=""))) == 1
+    assert "index" not in service.cron(made("/v", at=""))
+
+
+@pytest.mark.parametrize("kind", ["systemd", "launchd"])
+def test_our_files_are_known_and_an_edit_is_seen(kind: str) -> None:
+    for text in texts(kind, made("/a vault-memory sha=0123456789ab")).values():
+        assert service.is_ours(text) and not service.is_edited(text)
+        for edited in (text + "\n", text[:-1], text.replace("/a vault", "/b vault")):
+            assert service.is_ours(edited) and service.is_edited(edited)
+        assert not service.is_ours(text.replace(" vault-memory sha=", " sha=", 1))
+    assert not service.is_ours("") and not service.is_ours("[Unit]\nDescription=mine\n")
+
+
+def test_the_users_folders_go_along_where_they_are_not_the_usual_ones() -> None:
+    environ = {
+        "HOME": "/home/you",
+        "XDG_CONFIG_HOME": "/home/you/.config",
+        "XDG_DATA_HOME": "/data",
+        "XDG_STATE_HOME": "x",
+    }
+    assert service.target(Path("/v"), "", environ).environment == (("XDG_DATA_HOME", "/data"),)
+
+
+def test_the_program_is_the_script_that_runs_or_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "memory"
+    script.write_text("#!/bin/sh\n", "utf-8")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["memory"])
+    assert service.program() == (str(script),)
+    monkeypatch.setattr(sys, "argv", [str(tmp_path / "__main__.py")])
+    assert service.program() == (os.path.abspath(sys.executable), "-m", "vault_memory")
+
+
+# --- installing ------------------------------------------------------------------------------------------------------
+
+SYSTEMCTL = """#!/bin/sh
+echo "systemctl $*" >> "$FAKE/calls"
+[ -e "$FAKE/away" ] && { echo "Failed to connect to bus: No medium found" >&2; exit 1; }
+units="$XDG_CONFIG_HOME/systemd/user"
+shift
+verb=$1; shift
+case $verb in
+  is-enabled) [ -e "$units/default.target.wants/$1" ] && echo enabled || { echo disabled; exit 1; } ;;
+  is-active) [ -e "$FAKE/$1" ] && echo active || { echo inactive; exit 3; } ;;
+  enable) shift; mkdir -p "$units/default.target.wants"
+    for unit; do [ -e "$units/$unit" ] || exit 1; : > "$FAKE/$unit"
+      ln -sf "$units/$unit" "$units/default.target.wants/$unit"; done ;;
+  disable) shift; for unit; do rm -f "$units/default.target.wants/$unit" "$FAKE/$unit"; done ;;
+esac
+"""
+
+LAUNCHCTL = """#!/bin/sh
+echo "launchctl $*" >> "$FAKE/calls"
+case $1 in
+  print) [ -e "$FAKE/${2##*/}" ] && echo "	state = running" || { echo "Could not find service" >&2; exit 113; } ;;
+  bootstrap) name=${3##*/}; : > "$FAKE/${name%.plist}" ;;
+  bootout) rm "$FAKE/${2##*/}" ;;
+esac
+"""
+
+
+class Desk:
+    """A user with a vault, and programs on the path that only take notes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home, self.fake, self.bin = folder / "home", folder / "fake", folder / "bin"
+        self.vault = self.home / 'My 100% "$notes"'
+        for made in (self.vault, self.fake, self.bin):
+            made.mkdir(parents=True)
+        for name, text in (("systemctl", SYSTEMCTL), ("launchctl", LAUNCHCTL)):
+            (self.bin / name).write_text(text, "utf-8")
+            (self.bin / name).chmod(0o755)
+        self.name = made_name(self.vault)
+
+    def run(self, *arguments: str, kind: str = "systemd") -> Said:
+        return call("--vault", str(self.vault), "service", *arguments, "--kind", kind)
+
+    def calls(self) -> list[str]:
+        """What was called since the last look, questions left out."""
+        file = self.fake / "calls"
+        found = file.read_text("utf-8").splitlines() if file.exists() else []
+        file.unlink(missing_ok=True)
+        return [row for row in found if not re.search(r" (is-\w+|print) ", row)]
+
+    def files(self) -> Mapping[str, bytes]:
+        """Everything in the user's folder but the vault."""
+        found = (path for path in self.home.rglob("*") if not path.is_relative_to(self.vault))
+        return {str(path.relative_to(self.home)): b"" if path.is_dir() else path.read_bytes() for path in found}
+
+    def units(self) -> Path:
+        return self.home / ".config/systemd/user"
+
+
+def made_name(vault: Path) -> str:
+    return replace(made("/"), vault=vault).name
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    if sys.platform == "win32":
+        pytest.skip("the scripts that stand for systemctl and launchctl need sh")
+    desk = Desk(tmp_path)
+    monkeypatch.setenv("HOME", str(desk.home))
+    for name, folder in {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}.items():
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(desk.home / folder))
+    monkeypatch.setenv("PATH", f"{desk.bin}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("FAKE", str(desk.fake))
+    yield desk
+    assert not list(desk.vault.iterdir())  # a guest in the vault
+
+
+def test_install_writes_starts_and_says_so_and_again_changes_nothing(desk: Desk) -> None:
+    name = desk.name
+    said = desk.run("install")
+    assert said.code == 0 and said.out.splitlines() == [
+        f"wrote {desk.units() / name}{ending}" for ending in (".service", "-nightly.service", "-nightly.timer")
+    ]
+    assert desk.calls() == ["systemctl --user daemon-reload",
+                            f"systemctl --user enable --now {name}.service {name}-nightly.timer"]  # fmt: skip
+    assert {file.stat().st_mode & 0o777 for file in desk.units().glob("vault-memory-*")} == {0o644}
+    before = desk.files()
+    assert desk.run("install").out == "Nothing changed.\n"
+    assert desk.calls() == [] and desk.files() == before
+
+
+def test_status_says_what_there_is(desk: Desk) -> None:
+    assert desk.run("status").out.count("not installed") == 3
+    desk.run("install")
+    said = desk.run("status")
+    assert said.out.splitlines()[0] == f"vault  {desk.vault}"
+    assert said.out.count("installed, enabled, active") == 2
+    document = json.loads(desk.run("status", "--json").out)
+    assert (document["schema"], document["kind"], document["vault"]) == (
+        "vault-memory/service@1", "systemd", str(desk.vault))  # fmt: skip
+    assert document["units"][0] == {"name": f"{desk.name}.service", "path": str(desk.units() / f"{desk.name}.service"),
+                                    "installed": True, "edited": False, "enabled": True, "active": True}  # fmt: skip
+    (desk.fake / "away").touch()
+    document = json.loads(desk.run("status", "--json").out)
+    assert (document["units"][0]["enabled"], document["units"][0]["active"]) == (None, None)
+
+
+@pytest.mark.parametrize("kind", ["systemd", "launchd"])
+def test_uninstall_leaves_nothing(desk: Desk, kind: str) -> None:
+    before = desk.files()
+    desk.run("install", kind=kind)
+    stamp = desk.home / f".local/share/systemd/timers/stamp-{desk.name}-nightly.timer"
+    if kind == "systemd":
+        stamp.parent.mkdir(parents=True)
+        stamp.touch()
+    desk.calls()
+    said = desk.run("uninstall", kind=kind)
+    assert said.code == 0 and said.out.count("deleted ") == (3 if kind == "systemd" else 2)
+    left = set(desk.files()) - set(before)
+    assert left <= {".config", ".local", ".local/share", ".local/share/systemd", ".local/share/systemd/timers",
+                    "Library", "Library/LaunchAgents"}  # fmt: skip
+    assert [path.name for path in desk.fake.iterdir()] == ["calls"]  # nothing enabled or running
+    assert desk.calls()[0].startswith(("systemctl --user disable --now", "launchctl bootout"))
+    assert desk.run("uninstall", kind=kind).out == "Nothing changed.\n"
+
+
+def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
+    wants = desk.units() / "default.target.wants"
+    wants.mkdir(parents=True)
+    (desk.units() / "mine.service").write_text("[Unit]\n", "utf-8")
+    (wants / "mine.service").symlink_to(desk.units() / "mine.service")
+    before = desk.files()
+    desk.run("install")
+    desk.run("uninstall")
+    assert desk.files() == before
+
+
+def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> None:
+    desk.run("install")
+    file = desk.units() / f"{desk.name}.service"
+    file.write_text(file.read_text("utf-8").replace("RestartSec=10", "RestartSec=99"), "utf-8")
+    before = desk.files()
+    said = desk.run("install")
+    assert said.code == 5 and f"{file} was edited" in said.err and "memory service uninstall" in said.err
+    assert desk.files() == before
+    assert "edited" in desk.run("status").out
+    assert desk.run("uninstall").code == 0 and not file.exists()
+    assert desk.run("install").code == 0
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_file_of_someone_else_is_neither_replaced_nor_deleted(desk: Desk, link: bool) -> None:
+    desk.units().mkdir(parents=True)
+    file = desk.units() / f"{desk.name}.service"
+    if link:
+        file.symlink_to("/dev/null")  # as `systemctl --user mask` does
+    else:
+        file.write_text("[Unit]\nDescription=mine\n", "utf-8")
+    before = desk.files()
+    said = desk.run("install")
+    assert said.code == 5 and "was not made by this program" in said.err
+    assert desk.run("uninstall").out == "Nothing changed.\n"
+    assert desk.files() == before
+
+
+def test_another_time_is_written_and_restarted_and_none_takes_the_night_away(desk: Desk) -> None:
+    settings = desk.home / ".config/vault-memory/config.toml"
+    settings.parent.mkdir(parents=True)
+    desk.run("install")
+    desk.calls()
+    settings.write_text('[reflect]\nat = "22:15"\n', "utf-8")
+    timer = desk.units() / f"{desk.name}-nightly.timer"
+    assert desk.run("install").out == f"wrote {timer}\n"
+    assert "OnCalendar=*-*-* 22:15:00" in timer.read_text("utf-8")
+    assert desk.calls()[-1] == f"systemctl --user restart {timer.name}"
+    settings.write_text('[reflect]\nat = ""\n', "utf-8")
+    assert desk.run("install").out.splitlines() == [f"deleted {timer.with_suffix('.service')}", f"deleted {timer}"]
+    assert desk.run("status").out.count("not installed") == 2
+
+
+def test_without_a_session_it_says_what_was_written_and_what_to_run(desk: Desk) -> None:
+    (desk.fake / "away").touch()
+    said = desk.run("install")
+    assert said.code == 1 and "Traceback" not in said.err
+    assert f"Written: {desk.units() / desk.name}.service" in said.err and "No medium found" in said.err
+    assert f"systemctl --user daemon-reload && systemctl --user enable --now {desk.name}.service" in said.err
+    (desk.fake / "away").unlink()
+    assert desk.run("install").out == "Nothing changed.\n"  # to the files; but it is started now
+    assert desk.run("status").out.count("enabled, active") == 2
+    (desk.fake / "away").touch()
+    said = desk.run("uninstall")
+    assert said.code == 1 and "was not stopped" in said.err
+    assert not desk.units().exists()
+
+
+def test_without_systemctl_at_all(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(desk.fake))
+    said = desk.run("install")
+    assert said.code == 1 and "systemctl is not there" in said.err
+    assert desk.run("status").out.count("installed\n") >= 1
+    assert desk.run("uninstall").code == 0
+
+
+def test_launchd_is_asked_to_load_and_to_load_again_what_changed(desk: Desk) -> None:
+    assert desk.run("install", kind="launchd").code == 0
+    domain, agents = f"gui/{os.getuid()}", desk.home / "Library/LaunchAgents"
+    names = [desk.name, f"{desk.name}-nightly"]
+    assert desk.calls() == [f"launchctl bootstrap {domain} {agents / name}.plist" for name in names]
+    assert desk.run("install", kind="launchd").out == "Nothing changed.\n" and desk.calls() == []
+    (desk.home / ".config/vault-memory").mkdir(parents=True)
+    (desk.home / ".config/vault-memory/config.toml").write_text('[reflect]\nat = "01:00"\n', "utf-8")
+    desk.run("install", kind="launchd")
+    assert desk.calls() == [
+        f"launchctl bootout {domain}/{names[1]}",
+        f"launchctl bootstrap {domain} {agents / names[1]}.plist",
+    ]
+    assert desk.run("status", kind="launchd").out.count("installed, enabled, active") == 2
+
+
+@pytest.mark.parametrize("kind", service.KINDS)
+@pytest.mark.parametrize("action", ["install", "uninstall", "status"])
+def test_print_writes_nothing_and_starts_nothing(desk: Desk, action: str, kind: str) -> None:
+    before = desk.files()
+    for more in ((), ("--json",)):
+        said = desk.run(action, "--print", *more, kind=kind)
+        assert said.code == 0 and said.out
+    assert desk.files() == before and desk.calls() == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(desk: Desk) -> None:
+    desk.units().parent.parent.mkdir(parents=True)
+    desk.units().parent.write_text("in the way", "utf-8")
+    said = desk.run("install")
+    assert said.code == 1 and "cannot be" in said.err and "Traceback" not in said.err
+
+
+def test_an_absent_vault_can_be_uninstalled_and_not_installed(desk: Desk) -> None:
+    desk.run("install")
+    moved = desk.vault.rename(desk.vault.with_name("moved"))
+    assert desk.run("install").code == 3
+    assert desk.run("uninstall").out.count("deleted") == 3
+    moved.rename(desk.vault)
