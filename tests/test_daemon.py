@@ -54,7 +54,8 @@ def without_measures(document: dict[str, Any]) -> dict[str, Any]:
         ASKED, (*ASKED, "--json"), (*ASKED, "--json", "--explain"), ("recall", "anchor", "--k", "1"),
         ("recall", "nothing of the kind", "--entity", "Nobody"), ("recall", "anchor", "--since", "the 40th"),
         ("recall", "anchor", "--kind", "X", "--json"), ("recall", "anchor", "--budget", "5"),
-        ("recall", "caf\udce9", "--json", "--now", "2025-12-01"), ("recall", "x" * 100_000), ("status",), ("status", "--json"),
+        ("recall", "caf\udce9", "--json", "--now", "2025-12-01"), ("recall", "x" * 100_000), ("status",),
+        ("status", "--json"),
     ],
 )  # fmt: skip
 def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path, arguments: tuple[str, ...]) -> None:
@@ -446,3 +447,43 @@ def _wake_ups(pid: int) -> int:
         if line.startswith("voluntary_ctxt_switches")
     ]
     return sum(counts)
+
+
+# --- work that has its time ------------------------------------------------------------------------------------------
+
+
+def test_a_job_runs_at_its_time_and_once_when_it_was_missed(root: Path, tmp_path: Path) -> None:
+    """A process of its own, with a job registered: its slot of yesterday was missed, that of tomorrow is to come."""
+    code = (
+        "import sys, datetime as d\n"
+        "from pathlib import Path\n"
+        "from vault_memory.config import Config\n"
+        "from vault_memory.daemon import Daemon\n"
+        "from vault_memory.runs import Run, Runs\n"
+        "root, ran = Path(sys.argv[1]), Path(sys.argv[2])\n"
+        "now = d.datetime.now()\n"
+        "at = (now - d.timedelta(minutes=3)).time().replace(second=0, microsecond=0)\n"
+        "Runs(root).note('missed', Run(f'{at:%H:%M}', now.date() - d.timedelta(days=3)))\n"
+        "daemon = Daemon(Config(vault=root))\n"
+        "daemon.jobs.register('missed', at, lambda: ran.open('a').write('missed\\n'))\n"
+        "daemon.jobs.register('new', at, lambda: ran.open('a').write('new\\n'))\n"
+        "daemon.run()\n"
+    )
+    ran = tmp_path / "ran"
+    put(root, "anchor.md", "saved long ago")
+    memory(root).index()
+    process = subprocess.Popen([sys.executable, "-c", code, str(root), str(ran)])
+    try:
+        until(ran.exists)
+        time.sleep(0.5)
+        assert ran.read_text() == "missed\n"
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def test_doctor_tells_of_the_daemon(root: Path) -> None:
+    assert "none runs" in run(root, "doctor").stdout
+    daemon = start_daemon(root)
+    said = run(root, "doctor")
+    assert (said.returncode, f"process {daemon.process.pid} answers" in said.stdout) == (0, True)

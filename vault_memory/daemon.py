@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -26,10 +27,13 @@ from typing import Any
 from vault_memory import __version__, address, methods, places
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.jobs import Jobs
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
 from vault_memory.rpc import Server
+from vault_memory.runs import Runs
+from vault_memory.schedule import Job
 from vault_memory.settings import LiveSettings
 from vault_memory.upkeep import Gate, Upkeep
 from vault_memory.warm import Told, WarmMemory
@@ -64,11 +68,15 @@ class Daemon:
         first = Memory(config)
         self._root, self._index_path = first.vault.root, first.index_path
         self._watcher = Watcher(self._root, self._pending, self._linked)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._backfill)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
+        self.jobs = Jobs(Runs(self._root))
+        """Where work that has its time is registered: it is run by the thread that does what may take long."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._alarm: asyncio.TimerHandle | None = None
         self._filling: threading.Thread | None = None
         self._warm: tuple[int, WarmMemory] | None = None
         self._answers = ThreadPoolExecutor(1, "answers")
-        self._jobs = ThreadPoolExecutor(1, "jobs")
+        self._slow = ThreadPoolExecutor(1, "jobs")
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self.socket = address.socket_path(self._root)
@@ -93,22 +101,25 @@ class Daemon:
         self._upkeep.start()
         try:
             await self._in(self._answers, self._warm_up)
+            self._loop = asyncio.get_running_loop()
+            self._look_at_jobs()
             await self._stop.wait()
             log.info("stopping")
         finally:
+            self._loop = None
             await server.close()
             ended = await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS)
             if not ended:
                 log.warning("upkeep did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
-            self._jobs.shutdown(wait=False, cancel_futures=True)
+            self._slow.shutdown(wait=False, cancel_futures=True)
 
     def _listen_to_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._jobs.submit(self._settings.read_again))
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._slow.submit(self._settings.read_again))
 
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
         return await asyncio.get_running_loop().run_in_executor(executor, partial(work, *arguments))
@@ -125,7 +136,7 @@ class Daemon:
         environment = params.pop("environment", None)
         if not self._upkeep.looked.is_set() and name != "status":
             await self._first_look()
-        executor = self._jobs if method.is_slow else self._answers
+        executor = self._slow if method.is_slow else self._answers
         found = await self._in(executor, self._do, method, params, environment)
         return found | {"daemon": self.health()} if name == "status" else found
 
@@ -151,6 +162,22 @@ class Daemon:
             "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},
             "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
         }  # fmt: skip
+
+    def _look_at_jobs(self) -> None:
+        """Have the job run that is due, and look again when the next one is; after each look at everything, too.
+
+        A timer alone would stand still while the computer sleeps.
+        """
+        if self._loop is None:
+            return
+        if self._alarm:
+            self._alarm.cancel()
+        now = datetime.now(UTC)
+        look = self.jobs.look(now, self._upkeep.last_saved)
+        if look.job:
+            self._slow.submit(self._run_job, look.job)
+        if look.next_at:
+            self._alarm = self._loop.call_later(max((look.next_at - now).total_seconds(), 1.0), self._look_at_jobs)
 
     # --- the threads that work -------------------------------------------------------------------------------------
 
@@ -183,6 +210,18 @@ class Daemon:
         if self._kept is None or self._kept[0] != settings.number:
             self._kept = settings.number, Keeper(settings.config)
         return self._kept[1]
+
+    def _run_job(self, job: Job) -> None:
+        try:
+            self.jobs.run(job, datetime.now(UTC))
+        except Exception as error:  # the edge: a job that fails is tried at its next time
+            log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
+
+    def _kept_up(self) -> None:
+        """What follows a run of upkeep."""
+        self._backfill()
+        if self._loop:
+            self._loop.call_soon_threadsafe(self._look_at_jobs)
 
     def _backfill(self) -> None:
         """Have the vectors of a configured embedder made meanwhile; a server that is away is asked another time."""

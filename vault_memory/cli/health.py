@@ -1,9 +1,12 @@
 """Owns the commands that look after things: `status`, `doctor`, `lint`."""
 
+from collections.abc import Iterator
+
 import click
 
 from vault_memory import render, report
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
+from vault_memory.health import Check
 
 
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
@@ -24,9 +27,25 @@ def status(shared: Shared) -> None:
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
     memory = shared.memory()
-    checks = [memory.forget_vectors(forget)] if forget else memory.doctor(fix)
+    checks = [memory.forget_vectors(forget)] if forget else [*memory.doctor(fix), *_daemon(shared)]
     shared.say(render.dump(report.doctor_document(checks)) if shared.json else report.doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
+
+
+def _daemon(shared: Shared) -> Iterator[Check]:
+    """What the daemon cannot do, and what would mend that."""
+    health = shared.ask_daemon("health", {})
+    if health is None:
+        yield Check("daemon", "notice", "none runs: each command looks through the vault itself", "Run `memory watch`.")
+        return
+    yield Check("daemon", "ok", f"process {health['pid']} answers at {health['socket']}, its log is {health['log']}")
+    if health["why"]:
+        yield Check("watching", "warning", f"it looks every few seconds: {health['why']}", health["mend"] or "")
+    if health["trouble"]:
+        what = f"the index is not brought up to date: {health['trouble']['what']}"
+        yield Check("upkeep", "error", what, health["trouble"]["mend"])
+    if health["settings"]:
+        yield Check("settings", "warning", f"the daemon's stay as they were: {health['settings']}", "Mend the file.")
 
 
 @command("memory lint", short_help="List format problems of the notes.")
