@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from daemons import Running, start_daemon, until
-from vaults import fill, index_digest, memory, put, run, snapshot, start
+from vaults import fill, index_digest, memory, obeying_permissions, put, run, snapshot, start
 
 from vault_memory import client
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
@@ -110,11 +110,13 @@ def test_a_process_with_other_settings_answers_itself(
     environment = {
         name: os.environ[name] for name in ("HOME", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME") if name in os.environ
     }
-    assert daemon.ask("recall", query="anchor", no_journal=True, environment=environment)["results"]
+    assert daemon.ask("recall", query="anchor", no_journal=True, process={"environment": environment})["results"]
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME") if "HOME" in variables else ():
         environment.pop(name, None)
     with pytest.raises(VaultMemoryError, match="other settings"):
-        daemon.ask("recall", query="anchor", no_journal=True, environment={**environment, **variables})
+        daemon.ask("recall", query="anchor", process={"environment": {**environment, **variables}})
+    with pytest.raises(VaultMemoryError, match="is version"):
+        daemon.ask("recall", query="anchor", process={"version": "0.0.1"})
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert run(root, *ASKED).returncode == 0
@@ -339,6 +341,35 @@ def test_an_embedder_that_is_away_is_told_and_holds_up_nothing(root: Path) -> No
         assert daemon.stop() == 0
     finally:
         shutil.rmtree(Path(os.environ["XDG_CONFIG_HOME"]) / "vault-memory")
+
+
+@pytest.mark.parametrize("what", [".memory", "memory"])
+def test_a_permission_that_is_lost_and_given_back(root: Path, what: str) -> None:
+    first = obeying_permissions()
+    memory(root).index()
+    daemon = Running(root, start(root, "watch", first=first)).ready().settled()
+    (root / what).chmod(0o000 if what == "memory" else 0o500)
+    try:
+        put(root, "heron.md", "heron", 0)
+        until(lambda: _found(daemon, "heron") or daemon.ask("status")["daemon"]["trouble"])
+        assert daemon.ask("recall", query="anchor")["results"][0]["path"] == "anchor.md"
+    finally:
+        (root / what).chmod(0o755)
+    until(lambda: _found(daemon, "heron"))
+    daemon.settled()
+    assert run(root, "index", "--check").returncode == 0
+
+
+def test_a_process_that_was_asleep_catches_up(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    daemon.process.send_signal(signal.SIGSTOP)
+    for n in range(40):
+        put(root, f"{n % 3}/{n}.md", f"heron{n}", 0)
+    (root / "anchor.md").unlink()
+    daemon.process.send_signal(signal.SIGCONT)
+    until(lambda: len(daemon.ask("recall", query="heron7 heron39", mode="lexical")["results"]) == 2)
+    daemon.settled()
+    assert run(root, "index", "--check").returncode == 0
 
 
 # --- the socket's methods --------------------------------------------------------------------------------------------

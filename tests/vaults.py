@@ -101,9 +101,11 @@ def run(root: Path, *arguments: str, first: str = "") -> "subprocess.CompletedPr
     )
 
 
-def start(root: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start(root: Path, *arguments: str, first: str = "") -> "subprocess.Popen[str]":
     """Start `memory ARGUMENTS` on that vault; it is ended with the test."""
-    process = subprocess.Popen(command(root, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command(root, *arguments, first=first), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     _started.append(process)
     return process
 

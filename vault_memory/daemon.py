@@ -35,7 +35,7 @@ from vault_memory.rpc import Server
 from vault_memory.runs import Runs
 from vault_memory.schedule import Job
 from vault_memory.settings import LiveSettings
-from vault_memory.upkeep import Gate, Upkeep
+from vault_memory.upkeep import RECONCILE_SECONDS, Gate, Upkeep
 from vault_memory.warm import Told, WarmMemory
 from vault_memory.watch import Watcher
 
@@ -74,6 +74,7 @@ class Daemon:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._filling: threading.Thread | None = None
+        self._filled_at = -RECONCILE_SECONDS
         self._warm: tuple[int, WarmMemory] | None = None
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "jobs")
@@ -133,11 +134,13 @@ class Daemon:
         method = methods.METHODS.get(name)
         if method is None:
             raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {', '.join(sorted(methods.METHODS))}.")
-        environment = params.pop("environment", None)
+        received, process = time.perf_counter(), params.pop("process", None)
         if not self._upkeep.looked.is_set() and name != "status":
             await self._first_look()
         executor = self._slow if method.is_slow else self._answers
-        found = await self._in(executor, self._do, method, params, environment)
+        found = await self._in(executor, self._do, method, params, process)
+        if name == "recall":
+            found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
         return found | {"daemon": self.health()} if name == "status" else found
 
     async def _first_look(self) -> None:
@@ -181,15 +184,24 @@ class Daemon:
 
     # --- the threads that work -------------------------------------------------------------------------------------
 
-    def _do(self, method: methods.Method, params: dict[str, Any], environment: Any) -> Any:  # noqa: ANN401
+    def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
-        if isinstance(environment, dict) and not self._settings.are_those_of(environment):
-            raise NotRunningError("The daemon has other settings than this process.", "")
+        self._refuse_unlike(process)
         if method.is_slow:
             return methods.call(method, Memory(settings.config), params)
         self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
         with self._gate.passing():
             return methods.call(method, self._warm_memory(), params)
+
+    def _refuse_unlike(self, process: Any) -> None:  # noqa: ANN401
+        """Leave it to a process that would answer otherwise: one of another version, or with other settings."""
+        if not isinstance(process, dict):
+            return
+        if process.get("version", __version__) != __version__:
+            raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
+        environment = process.get("environment")
+        if isinstance(environment, dict) and not self._settings.are_those_of(environment):
+            raise NotRunningError("The daemon has other settings than this process.", "")
 
     def _warm_memory(self) -> WarmMemory:
         """The Memory that questions are answered from; made anew when the settings were read again."""
@@ -217,9 +229,12 @@ class Daemon:
         except Exception as error:  # the edge: a job that fails is tried at its next time
             log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
 
-    def _kept_up(self) -> None:
+    def _kept_up(self, changed: bool) -> None:
         """What follows a run of upkeep."""
-        self._backfill()
+        now = time.monotonic()
+        if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
+            self._filled_at = now
+            self._backfill()
         if self._loop:
             self._loop.call_soon_threadsafe(self._look_at_jobs)
 

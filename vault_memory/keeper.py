@@ -115,8 +115,9 @@ class Keeper:
         try:
             with closing(Store.open(self.index_path)) as store:
                 report = self._update(store, self.vault.look(below) if below else self.vault.walk(), progress)
-                with schema.writing(store.connection):
-                    uses.catch_up(store, self.vault.root)
+                if uses.is_behind(store, self.vault.root):
+                    with schema.writing(store.connection):
+                        uses.catch_up(store, self.vault.root)
                 spaces.sweep(store)
             return report
         except schema.DAMAGED as error:

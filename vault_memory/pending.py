@@ -102,18 +102,23 @@ class Pending:
             self._changed.notify_all()
 
     def settle(self, seconds: float, few: int = FEW) -> int:
-        """Have what waits looked at now and wait for that, if it is only a few paths; returns how many still wait."""
+        """Have what waits now looked at and wait for that, if it is only a few paths; returns how many still wait.
+
+        What comes meanwhile is not waited for, nor what has failed before.
+        """
         until = self._clock() + seconds
         with self._changed:
-            while 0 < (count := self._count()) <= few and not self._stopped:
+            wanted = self._within_reach()
+            while 0 < len(wanted) <= few and self._everything is None and not self._stopped:
                 left = until - self._clock()
-                if left <= 0 or self._everything is not None or self._is_held_back():
+                if left <= 0:
                     break
                 self._hurry = True
                 self._changed.notify_all()
                 self._changed.wait(left)
+                wanted &= self._within_reach()
             self._hurry = False
-            return count
+            return self._count()
 
     # --- asked ---------------------------------------------------------------------------------------------------
 
@@ -137,10 +142,11 @@ class Pending:
         everything = self._everything is not None or self._in_hand.everything
         return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
 
-    def _is_held_back(self) -> bool:
-        """Whether all that waits has failed before, so that there is nothing to wait for."""
+    def _within_reach(self) -> set[str]:
+        """The paths that are in hand or may be taken now."""
         now = self._clock()
-        return not self._in_hand.paths and all(waiting.not_before > now for waiting in self._paths.values())
+        waiting = {path for path, waiting in self._paths.items() if waiting.not_before <= now}
+        return waiting | self._in_hand.paths.keys()
 
     def _due(self, now: float) -> Batch | None:
         if self._everything is not None:

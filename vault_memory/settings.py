@@ -75,7 +75,7 @@ class LiveSettings:
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
         """Whether a process with these variables (those of `TELLING` that it has) would give the same answers."""
-        current, key = self._current, frozenset(environ.items())
+        current, key = self._current, frozenset((str(name), str(value)) for name, value in environ.items())
         number, same = self._alike.get(key, (-1, False))
         if number != current.number:
             same = _are_alike(current.config, environ)

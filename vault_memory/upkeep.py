@@ -85,12 +85,12 @@ class Upkeep(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
     `keeper` gives the Keeper of the settings as they stand; `after` is called after each run that changed something
-    or looked at everything.
+    or looked at everything, and told which.
     """
 
     def __init__(
         self, keeper: "Callable[[], Keeper]", pending: Pending, watcher: Watcher, gate: Gate,
-        after: Callable[[], None] = lambda: None,
+        after: Callable[[bool], None] = lambda changed: None,
     ) -> None:  # fmt: skip
         super().__init__(name="upkeep", daemon=True)
         self._keeper, self._pending, self._watcher, self._gate, self._after = keeper, pending, watcher, gate, after
@@ -185,7 +185,7 @@ class Upkeep(threading.Thread):
         if report.changed or report.rebuilt or report.failed:
             self._say(report, seconds)
         if report.changed or report.rebuilt or batch is None:
-            self._after()
+            self._after(bool(report.changed or report.rebuilt))
         return report
 
     def _step(self, done: int, total: int, passages: int) -> None:

@@ -48,9 +48,10 @@ class Shared:
         from vault_memory import address, client, config
 
         environment = {name: os.environ[name] for name in config.TELLING if name in os.environ}
+        process = {"version": __version__, "environment": environment}
         try:
             with client.connect(address.socket_path(config.locate(self.vault))) as daemon:
-                found = daemon.call(method, {**params, "environment": environment})
+                found = daemon.call(method, {**params, "process": process})
         except (NotRunningError, LostError, UnknownMethodError):
             return None
         return found if isinstance(found, dict) else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_memory import render, report
+from vault_memory import __version__, render, report
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health import Check
 
@@ -39,6 +39,9 @@ def _daemon(shared: Shared) -> Iterator[Check]:
         yield Check("daemon", "notice", "none runs: each command looks through the vault itself", "Run `memory watch`.")
         return
     yield Check("daemon", "ok", f"process {health['pid']} answers at {health['socket']}, its log is {health['log']}")
+    if health["version"] != __version__:
+        what = f"the daemon is version {health['version']}, this is {__version__}: it is not asked"
+        yield Check("version", "warning", what, "Stop it and start it again.")
     if health["why"]:
         yield Check("watching", "warning", f"it looks every few seconds: {health['why']}", health["mend"] or "")
     if health["trouble"]:
