@@ -496,8 +496,8 @@ def test_a_job_runs_at_its_time_and_once_when_it_was_missed(root: Path, tmp_path
         "at = (now - d.timedelta(minutes=3)).time().replace(second=0, microsecond=0)\n"
         "Runs(root).note('missed', Run(f'{at:%H:%M}', now.date() - d.timedelta(days=3)))\n"
         "daemon = Daemon(Config(vault=root))\n"
-        "daemon.jobs.register('missed', at, lambda: ran.open('a').write('missed\\n'))\n"
-        "daemon.jobs.register('new', at, lambda: ran.open('a').write('new\\n'))\n"
+        "daemon.background.jobs.register('missed', at, lambda: ran.open('a').write('missed\\n'))\n"
+        "daemon.background.jobs.register('new', at, lambda: ran.open('a').write('new\\n'))\n"
         "daemon.run()\n"
     )
     ran = tmp_path / "ran"

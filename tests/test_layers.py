@@ -21,7 +21,7 @@ LAYERS = [
      "rerank", "recognise", "jobs"],
     ["keeper", "memory", "warm", "request", "settings"],
     ["render", "report", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],
-    ["daemon"],
+    ["background", "daemon"],
     ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
      "cli", "__main__"],
 ]  # fmt: skip

@@ -13,29 +13,25 @@ import logging
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
 from vault_memory import __version__, address, methods, places
+from vault_memory.background import Background
 from vault_memory.config import Config, user_folder
-from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.jobs import Jobs
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
 from vault_memory.rpc import Server
-from vault_memory.runs import Runs
-from vault_memory.schedule import Job
 from vault_memory.settings import LiveSettings
-from vault_memory.upkeep import RECONCILE_SECONDS, Gate, Upkeep
+from vault_memory.upkeep import Gate, Upkeep
 from vault_memory.warm import Told, WarmMemory
 from vault_memory.watch import Watcher
 
@@ -68,16 +64,11 @@ class Daemon:
         first = Memory(config)
         self._root, self._index_path = first.vault.root, first.index_path
         self._watcher = Watcher(self._root, self._pending, self._linked)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
-        self.jobs = Jobs(Runs(self._root))
-        """Where work that has its time is registered: it is run by the thread that does what may take long."""
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._filling: threading.Thread | None = None
-        self._filled_at = -RECONCILE_SECONDS
         self._warm: tuple[int, WarmMemory] | None = None
         self._answers = ThreadPoolExecutor(1, "answers")
-        self._slow = ThreadPoolExecutor(1, "jobs")
+        self._slow = ThreadPoolExecutor(1, "slow")
+        self.background = Background(self._root, self._settings, self._slow)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self.background.kept_up)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self.socket = address.socket_path(self._root)
@@ -100,23 +91,31 @@ class Daemon:
         await server.start(self.socket)
         self._listen_to_signals()
         self._upkeep.start()
+        warming = asyncio.create_task(self._warm_up())
         try:
-            await self._in(self._answers, self._warm_up)
-            self._loop = asyncio.get_running_loop()
-            self._look_at_jobs()
             await self._stop.wait()
             log.info("stopping")
         finally:
-            self._loop = None
+            self.background.stop()
+            warming.cancel()
             await server.close()
-            ended = await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS)
-            if not ended:
+            if not await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS):
                 log.warning("upkeep did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
             self._slow.shutdown(wait=False, cancel_futures=True)
 
+    async def _warm_up(self) -> None:
+        """Once the vault was looked at: load what the first question would wait for, then see to jobs."""
+        while not self._upkeep.looked.is_set():
+            await asyncio.sleep(0.05)
+        await self._in(self._answers, self._load)
+        self.background.start(asyncio.get_running_loop())
+        self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
     def _listen_to_signals(self) -> None:
+        if sys.platform == "win32":
+            return  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
@@ -166,22 +165,6 @@ class Daemon:
             "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
         }  # fmt: skip
 
-    def _look_at_jobs(self) -> None:
-        """Have the job run that is due, and look again when the next one is; after each look at everything, too.
-
-        A timer alone would stand still while the computer sleeps.
-        """
-        if self._loop is None:
-            return
-        if self._alarm:
-            self._alarm.cancel()
-        now = datetime.now(UTC)
-        look = self.jobs.look(now, self._upkeep.last_saved)
-        if look.job:
-            self._slow.submit(self._run_job, look.job)
-        if look.next_at:
-            self._alarm = self._loop.call_later(max((look.next_at - now).total_seconds(), 1.0), self._look_at_jobs)
-
     # --- the threads that work -------------------------------------------------------------------------------------
 
     def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
@@ -223,57 +206,18 @@ class Daemon:
             self._kept = settings.number, Keeper(settings.config)
         return self._kept[1]
 
-    def _run_job(self, job: Job) -> None:
-        try:
-            self.jobs.run(job, datetime.now(UTC))
-        except Exception as error:  # the edge: a job that fails is tried at its next time
-            log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
-
-    def _kept_up(self, changed: bool) -> None:
-        """What follows a run of upkeep."""
-        now = time.monotonic()
-        if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
-            self._filled_at = now
-            self._backfill()
-        if self._loop:
-            self._loop.call_soon_threadsafe(self._look_at_jobs)
-
-    def _backfill(self) -> None:
-        """Have the vectors of a configured embedder made meanwhile; a server that is away is asked another time."""
-        if self._settings.current().config.embedding_provider == "builtin" or (
-            self._filling and self._filling.is_alive()
-        ):
-            return
-        # A thread that ends with the process: a slow server must not keep it, and each batch is kept as it comes.
-        self._filling = threading.Thread(target=self._fill, name="backfill", daemon=True)
-        self._filling.start()
-
-    def _fill(self) -> None:
-        try:
-            filled = Memory(self._settings.current().config).backfill()
-        except VaultMemoryError as error:
-            log.warning("no vectors were made: %s", error)
-            return
-        if filled and (filled.embedded or filled.stopped):
-            log.info(
-                "%s: %d embedded, %d waiting. %s", filled.embedder, filled.embedded, filled.waiting, filled.stopped
-            )
-
     def _linked(self) -> Mapping[str, str]:
         return self._kept[1].linked if self._kept else {}
 
-    def _warm_up(self) -> None:
+    def _load(self) -> None:
         """Load what the first question and the first save would wait for."""
-        self._upkeep.looked.wait(FIRST_LOOK_SECONDS)
-        from vault_memory import prepare, tokens
+        from vault_memory import prepare, tokens  # noqa: F401 - what reads a changed note
 
         tokens.count("warm")
-        del prepare
         with contextlib.suppress(Exception):  # a question will say what is wrong
             self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again
-        self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
     def _close(self) -> None:
         if self._warm:

@@ -13,7 +13,6 @@ import time
 import traceback
 from collections.abc import Callable, Collection
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import BusyError, VaultMemoryError
@@ -102,8 +101,6 @@ class Upkeep(threading.Thread):
         self.trouble: Trouble | None = None
         self.last_sign = time.monotonic()
         """When the thread last woke; it does at least every `RECONCILE_SECONDS`, unless a run takes longer."""
-        self.last_saved: datetime | None = None
-        """When a note was last seen to have changed (aware UTC)."""
         self.progress = (0, 0)
         """Notes done and to be done in the run under way."""
 
@@ -180,12 +177,10 @@ class Upkeep(threading.Thread):
         if self.trouble:
             log.info("the index can be brought up to date again")
             self.trouble = None
-        if report.changed:
-            self.last_saved = datetime.now(UTC)
         if report.changed or report.rebuilt or report.failed:
             self._say(report, seconds)
-        if report.changed or report.rebuilt or batch is None:
-            self._after(bool(report.changed or report.rebuilt))
+        if report.changed or batch is None:
+            self._after(bool(report.changed))
         return report
 
     def _step(self, done: int, total: int, passages: int) -> None:

@@ -1,0 +1,99 @@
+"""Owns what a daemon does though nobody asked: vectors of a configured embedder, and jobs that have their time."""
+
+import asyncio
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vault_memory.errors import VaultMemoryError
+from vault_memory.jobs import Jobs
+from vault_memory.memory import Memory
+from vault_memory.runs import Runs
+from vault_memory.schedule import Job
+from vault_memory.settings import LiveSettings
+from vault_memory.upkeep import RECONCILE_SECONDS
+
+log = logging.getLogger(__name__)
+
+
+class Background:
+    """The work beside answering; `jobs` is where more of it is registered. They run one after the other in `slow`."""
+
+    def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
+        self._settings, self._slow = settings, slow
+        self.jobs = Jobs(Runs(root))
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._last_saved: datetime | None = None
+        self._filling: threading.Thread | None = None
+        self._filled_at = -RECONCILE_SECONDS
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """See to the jobs from now on; to be called in the loop."""
+        self._loop = loop
+        self._look()
+
+    def stop(self) -> None:
+        """Begin nothing more; to be called in the loop."""
+        self._loop = None
+        if self._alarm:
+            self._alarm.cancel()
+
+    def kept_up(self, changed: bool) -> None:
+        """What follows a run of upkeep, in its thread; `changed` is whether a note had changed."""
+        now = time.monotonic()
+        if changed:
+            self._last_saved = datetime.now(UTC)
+        if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
+            self._filled_at = now
+            self._backfill()
+        if self._loop:
+            self._loop.call_soon_threadsafe(self._look)
+
+    # --- jobs ----------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Have the job run that is due, and look again when the next one is; after each run of upkeep, too.
+
+        A timer alone would stand still while the computer sleeps.
+        """
+        if self._loop is None:
+            return
+        if self._alarm:
+            self._alarm.cancel()
+        now = datetime.now(UTC)
+        look = self.jobs.look(now, self._last_saved)
+        if look.job:
+            self._slow.submit(self._run, look.job)
+        if look.next_at:
+            self._alarm = self._loop.call_later(max((look.next_at - now).total_seconds(), 1.0), self._look)
+
+    def _run(self, job: Job) -> None:
+        try:
+            self.jobs.run(job, datetime.now(UTC))
+        except Exception as error:  # the edge: a job that fails is tried at its next time
+            log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
+
+    # --- vectors -------------------------------------------------------------------------------------------------
+
+    def _backfill(self) -> None:
+        """Have the vectors of a configured embedder made; a server that is away is asked another time."""
+        is_running = self._filling is not None and self._filling.is_alive()
+        if is_running or self._settings.current().config.embedding_provider == "builtin":
+            return
+        # A thread that ends with the process: a slow server must not keep it, and each batch is kept as it comes.
+        self._filling = threading.Thread(target=self._fill, name="backfill", daemon=True)
+        self._filling.start()
+
+    def _fill(self) -> None:
+        try:
+            filled = Memory(self._settings.current().config).backfill()
+        except Exception as error:  # the edge of a thread: it is tried again
+            log.warning("no vectors made: %s", error if isinstance(error, VaultMemoryError) else type(error).__name__)
+            return
+        if filled and (filled.embedded or filled.stopped):
+            counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
+            log.info("%s: %s. %s", filled.embedder, counts, filled.stopped)
