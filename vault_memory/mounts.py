@@ -1,9 +1,7 @@
 """Owns what is known of file systems: where one is mounted, and which kinds tell nobody what others change in them."""
 
 import os
-import select
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +37,8 @@ class Changes:
         """Begin, if it has not begun."""
         if self._stop is not None or not _MOUNTS.exists():
             return
+        import threading  # lazy, as is select: every command asks what kind of file system it is on
+
         stopped, self._stop = os.pipe()
         threading.Thread(target=self._run, args=(stopped,), name="mounts", daemon=True).start()
 
@@ -49,6 +49,8 @@ class Changes:
             self._stop = None
 
     def _run(self, stopped: int) -> None:
+        import select
+
         with open(_MOUNTS, "rb") as table:
             known = _around(self._root)
             poll = select.poll()
