@@ -81,13 +81,16 @@ def test_it_is_the_daemon_that_answers(root: Path) -> None:
     assert "told of every change" in run(root, "status").stdout
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
 def test_a_saved_note_is_in_the_very_next_answer(root: Path) -> None:
-    daemon = start_daemon(root)
-    for n in range(10):
-        put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
-        found = daemon.ask("recall", query=f"heron{n:03}", mode="lexical", no_journal=True)
-        assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
-        assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
+    """Over an open connection, so that less than a millisecond lies between the save and the question."""
+    daemon = start_daemon(root).settled()
+    with client.connect(daemon.socket) as connection:
+        for n in range(60):
+            put(root, f"new/{n}.md", f"heron{n:03} by the weir", 0)
+            found = connection.call("recall", {"query": f"heron{n:03}", "mode": "lexical", "no_journal": True})
+            assert [result["path"] for result in found["results"]] == [f"new/{n}.md"]
+            assert found["index"] == {**found["index"], "fresh": True, "pending": 0}
 
 
 def test_a_recall_is_noted_in_the_journal_unless_it_must_not(root: Path) -> None:

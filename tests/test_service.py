@@ -349,7 +349,7 @@ def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
 def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> None:
     desk.run("install")
     file = desk.units() / f"{desk.name}.service"
-    file.write_text(file.read_text("utf-8").replace("RestartSec=10", "RestartSec=99"), "utf-8")
+    file.write_text(file.read_text("utf-8").replace("RestartSec=", "RestartSec=9"), "utf-8")
     before = desk.files()
     said = desk.run("install")
     assert said.code == 5 and f"{file} was edited" in said.err and "memory service uninstall" in said.err

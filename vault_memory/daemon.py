@@ -36,7 +36,7 @@ from vault_memory.warm import Told, WarmMemory
 from vault_memory.watch import Watcher
 
 SETTLE_SECONDS = 0.1
-"""How long a question waits for a few notes saved just now: each takes some 15 ms."""
+"""How long a question waits for word of a few notes saved just now, and for them: each takes some 15 ms."""
 
 FIRST_LOOK_SECONDS = 30.0
 """How long a question waits for the first look at the vault, which may have to build the index."""
@@ -65,6 +65,7 @@ class Daemon:
         self._root, self._index_path = first.vault.root, first.index_path
         self._watcher = Watcher(self._root, self._pending, self._linked)
         self._warm: tuple[int, WarmMemory] | None = None
+        self._is_told = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self.background = Background(self._root, self._settings, self._slow)
@@ -172,6 +173,7 @@ class Daemon:
         self._refuse_unlike(process)
         if method.is_slow:
             return methods.call(method, Memory(settings.config), params)
+        self._is_told = self._watcher.has_heard_all(SETTLE_SECONDS)
         self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
         with self._gate.passing():
             return methods.call(method, self._warm_memory(), params)
@@ -197,7 +199,7 @@ class Daemon:
     def _told(self) -> Told:
         if self._watcher.is_misled():
             self._pending.add_everything()
-        return Told(self._upkeep.is_sure(), self._pending.count)
+        return Told(self._is_told and self._upkeep.is_sure(), self._pending.count)
 
     def _keeper(self) -> Keeper:
         """The Keeper that upkeep works with; made anew when the settings were read again."""

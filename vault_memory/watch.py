@@ -8,6 +8,7 @@ whoever asks must look for himself.
 import contextlib
 import logging
 import os
+import stat
 import sys
 import threading
 import warnings
@@ -31,7 +32,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_memory import mounts
+from vault_memory import mounts, places
 from vault_memory.pending import Pending
 from vault_memory.walk import is_hidden
 
@@ -40,6 +41,9 @@ EVENTS: list[type[FileSystemEvent]] = [
     FileAttribEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
 ]  # fmt: skip
 """Without opening and closing: reading a note is no change, and would wake us each time."""
+
+MARK = places.MEMORY_FOLDER
+"""The folder whose events are our own."""
 
 LIMIT = "/proc/sys/fs/inotify/max_user_watches"
 
@@ -77,12 +81,14 @@ class Watcher:
         self._mounts = mounts.Changes(root, self._remounted)
         self._is_stale = False
         self._threads: set[threading.Thread] = set()
+        self._marked = threading.Condition()
+        self._mark_is_out = False
         self.reach = Reach("not started")
 
     def start(self) -> None:
         """Begin to watch, in place of what was watched before; `reach` says with what success."""
         self.stop()
-        self._is_stale = False
+        self._is_stale = self._mark_is_out = False
         self._mounts.start()
         self._identity = _identity(self._root)
         handler = _Handler(self._events)
@@ -116,6 +122,27 @@ class Watcher:
     def is_misled(self) -> bool:
         """Whether something else is watched than what is there, such as another folder at the vault's path."""
         return self._is_stale or self._identity is None or _identity(self._root) != self._identity
+
+    def has_heard_all(self, seconds: float) -> bool:
+        """Whether all that happened before this call has been told of; waits for that, at most so long.
+
+        A note that is saved and asked for within a millisecond is still on its way through the kernel's queue and three
+        threads. So we make an event of our own, which comes after all others: the mode of our folder is set to what it
+        is. Where that cannot be (another system, no folder of ours) nobody can know, and it is taken for granted.
+        """
+        folder = self._root / MARK
+        with self._marked:
+            if not self._mark_is_out:  # else the last one is still under way: events are far behind
+                try:
+                    mode = os.stat(folder).st_mode if sys.platform == "linux" else None
+                    if mode is None:
+                        return True
+                    self._mark_is_out = True
+                    os.chmod(folder, stat.S_IMODE(mode))
+                except OSError:
+                    self._mark_is_out = False
+                    return True
+            return self._marked.wait_for(lambda: not self._mark_is_out, seconds)
 
     def check(self) -> bool:
         """Look whether everything is still watched, and mend what is not; whether changes may have been missed."""
@@ -153,6 +180,11 @@ class Watcher:
         self._pending.add_everything()
 
     def _events(self, event: FileSystemEvent) -> None:
+        if isinstance(event, DirAttribEvent) and self._relative(os.fsdecode(event.src_path)) == MARK:
+            with self._marked:
+                self._mark_is_out = False
+                self._marked.notify_all()
+            return
         found = list(self._dirty(event))
         if found:
             self._pending.add(found)
