@@ -36,6 +36,9 @@ IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0
 
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
 
+KEPT = 1 << 12
+"""Of so many facts it is remembered what their words say, in a process that answers many questions."""
+
 _DECISION = re.compile(
     r"\b(?:decid(?:e|es|ed)|decision|chose|chosen|agreed|must(?:n't)?|never|always|allergic|deadline|signed|promised?"
     r"|important|critical|forbidden|required|password|emergency|root cause|the cause of)\b",
@@ -122,11 +125,17 @@ def average_gap(uses: Sequence[int]) -> float:
 def importance_of(kind: str, text: str, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     value = IMPORTANCE.get(kind, 0.5)
-    value += DECIDED if _DECISION.search(text) else 0.0
+    value += DECIDED if _is_decision(text) else 0.0
     value += REPEATED if told_days >= REPEATED_DAYS else 0.0
     return min(value, 1.0)
 
 
+@lru_cache(maxsize=KEPT)
+def _is_decision(text: str) -> bool:
+    return _DECISION.search(text) is not None
+
+
+@lru_cache(maxsize=KEPT)
 def is_dynamic(text: str) -> bool:
     """Whether a fact tells of a passing state ("currently", "on call", "this week")."""
     return _PASSING.search(text) is not None

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
+from sys import intern
 from typing import NamedTuple
 
 import apsw
@@ -16,6 +17,9 @@ FREQUENT_SHARE = 500
 
 SAMPLE = 1000
 """From so many notes it is learnt how much a frequent term keeps to few notes."""
+
+KEPT = 1 << 14
+"""Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
 
 
 class Holding(NamedTuple):
@@ -31,6 +35,8 @@ class Lexicon:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
+        self.of_passage = lru_cache(maxsize=KEPT)(self._of_passage)
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, in order, by FTS5's own tokenizer."""
@@ -38,13 +44,13 @@ class Lexicon:
         # Without offsets and colocated stems the result is a list of texts.
         return self._tokenize(data, reason, None, include_offsets=False, include_colocated=False)  # type: ignore[return-value]
 
-    def of_passage(self, text: str, kind: str) -> list[str]:
-        """The stems of a passage, as they were indexed."""
+    def _of_passage(self, text: str, kind: str) -> tuple[str, ...]:
+        """The stems of a passage, as they were indexed; each is one object wherever it stands, so that few are kept."""
         body = terms.body(text, kind not in ("note", "page"))
         stems = self.stems(terms.index_text(body, with_bases=False))
-        if self._irregular.isdisjoint(stems):  # mostly, and a third of the work of looking at the words
-            return stems
-        return stems + self.stems(" ".join(english.bases(body)))
+        if not self._irregular.isdisjoint(stems):  # mostly it is, and a third of the work of looking at the words
+            stems += self.stems(" ".join(english.bases(body)))
+        return tuple(map(intern, stems))
 
     @cached_property
     def _irregular(self) -> frozenset[str]:
@@ -106,10 +112,10 @@ class Lexicon:
             notes.update(set().union(*held))
         return {term: notes[term] / count for term, count in passages.items()}
 
-    def _sample(self) -> Iterator[list[list[str]]]:
+    def _sample(self) -> Iterator[list[tuple[str, ...]]]:
         """The stems of the passages of `SAMPLE` notes or somewhat more, spread evenly over the vault by path."""
         paths = [row[0] for row in self._store.rows("SELECT path FROM note ORDER BY path")]
         step = max(len(paths) // SAMPLE, 1)
         sql = f"SELECT p.text, p.kind FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ? LIMIT 500"
         for path in paths[::step]:
-            yield [self.of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path)]
+            yield [self._of_passage(text, KINDS[kind]) for text, kind in self._store.rows(sql, path)]

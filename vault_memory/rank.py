@@ -12,10 +12,10 @@ How it works (the Guide's page Recall has what each step was worth when measured
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import nsmallest
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback
 from vault_memory.noterank import NoteRanker, over_best
@@ -40,6 +40,9 @@ CONTRAST = 0.5
 NAMED_ONLY = 0.4
 """The least that being about an entity of the question counts, for what has none of its other words."""
 
+KEPT = 1 << 14
+"""Of so many texts it is remembered how they are written (some 300 bytes each): about what 1,000 notes have."""
+
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
@@ -59,6 +62,15 @@ _TIME_WORDS = frozenset(
     recently just monday tuesday wednesday thursday friday saturday sunday january february march april may june july
     august september october november december morning summer winter spring autumn fall""".split()  # noqa: SIM905 - long
 ).union(map(str, range(1900, 2100)))
+
+
+class Shape(NamedTuple):
+    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), and where it asks."""
+
+    is_item: bool
+    speaker: str
+    asks: bool
+    ends_asking: bool
 
 
 class Ranker:
@@ -139,7 +151,7 @@ class Ranker:
         found, passages = self._found, self._found.passages.values()
         ids, notes = list(found.passages), self._notes
         scores, similar = self._ranked_notes.rank(feedback.rarity)
-        share = [self._note_share(p) for p in passages]
+        share = list(map(self._note_share, passages, self._shapes))
         words = [self._in_words(p) for p in passages]
         title = _column(found.title, notes)
         columns: dict[str, Sequence[float]] = {
@@ -155,7 +167,7 @@ class Ranker:
             "fact": [p.kind in FACTS for p in passages] if not found.only_time else (),
             "speaker": self._said_by_the_one_asked_about(),
             "reply": [self._reply(p) for p in passages],
-            "question": [asks or p.text.endswith("?") for p, (_, _, asks) in zip(passages, words, strict=True)],
+            "question": [quotes or s.ends_asking for s, (_, _, quotes) in zip(self._shapes, words, strict=True)],
             "time": [tells_time(p.text) for p in passages] if found.asks_when else (),
             "date": _column(found.days, ids),
             "entity": self._about(ids),
@@ -182,6 +194,10 @@ class Ranker:
             value * (NAMED_ONLY + (1 - NAMED_ONLY) * covered.get(i, 0.0) / most)
             for i, value in zip(ids, about, strict=True)
         ]
+
+    @cached_property
+    def _shapes(self) -> list[Shape]:
+        return [shape(passage.text) for passage in self._found.passages.values()]
 
     @cached_property
     def _notes(self) -> list[int]:
@@ -226,7 +242,7 @@ class Ranker:
     def _reply(self, passage: Candidate) -> float:
         before = self._found.passages.get(passage.id - 1)
         here = (passage.note_id, passage.section)
-        if before is None or (before.note_id, before.section) != here or "?" not in before.text:
+        if before is None or (before.note_id, before.section) != here or not shape(before.text).asks:
             return 0.0
         return self._lexical.get(before.id, 0.0)
 
@@ -248,14 +264,14 @@ class Ranker:
                 for lane, scores in lanes.items()
                 if scores.get(passage_id)
             },
-            "note_share": round(self._note_share(passage), 3),
+            "note_share": round(self._note_share(passage, shape(passage.text)), 3),
             "boosts": {name: round(value, 4) for name, value in added.items() if value},
         }
 
     def _said_by_the_one_asked_about(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""
         asked = {*self._found.words, *(name.casefold() for name in self._found.names)}
-        said = [speaker(p.text) for p in self._found.passages.values()] if asked else []
+        said = [s.speaker for s in self._shapes] if asked else []
         named = {name: asked.intersection(name.split()) for name in said}
         words = {word for name in named.values() for word in name}
         is_one = len(words) == 1 or sum(map(bool, named.values())) == 1
@@ -283,10 +299,10 @@ class Ranker:
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered
 
-    def _note_share(self, passage: Candidate) -> float:
+    def _note_share(self, passage: Candidate, written: Shape) -> float:
         """How much of the score the note as a whole decides: 0.9 for a short note, less and less for a longer one."""
         of_list, of_prose = self._shares[passage.note_id]
-        return of_list if _LIST_ITEM.match(passage.text) else of_prose
+        return of_list if written.is_item else of_prose
 
     @cached_property
     def _shares(self) -> dict[int, tuple[float, float]]:
@@ -339,6 +355,13 @@ def _written(text: str) -> str:
     return f" {' '.join(_PLAIN.findall(text))} "
 
 
+@lru_cache(maxsize=KEPT)  # the same passages are candidates again and again, in a process that stays
+def shape(text: str) -> Shape:
+    """How a text is written."""
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), "?" in text, text.endswith("?"))
+
+
+@lru_cache(maxsize=KEPT)
 def tells_time(text: str) -> bool:
     """Whether a text holds a word of time or a year."""
     return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
