@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vault_memory import gitlines, journal
 from vault_memory.evidence import Candidate
-from vault_memory.search import NoteInfo
+from vault_memory.shelf import NoteInfo
 from vault_memory.store import Store
 
 DEADLINE_SECONDS = 3.0

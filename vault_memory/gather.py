@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -18,9 +19,10 @@ from vault_memory.noterank import note_frequency
 from vault_memory.ordering import Ordered, Ordering
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
-from vault_memory.search import NoteInfo, Search
+from vault_memory.search import Search
+from vault_memory.shelf import NoteInfo
 from vault_memory.spread import OUTSIDE_FIT, in_order, spread
-from vault_memory.store import Store
+from vault_memory.store import Store, Totals
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
@@ -104,9 +106,16 @@ class Gatherer:
     def __init__(self, store: Store, search: Search, names: Names, meaning: Meaning) -> None:
         self._store, self._search, self._names, self._meaning = store, search, names, meaning
         self._ordering = Ordering(store, search, names)
-        self._total, self._words, self._notes = store.totals()
         self._lexicon = Lexicon(store)
-        self._teacher = Teacher(search, self._lexicon, self._notes)
+
+    def look_again(self) -> None:
+        """Forget what was known of the whole index: it has changed."""
+        self.__dict__.pop("_totals", None)
+        self._lexicon.look_again()
+
+    @cached_property
+    def _totals(self) -> Totals:
+        return self._store.totals()
 
     def gather(self, question: Question, request: Request) -> Lanes:
         """Find candidates for a question by every lane its mode allows, and rank them."""
@@ -187,12 +196,12 @@ class Gatherer:
         stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         notes = dict.fromkeys(p.note_id for p in passages.values())
         near = self._search.note_cosines(toward.space, notes, toward.vector) if toward else {}
-        lengths = {note: (tokens, words) for note, tokens, words in self._search.lengths(notes)}
+        known = self._search.notes(notes)
         return Evidence(
             passages=passages,
-            notes={n: NoteFacts(*lengths[n], near.get(n, 0.0)) for n in notes},
-            rarity={p: inverse_frequency(self._total, found.passages) for p, found in held.items()},
-            note_rarity={p: note_frequency(self._notes, found.notes) for p, found in held.items()},
+            notes={n: NoteFacts(known[n].tokens, known[n].words, near.get(n, 0.0)) for n in notes},
+            rarity={p: inverse_frequency(self._totals.passages, found.passages) for p, found in held.items()},
+            note_rarity={p: note_frequency(self._totals.notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
             words=question.words,
@@ -201,12 +210,13 @@ class Gatherer:
             exact=question.exact,
             whole=question.whole,
             asks_when=question.asks_when,
-            average_note_words=max(self._words / max(self._notes, 1), 1.0),
+            average_note_words=max(self._totals.words / max(self._totals.notes, 1), 1.0),
         )
 
     def learn(self, ranker: Ranker, found: Found) -> Feedback:
         """What the best of the first round teach."""
-        return self._teacher.learn(ranker, found.evidence, found.toward, found.embeddings)
+        teacher = Teacher(self._search, self._lexicon, self._totals.notes)
+        return teacher.learn(ranker, found.evidence, found.toward, found.embeddings)
 
     # --- words ---------------------------------------------------------------------------------------------------
 
@@ -214,7 +224,7 @@ class Gatherer:
         """The phrases that tell something, with where they stand; all that occur if none does."""
         counts = {phrase: self._lexicon.count(phrase) for phrase in phrases}
         present = {phrase: found for phrase, found in counts.items() if found.passages}
-        return {p: found for p, found in present.items() if found.passages * COMMON <= self._total} or present
+        return {p: found for p, found in present.items() if found.passages * COMMON <= self._totals.passages} or present
 
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:

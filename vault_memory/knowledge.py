@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from vault_memory import entities
 from vault_memory.store import KINDS, Store
@@ -55,17 +56,29 @@ class Names:
     def __init__(self, store: Store) -> None:
         self._store = store
 
+    def look_again(self) -> None:
+        """Take the names anew where they are others: the index has changed, but mostly no page of an entity."""
+        known = self.__dict__.pop("_rows", None)
+        if known is not None and known != self._rows:
+            self.__dict__.pop("_pages", None)
+            self.__dict__.pop("pages", None)
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """(path, slug, name, whether it is the page's own) of each name of a page."""
+        sql = (
+            "SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id"
+            " ORDER BY n.path, a.own DESC, a.name"
+        )
+        return list(self._store.rows(sql))
+
     @cached_property
     def _pages(self) -> tuple[dict[str, str], dict[str, list[str]], dict[str, list[str]]]:
         """Own slug → page slug, alias slug → page slugs, page slug → all its names (file name first)."""
         own: dict[str, str] = {}
         aliases: dict[str, list[str]] = defaultdict(list)
         names: dict[str, list[str]] = defaultdict(list)
-        sql = (
-            "SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id"
-            " ORDER BY n.path, a.own DESC, a.name"
-        )
-        for path, slug, name, is_own in self._store.rows(sql):
+        for path, slug, name, is_own in self._rows:
             page = entities.slug(entities.link_name(path))
             names[page].append(name)
             if is_own:
@@ -107,10 +120,7 @@ class Names:
     @cached_property
     def pages(self) -> dict[str, str]:
         """The path of each entity's page, by its slug; the first path where two pages share a name."""
-        paths = self._store.rows(
-            "SELECT DISTINCT n.path FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path DESC"
-        )
-        return {entities.slug(entities.link_name(path)): path for (path,) in paths}
+        return {entities.slug(entities.link_name(path)): path for path, *_ in reversed(self._rows)}
 
     def in_question(self, slugs: Sequence[str]) -> list[str]:
         """Which of these candidate slugs name an entity, as canonical slugs in the same order, each once."""

@@ -30,13 +30,17 @@ class Holding(NamedTuple):
 
 
 class Lexicon:
-    """The terms of one open store, as long as that does not change."""
+    """The terms of one open store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
         self.of_passage = lru_cache(maxsize=KEPT)(self._of_passage)
+
+    def look_again(self) -> None:
+        """Forget what was counted: the index has changed. Stems of texts are the same for ever."""
+        self.__dict__.pop("frequent", None)
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, in order, by FTS5's own tokenizer."""

@@ -16,8 +16,9 @@ from vault_memory.meaning import Meaning
 from vault_memory.note import Heading, decode, heading_path, split_lines
 from vault_memory.ordering import Ordered
 from vault_memory.schema import snapshot
-from vault_memory.search import NoteInfo, Search
-from vault_memory.store import Store
+from vault_memory.search import Search
+from vault_memory.shelf import NoteInfo
+from vault_memory.store import State, Store
 from vault_memory.vault import Vault
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ class Recall:
 
     def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
         self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
-        self._search = Search(store)
-        self._seen = 0
+        self._search, self._names = Search(store), Names(store)
+        self._gatherer = Gatherer(store, self._search, self._names, meaning)
+        self._seen: State | None = None
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -44,12 +46,15 @@ class Recall:
         return answer._replace(seconds=time.perf_counter() - started)
 
     def _look_again(self) -> None:
-        """Take anew what holds for many questions, once another connection has changed the index."""
-        seen = int(self._store.one("PRAGMA data_version"))
-        if seen != self._seen:
-            self._seen, self._names = seen, Names(self._store)
-            self._gatherer = Gatherer(self._store, self._search, self._names, self._meaning)
-            self._notes = int(self._store.one("SELECT count(*) FROM note"))
+        """Take anew what holds for many questions, once this connection or another has changed the index."""
+        seen = self._store.state()
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._notes = int(self._store.one("SELECT count(*) FROM note"))
+        self._search.look_again()
+        self._names.look_again()
+        self._gatherer.look_again()
 
     def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)

@@ -6,30 +6,19 @@ Filters are worked out once into a temporary table that every lane reads, so tha
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from vault_memory.answer import Filters
 from vault_memory.entities import slug
 from vault_memory.evidence import ASIDE, Candidate
 from vault_memory.held import HeldVectors
+from vault_memory.shelf import NoteInfo, Shelf
 from vault_memory.spaces import Space
 from vault_memory.spans import Span
 from vault_memory.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
 from vault_memory.store import KINDS, PASSAGES, Store
 from vault_memory.terms import quoted
 from vault_memory.vectors import bit_code
-
-
-class NoteInfo(NamedTuple):
-    """What an answer says of a passage's note."""
-
-    id: int
-    path: str
-    day: str | None
-    title: str
-    headings: str
-    header_tokens: int
-
 
 _ALLOWED = f"""
 CREATE TEMP TABLE allowed AS
@@ -98,6 +87,8 @@ class Search:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._held = HeldVectors(store)
+        self._shelf = Shelf(store)
+        self.look_again = self._shelf.clear
         self._filtered = False
         store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
         store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
@@ -212,6 +203,8 @@ class Search:
 
     def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
         """The embedding of each of these passages in a space."""
+        if space.is_builtin:
+            return self._shelf.embeddings(ids)
         sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
         return {row[0]: row[1] for row in self._store.rows(sql, json.dumps(list(ids))) if row[1] is not None}
 
@@ -239,11 +232,6 @@ class Search:
             f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
         )
         return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
-
-    def lengths(self, ids: Iterable[int]) -> list[tuple[int, int, int]]:
-        """(note id, tokens, words) of these notes."""
-        sql = "SELECT n.id, n.tokens, n.words FROM json_each(?) j JOIN note n ON n.id = j.value"
-        return [(row[0], row[1], row[2]) for row in self._store.rows(sql, json.dumps(list(ids)))]
 
     def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
         """The vectors of these passages in one space."""
@@ -311,25 +299,16 @@ class Search:
             yield passage, date.fromisoformat(day) if day else None, occurred
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
-        """The passages with these ids, by path and line; under filters only those allowed: no other text is read.
+        """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
+        return self._shelf.passages(self._allowed(ids) if self._filtered else ids)
 
-        Row ids depend on the order of indexing; paths do not, so that equal scores come in the same order everywhere.
-        """
-        sql = (
-            "SELECT p.id, note_id, start_line, end_line, from_char, to_char, kind, p.tokens, section, text"
-            " FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id"
-            + self._where("p.id", "WHERE")
-            + " ORDER BY n.path, p.id"
-        )
-        rows = self._store.rows(sql, json.dumps(list(ids)))
-        return {row[0]: Candidate._make((*row[:6], KINDS[row[6]], *row[7:])) for row in rows}
+    def _allowed(self, ids: Iterable[int]) -> list[int]:
+        sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
-        sql = (
-            "SELECT n.id, n.path, day, title, headings, header_tokens FROM json_each(?) j JOIN note n ON n.id = j.value"
-        )
-        return {row[0]: NoteInfo(*row) for row in self._store.rows(sql, json.dumps(list(ids)))}
+        return self._shelf.notes(ids)
 
 
 def _places(space: Space) -> str:

@@ -106,6 +106,18 @@ Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
 """Contexts → (int8 vector, bit code) each."""
 
 
+class Totals(NamedTuple):
+    """How much there is in the whole index."""
+
+    passages: int
+    words: int
+    notes: int
+
+
+State = tuple[object, ...]
+"""How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
+
+
 class Written(NamedTuple):
     """What storing one note did."""
 
@@ -160,10 +172,15 @@ class Store:
         """Give the index its next generation; inside the transaction that changes it."""
         self.set_meta("generation", self.generation + 1)
 
-    def totals(self) -> tuple[int, int, int]:
+    def state(self) -> State:
+        """What is another after each change, by this connection or by another: then what was read may be stale."""
+        sql = "SELECT value FROM meta WHERE key IN ('built', 'frequent_at', 'generation') ORDER BY key"
+        return int(self.one("PRAGMA data_version")), *(row[0] for row in self.rows(sql))
+
+    def totals(self) -> Totals:
         """How many passages, words and notes there are."""
         row = next(self.rows("SELECT coalesce(sum(count), 0), coalesce(sum(words), 0), count(*) FROM note"))
-        return int(row[0]), int(row[1]), int(row[2])
+        return Totals(int(row[0]), int(row[1]), int(row[2]))
 
     # --- notes in ------------------------------------------------------------------------------------------------
 
