@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,9 @@ TAIL_BYTES = 64
 
 MAX_LINE = 1 << 20
 """A longer line is damaged, and is never in memory as a whole."""
+
+KEPT = 1 << 12
+"""Of so many passages the hashes are remembered (some 200 bytes each): each question looks up those of its best."""
 
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
@@ -97,11 +101,13 @@ def _append(file: Path, line: str) -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=KEPT)
 def passage_key(text: str) -> int:
     """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
     return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)
 
 
+@lru_cache(maxsize=KEPT)
 def place_key(source: str) -> int:
     """The hash of `path#L12`, for lines of a journal that knew no texts yet."""
     return text_hash(f"\0{source}")

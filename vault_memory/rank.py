@@ -24,6 +24,8 @@ from vault_memory.weights import WEIGHTS, Features
 REACH = (1.0, 0.6, 0.4, 0.3)
 """How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
 
+_WEIGHTS = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
+
 NOTE_SHARE = 0.9
 NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
 """A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
@@ -80,6 +82,7 @@ class Ranker:
         self._found = found
         best = max(found.lexical.values(), default=0.0) or 1.0
         self._lexical = {i: score / best for i, score in found.lexical.items()}
+        self._reached: dict[int, list[tuple[int, float]]] = {}
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._coverage = self._covered(found.rarity)
         self._ranked_notes = NoteRanker(found)
@@ -200,6 +203,11 @@ class Ranker:
         return [shape(passage.text) for passage in self._found.passages.values()]
 
     @cached_property
+    def _plain(self) -> list[bool]:
+        """Whether each candidate is neither a heading nor aside."""
+        return [0 <= passage.section < ASIDE for passage in self._found.passages.values()]
+
+    @cached_property
     def _notes(self) -> list[int]:
         """The note of each candidate, in order."""
         return [passage.note_id for passage in self._found.passages.values()]
@@ -219,8 +227,7 @@ class Ranker:
         The best passage of a short note leaves nearly all to the note; the others must not all come level with it.
         """
         best: dict[int, float] = {}
-        plain = [0 <= passage.section < ASIDE for passage in self._found.passages.values()]
-        for note, value, is_plain in zip(self._notes, values, plain, strict=False):  # no values, no column
+        for note, value, is_plain in zip(self._notes, values, self._plain, strict=False):  # no values, no column
             if is_plain and value > best.get(note, -1.0):
                 best[note] = value
         rows = zip(self._notes, values, shares, strict=False)
@@ -281,23 +288,29 @@ class Ranker:
 
     def _covered(self, terms: Mapping[str, float]) -> dict[int, float]:
         """The share of these terms, by rarity, in each passage and, less, around it in its section."""
-        passages = self._found.passages
         total = sum(terms.values()) or 1.0
         covered: dict[int, float] = {}
         for term, rarity in terms.items():
             best: dict[int, float] = {}
             for hit in self._found.hits.get(term, ()):
-                here = passages[hit]
-                for distance in range(1 - len(REACH), len(REACH)):
-                    weight = REACH[abs(distance)]
-                    near = passages.get(hit + distance)
-                    if near is None or best.get(near.id, 0.0) >= weight:
-                        continue
-                    if near.section == here.section and near.note_id == here.note_id:
-                        best[near.id] = weight
+                for passage_id, weight in self._around(hit):
+                    if weight > best.get(passage_id, 0.0):
+                        best[passage_id] = weight
             for passage_id, weight in best.items():
                 covered[passage_id] = covered.get(passage_id, 0.0) + weight * rarity / total
         return covered
+
+    def _around(self, passage_id: int) -> list[tuple[int, float]]:
+        """The candidates within reach of one in its section, itself among them, each with what a term there counts."""
+        found = self._reached.get(passage_id)
+        if found is None:
+            passages = self._found.passages
+            here = passages[passage_id]
+            place = (here.section, here.note_id)
+            near = [(passages.get(passage_id + distance), weight) for distance, weight in _WEIGHTS]
+            found = [(p.id, weight) for p, weight in near if p and (p.section, p.note_id) == place]
+            self._reached[passage_id] = found
+        return found
 
     def _note_share(self, passage: Candidate, written: Shape) -> float:
         """How much of the score the note as a whole decides: 0.9 for a short note, less and less for a longer one."""
@@ -327,14 +340,23 @@ def count_stems(wanted: set[str], stems: Mapping[int, Sequence[str]]) -> dict[st
 
 def longest_run(spoken: Sequence[str], text: str) -> float:
     """The longest run of at least three of the question's words that stands in a text, as a share of all its words."""
-    if len(spoken) < MIN_RUN or sum(word in text for word in spoken) < MIN_RUN:
+    if len(spoken) < MIN_RUN or sum([word in text for word in spoken]) < MIN_RUN:
         return 0.0
-    written = _written(text)
-    for length in range(len(spoken), MIN_RUN - 1, -1):
-        for start in range(len(spoken) - length + 1):
-            if f" {' '.join(spoken[start : start + length])} " in written:
-                return length / len(spoken)
-    return 0.0
+    written, longest = _written(text), 0
+    for runs in _runs(tuple(spoken)):
+        if not any(run in written for run in runs):
+            break  # a longer run would hold one of these
+        longest = runs[0].count(" ") - 1
+    return longest / len(spoken)
+
+
+@lru_cache(maxsize=4)  # the same for all candidates of a question
+def _runs(spoken: Sequence[str]) -> list[list[str]]:
+    """The runs of words as `_written` has them, by length from MIN_RUN on."""
+    return [
+        [f" {' '.join(spoken[start : start + length])} " for start in range(len(spoken) - length + 1)]
+        for length in range(MIN_RUN, len(spoken) + 1)
+    ]
 
 
 def _column(values: Mapping[int, float], keys: Sequence[int]) -> Sequence[float]:
@@ -350,6 +372,7 @@ def _place(scores: Mapping[int, float], key: int) -> int:
     return 1 + sum(score > scores[key] for score in scores.values())
 
 
+@lru_cache(maxsize=KEPT)
 def _written(text: str) -> str:
     """The words of a text with one space around each."""
     return f" {' '.join(_PLAIN.findall(text))} "
