@@ -7,6 +7,7 @@ only what is new is read: numbers of embeddings are never given twice.
 
 import json
 from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.store import Store
@@ -25,22 +26,85 @@ MOST_BYTES = 128 << 20
 """A space with more bytes of vectors than this is left to SQLite, which reads them from the file."""
 
 
-class Block(NamedTuple):
-    """The vectors of one space, by rising id: ids (n,), vectors (n, dimensions), bits in words of 64 (words, n)."""
+SLICE = 20_000
+"""Vectors are read so many at a time, so that they are not there twice."""
 
-    ids: "npt.NDArray[np.int64]"
-    vectors: "npt.NDArray[np.int8]"
-    words: "npt.NDArray[np.uint64]"
+SPARE = 16
+"""A block is made larger by one part in so many than it must be, so that it is not copied for each new note."""
+
+
+class Block:
+    """The vectors of one space, by rising id: ids (n,), vectors (n, dimensions), bits in words of 64 (words, n).
+
+    They lie at the front of arrays with room for more; `unused` are rows that are passed over.
+    """
+
+    def __init__(self, dimensions: int, room: int) -> None:
+        import numpy as np
+
+        self.count = 0
+        self.unused = np.zeros(0, np.int64)
+        self._ids = np.zeros(room, np.int64)
+        self._vectors = np.zeros((room, dimensions), np.int8)
+        self._words = np.zeros((dimensions // 64, room), np.uint64)
+
+    @property
+    def ids(self) -> "npt.NDArray[np.int64]":
+        return self._ids[: self.count]
+
+    @property
+    def vectors(self) -> "npt.NDArray[np.int8]":
+        return self._vectors[: self.count]
+
+    @property
+    def words(self) -> "npt.NDArray[np.uint64]":
+        return self._words[:, : self.count]
+
+    def append(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Add vectors with ids above all that are there, by rising id."""
+        import numpy as np
+
+        if not rows:
+            return
+        start, self.count = self.count, self.count + len(rows)
+        if self.count > len(self._ids):
+            self._widen(start, self.count + self.count // SPARE)
+        vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), -1)
+        self._ids[start : self.count] = [row[0] for row in rows]
+        self._vectors[start : self.count] = vectors
+        self._words[:, start : self.count] = _words(vectors)
+
+    def _widen(self, filled: int, room: int) -> None:
+        """Copy what is filled into arrays with more room."""
+        wide = Block(self._vectors.shape[1], room)
+        wide._ids[:filled], wide._vectors[:filled] = self._ids[:filled], self._vectors[:filled]
+        wide._words[:, :filled] = self._words[:, :filled]
+        self._ids, self._vectors, self._words = wide._ids, wide._vectors, wide._words
+
+    def rows_of(self, ids: Sequence[int]) -> "npt.NDArray[np.int64] | None":
+        """The row of each of these ids; None where one is not there."""
+        import numpy as np
+
+        wanted = np.array(ids, np.int64)
+        rows = np.minimum(np.searchsorted(self.ids, wanted), max(self.count - 1, 0))
+        return rows if self.count and bool((self.ids[rows] == wanted).all()) else None
+
+    def leave_out(self, ids: Collection[int]) -> bool:
+        """Pass these over from now on; returns whether that is news of any."""
+        import numpy as np
+
+        before = len(self.unused)
+        rows = np.flatnonzero(np.isin(self.ids, np.array(list(ids), np.int64)))
+        self.unused = np.union1d(self.unused, rows)
+        return len(self.unused) > before
 
 
 class Seen(NamedTuple):
-    """What was read of a space and when; `unused` are ids that no passage had, of which one may come back."""
+    """What was read of a space and when."""
 
     built: int
     generation: int
-    last_id: int
     block: Block | None
-    unused: frozenset[int] = frozenset()
 
 
 class HeldVectors:
@@ -72,69 +136,52 @@ class HeldVectors:
         seen = self._seen.get(space)
         if seen is None or seen.block is None or seen.generation != self._store.generation:
             return None
-        import numpy as np
-
-        wanted = np.array(ids, np.int64)
-        rows = np.minimum(np.searchsorted(seen.block.ids, wanted), len(seen.block.ids) - 1)
-        if not bool((seen.block.ids[rows] == wanted).all()):
+        rows = seen.block.rows_of(ids)
+        if rows is None:
             return None
         found: list[float] = _cosines(seen.block.vectors[rows], vector).tolist()
         return found
 
     def leave_out(self, space: int, ids: Collection[int]) -> bool:
-        """Hold these no longer, for no passage uses them; returns whether they were held."""
+        """Pass these over, for no passage uses them, until the index changes; returns whether they were held."""
         seen = self._seen.get(space)
-        if seen is None or seen.block is None:
-            return False
-        import numpy as np
-
-        keep = ~np.isin(seen.block.ids, np.array(list(ids), np.int64))
-        ids_left, vectors, words = seen.block
-        block = Block(ids_left[keep], vectors[keep], words[:, keep])
-        self._seen[space] = seen._replace(block=block, unused=seen.unused | frozenset(ids))
-        return not bool(keep.all())
+        return seen is not None and seen.block is not None and seen.block.leave_out(ids)
 
     def _current(self, space: int, dimensions: int) -> Block | None:
         seen = self._seen.get(space)
         built, generation = int(self._store.meta("built") or 0), self._store.generation
-        if seen is None or seen.built != built or seen.generation > generation:
-            seen = Seen(built, generation, 0, None)
-        elif seen.generation == generation:
+        if seen and (seen.built, seen.generation) == (built, generation):
             return seen.block
-        elif seen.block is None or len(seen.unused) > len(seen.block.ids) // 4:
-            seen = Seen(built, generation, 0, None)  # few vectors may have become enough; much has gone
-        self._seen[space] = seen = self._read(space, seen._replace(generation=generation), dimensions)
-        return seen.block
+        block = seen.block if seen and seen.built == built and seen.generation < generation else None
+        if block and len(block.unused) > block.count // 4:
+            block = None  # much has gone; and where there is none, few vectors may have become enough
+        block = self._read(space, block, dimensions)
+        self._seen[space] = Seen(built, generation, block)
+        return block
 
-    def _read(self, space: int, seen: Seen, dimensions: int) -> Seen:
-        """What is new in a space since it was seen, added to what is held."""
-        last_id = int(self._store.one("SELECT coalesce(max(id), 0) FROM embedding"))
-        if seen.block is None and not self._is_worth_it(space, dimensions):
-            return seen._replace(last_id=last_id)
-        sql = "SELECT id, vector FROM embedding WHERE embedder = ?1 AND id > ?2 AND length(vector) = ?3"
-        rows = list(self._store.rows(sql + " ORDER BY id", space, seen.last_id, dimensions))
-        if seen.unused:
-            sql = "SELECT e.id, vector FROM json_each(?) j CROSS JOIN embedding e ON e.id = j.value"
-            rows += self._store.rows(sql, json.dumps(sorted(seen.unused)))
-        return seen._replace(last_id=last_id, block=_added(seen.block, rows, dimensions), unused=frozenset())
+    def _read(self, space: int, block: Block | None, dimensions: int) -> Block | None:
+        """The block of a space with what is new there; None where the space is not worth it."""
+        if block is None:
+            count = int(self._store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space))
+            if not (count >= WORTH and dimensions % 64 == 0 and count * dimensions <= MOST_BYTES):
+                return None
+            block = Block(dimensions, count + count // SPARE)
+        last = int(block.ids[-1]) if block.count else 0
+        sql = "SELECT id, vector FROM embedding WHERE embedder = ?1 AND id > ?2 AND length(vector) = ?3 ORDER BY id"
+        rows = self._store.rows(sql, space, last, dimensions)
+        while batch := list(islice(rows, SLICE)):
+            block.append(batch)
+        self._forgive(block)
+        return block
 
-    def _is_worth_it(self, space: int, dimensions: int) -> bool:
-        count = int(self._store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space))
-        return count >= WORTH and dimensions % 64 == 0 and count * dimensions <= MOST_BYTES
+    def _forgive(self, block: Block) -> None:
+        """Of what no passage used one may use again what is still there; the rest has gone for good."""
+        import numpy as np
 
-
-def _added(block: Block | None, rows: Sequence[tuple[int, bytes]], dimensions: int) -> Block:
-    """A block with further vectors, kept in the order of ids."""
-    import numpy as np
-
-    ids = np.array([row[0] for row in rows], np.int64)
-    vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), dimensions)
-    if block is not None:
-        ids, vectors = np.concatenate((block.ids, ids)), np.concatenate((block.vectors, vectors))
-    if not bool((ids[1:] > ids[:-1]).all()):
-        order = np.argsort(ids)
-        ids, vectors = ids[order], vectors[order]
-    return Block(ids, vectors, _words(vectors))
+        if len(block.unused):
+            sql = "SELECT e.id FROM json_each(?) j CROSS JOIN embedding e ON e.id = j.value"
+            there = [row[0] for row in self._store.rows(sql, json.dumps(block.ids[block.unused].tolist()))]
+            block.unused = block.unused[~np.isin(block.ids[block.unused], np.array(there, np.int64))]
 
 
 def _words(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
@@ -151,9 +198,11 @@ def _nearest_codes(block: Block, vector: bytes, count: int) -> "npt.NDArray[np.i
     distance = np.zeros(len(block.ids), np.uint16)
     for word, of_query in zip(block.words, _words(np.frombuffer(vector, np.int8)[None, :])[:, 0], strict=True):
         distance += np.bitwise_count(word ^ of_query)
+    farthest = 64 * len(block.words) + 1
+    distance[block.unused] = farthest
     # Of those at the last distance the first rows are taken, so that ties are cut alike every time.
     within = np.bincount(distance).cumsum()
-    last = int(np.searchsorted(within, count))
+    last = min(int(np.searchsorted(within, count)), farthest - 1)
     surely = np.flatnonzero(distance < last)
     perhaps = np.flatnonzero(distance == last)[: count - len(surely)]
     return np.concatenate((surely, perhaps))
