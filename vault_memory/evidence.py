@@ -7,6 +7,9 @@ from typing import NamedTuple
 ASIDE = 1 << 30
 """The section of frontmatter and of comments, which belong to no text around them."""
 
+FACTS = frozenset(("world", "experience", "opinion", "observation"))
+"""Kinds that someone wrote down to be remembered: each stands for itself."""
+
 
 class Candidate(NamedTuple):
     """A passage with what ranking and answering need of it."""

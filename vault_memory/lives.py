@@ -9,8 +9,7 @@ from datetime import date
 
 from vault_memory import decay, journal, uses
 from vault_memory.decay import Life, Trace
-from vault_memory.evidence import Candidate
-from vault_memory.rank import FACTS
+from vault_memory.evidence import FACTS, Candidate
 from vault_memory.shelf import NoteInfo
 from vault_memory.store import Store
 

@@ -17,7 +17,7 @@ from heapq import nsmallest
 from operator import mul
 from typing import Any, NamedTuple
 
-from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback
+from vault_memory.evidence import ASIDE, FACTS, Candidate, Evidence, Feedback
 from vault_memory.noterank import NoteRanker, over_best
 from vault_memory.weights import WEIGHTS, Features
 
@@ -31,10 +31,6 @@ NOTE_TOKENS_LIST, NOTE_TOKENS_PROSE = 150, 400
 """A note up to so many tokens is judged as a whole; a list item stands for itself sooner than a piece of prose."""
 
 FEEDBACK_PASSAGES = 8
-
-FACTS = frozenset(("world", "experience", "opinion", "observation"))
-"""Kinds that someone wrote down to be remembered: each stands for itself."""
-
 
 CONTRAST = 0.5
 """How far a passage of a short note falls behind the best there, against one that stands for itself."""

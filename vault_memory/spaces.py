@@ -16,13 +16,12 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory import terms
+from vault_memory.evidence import FACTS
 from vault_memory.schema import writing
 from vault_memory.store import KINDS, NOTE_VECTOR_PASSAGES, Store
 from vault_memory.vectors import bit_code, has_numpy, total
 
 BUILTIN = "builtin/"
-
-FACTS = frozenset(("world", "experience", "opinion", "observation"))
 
 SLICE = 512
 """Passages read or placed at a time."""
