@@ -63,41 +63,69 @@ def pack(
     Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs,
     `marks` what is printed behind a passage, by its id; `scores` are those of the ranking.
     """
-    packed = Packed()
-    least = float("-inf")
-    notes: set[int] = set()
-    lines: dict[tuple[int, int], list[Candidate]] = {}
-    seen: set[tuple[object, ...]] = set()
-    for place, passage in enumerate(ranked):
-        part_of = lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
+    packer = _Packer(header_tokens, limits, marks or {})
+    for passage in ranked:
+        packer.add(passage, (scores or {}).get(passage.id, 0.0))
+    return packer.packed
+
+
+class _Packer:
+    """Fills one budget, a passage at a time."""
+
+    def __init__(self, header_tokens: Mapping[int, int], limits: Limits, marks: Mapping[int, int]) -> None:
+        self._headers, self._limits, self._marks = header_tokens, limits, marks
+        self.packed = Packed()
+        self._is_first = True
+        self._least = float("-inf")
+        self._notes: set[int] = set()
+        self._lines: dict[tuple[int, int], list[Candidate]] = {}
+        self._said: set[tuple[object, ...]] = set()
+
+    def add(self, passage: Candidate, score: float) -> None:
+        """Take a passage, or count why not."""
+        is_first, self._is_first = self._is_first, False
+        packed, limits = self.packed, self._limits
+        part_of = self._lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
         if part_of is None and limits.k is not None and len(packed.places) >= limits.k:
             packed.over_k += 1
-            continue
-        tokens = passage.tokens + (JOINER_TOKENS if part_of else 0)
-        rendered = tokens + (0 if part_of else _citation_tokens(passage) + (marks or {}).get(passage.id, 0))
-        rendered += 0 if passage.note_id in notes else header_tokens.get(passage.note_id, 0)
-        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
-        score = (scores or {}).get(passage.id, 0.0)
-        if limits.budget_tokens is not None and (used > limits.budget_tokens or score < least):
+            return
+        tokens, rendered = self._needs(passage, part_of is not None)
+        if self._is_over(tokens, rendered, score):
             packed.over_budget += 1
-            packed.best_needs = packed.best_needs or (0 if place else rendered if limits.rendered else tokens)
-            least = max(least, FILL * score) if score > 0 else least
-            continue
+            if is_first:
+                packed.best_needs = rendered if limits.rendered else tokens
+            self._least = max(self._least, FILL * score) if score > 0 else self._least
+            return
         words = (*_words(passage), passage.note_id if limits.each_note else None)
-        if words in seen:
+        if words in self._said:
             packed.near_duplicates += 1
-            continue
-        seen.add(words)
-        notes.add(passage.note_id)
+            return
+        self._said.add(words)
         packed.tokens += tokens
         packed.rendered_tokens += rendered
+        self._place(passage, part_of)
+
+    def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
+        """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
+        tokens = passage.tokens + (JOINER_TOKENS if is_part else 0)
+        rendered = tokens + (0 if is_part else _citation_tokens(passage) + self._marks.get(passage.id, 0))
+        return tokens, rendered + (0 if passage.note_id in self._notes else self._headers.get(passage.note_id, 0))
+
+    def _is_over(self, tokens: int, rendered: int, score: float) -> bool:
+        """Whether a passage does not fit, or is much worse than one that did not."""
+        packed, limits = self.packed, self._limits
+        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
+        return limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least)
+
+    def _place(self, passage: Candidate, part_of: list[Candidate] | None) -> None:
+        self._notes.add(passage.note_id)
         if part_of is not None:
             part_of.append(passage)
-            continue
-        packed.places.append([passage])
+            return
+        place = [passage]
+        self.packed.places.append(place)
         if passage.from_char is not None:
-            lines[passage.note_id, passage.start_line] = packed.places[-1]
-    return packed
+            self._lines[passage.note_id, passage.start_line] = place
 
 
 def _citation_tokens(passage: Candidate) -> int:
