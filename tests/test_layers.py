@@ -17,7 +17,7 @@ LAYERS = [
     ["vault", "walk", "replacing", "places", "schema", "store", "lexicon", "held", "shelf", "search", "embed", "journal",
      "digest", "changes", "gitlines", "wire", "remote", "spaces", "address", "client", "runs"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
-     "knowledge", "opinions", "feedback", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
+     "knowledge", "opinions", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning", "backfill",
      "rerank", "recognise", "jobs"],
     ["keeper", "memory", "warm", "request", "settings"],
     ["render", "report", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],

@@ -1,8 +1,7 @@
 """Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -21,8 +20,8 @@ from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
 from vault_memory.shelf import NoteInfo
-from vault_memory.spread import OUTSIDE_FIT, in_order, spread
 from vault_memory.store import Store, Totals
+from vault_memory.timelane import TimeLane
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
@@ -45,12 +44,6 @@ RESCORE = 20
 COMMON = 2
 """A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
-
-OCCURRED = 0.7
-"""A fact told at another time about the days in question, against one told in them."""
-
-HALF_A_YEAR = 183
-"""A day named without its year is that of the nearest one, counted from when it was written."""
 
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
@@ -100,12 +93,35 @@ class Found(NamedTuple):
     beyond_pool: int
 
 
+class Caught(NamedTuple):
+    """What each lane found by itself: scores or an order by passage id, `titles` by note id."""
+
+    mode: str
+    held: Mapping[str, Holding]
+    """The terms that tell something, and where they stand."""
+    lexical: Mapping[int, float]
+    semantic: Sequence[int]
+    entity: Mapping[int, float]
+    temporal: Sequence[int]
+    titles: Mapping[int, float]
+    about: Sequence[str]
+    toward: Direction | None
+    only_time: bool
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many each lane found."""
+        lanes = ("lexical", "semantic", "entity", "temporal")
+        return {lane: len(getattr(self, lane)) for lane in lanes}
+
+
 class Gatherer:
     """Runs the lanes over one open store."""
 
     def __init__(self, store: Store, search: Search, names: Names, meaning: Meaning) -> None:
         self._store, self._search, self._names, self._meaning = store, search, names, meaning
         self._ordering = Ordering(store, search, names)
+        self._time = TimeLane(search)
         self._lexicon = Lexicon(store)
 
     def look_again(self) -> None:
@@ -134,84 +150,111 @@ class Gatherer:
 
     def find(self, question: Question, request: Request) -> Found:
         """Find candidates for a question by every lane its mode allows, and what ranking must know of them."""
-        mode = "hybrid" if request.mode == "auto" else request.mode
         degraded: list[tuple[str, str]] = []
-        about = self._names.in_question(question.entity_slugs)
-        lying = max(OTHER_POOL, request.wanted)
-        temporal, beyond = self._within(question, lying)
-        if not temporal and question.other and (found := self._within(question.other, lying))[0]:
+        question, temporal, beyond = self._in_time(question, max(OTHER_POOL, request.wanted))
+        caught = self._caught(question, request, temporal, degraded)
+        degraded += _unmet(question, caught)
+        passages = self._candidates(caught)
+        evidence = self._evidence(question, passages, caught)
+        embeddings: Mapping[int, int] = {}
+        if toward := caught.toward:
+            embeddings = self._search.embeddings(toward.space, passages)
+            evidence = replace(evidence, cosine=self._search.cosines(toward.space, embeddings, toward.vector))
+        if not caught.only_time:
+            is_full = len(caught.lexical) >= max(LEXICAL_POOL, request.wanted)
+            beyond = self._beyond(caught.held, evidence.hits) if caught.held and is_full else 0
+        found_something = toward or caught.only_time or caught.mode == "lexical"
+        return Found(
+            evidence, toward, embeddings, caught.sizes, caught.mode if found_something else "lexical", caught.about,
+            degraded, question.window, beyond,
+        )  # fmt: skip
+
+    def _in_time(self, question: Question, pool: int) -> tuple[Question, list[int], int]:
+        """The question by what lies in its time; the passages that lie there, and how many more."""
+        temporal, beyond = self._time.within(question, pool)
+        if not temporal and question.other and (found := self._time.within(question.other, pool))[0]:
             question, (temporal, beyond) = question.other, found
         # The words of a time of which nothing is known are all that is left of it.
         if not temporal and self._telling(question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)
+        return question, temporal, beyond
+
+    def _caught(
+        self, question: Question, request: Request, temporal: Sequence[int], degraded: list[tuple[str, str]]
+    ) -> Caught:
+        """What each lane finds; `degraded` gets what could not be used."""
+        mode = "hybrid" if request.mode == "auto" else request.mode
+        about = self._names.in_question(question.entity_slugs)
         held = self._telling(question.phrases)
-        pool, near = max(LEXICAL_POOL, request.wanted), max(SEMANTIC_POOL, request.wanted)
-        lexical = self._lexical(held, question, pool) if mode != "semantic" else {}
         titles = self._titles(question)  # a word may stand in a title alone
         unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
         toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
-        semantic = self._semantic(toward, near) if toward else []
-        entity = self._entity(about)
-        if question.words and mode != "semantic" and not lexical:
-            left = "the time alone decides" if only_time else "these are guesses by meaning"
-            degraded.append(("lexical", f"no word of the question occurs in what was searched: {left}"))
-        if question.unread:
-            degraded.append(("temporal", question.unread))
-        if question.window and not temporal:
-            degraded.append(("temporal", f"nothing is known of {question.window.span.isoformat()}"))
-        titled = self._search.opening([n for n, score in titles.items() if score >= TITLED], SEMANTIC_POOL)
-        passages = self._with_neighbours((list(lexical), semantic, list(entity), temporal, titled), lexical)
-        if only_time:  # what stands beside a line of that time was found itself, or is counted as beyond the pool
-            passages = {i: passages[i] for i in passages if i in {*entity, *temporal}}
-        named = self._name_words(about)
-        if about and named.issuperset(question.words):  # "tell me about The Castle"
-            entity = {i: ABOUT_ONLY * weight for i, weight in entity.items()}
-        sizes = {"lexical": len(lexical), "semantic": len(semantic), "entity": len(entity), "temporal": len(temporal)}
-        embeddings = self._search.embeddings(toward.space, passages) if toward else {}
-        cosine = self._search.cosines(toward.space, embeddings, toward.vector) if toward else {}
-        naming = frozenset(phrase for phrase in held if phrase.strip('"*').casefold() in named)
-        days = self._days(question, passages, temporal, only_time)
-        order = self._order(question, {i: passages[i].note_id for i in lexical if i in passages})
-        evidence = self._evidence(question, passages, held if mode != "semantic" else {}, toward)
-        if not only_time:
-            beyond = self._beyond(held, evidence.hits) if held and len(lexical) >= pool else 0
-        return Found(
-            replace(evidence, lexical=lexical, cosine=cosine, title=titles, about=entity, days=days, order=order,
-                naming=naming, only_time=only_time, only_meaning=mode == "semantic"),
-            toward, embeddings, sizes, mode if toward or only_time or mode == "lexical" else "lexical", about, degraded,
-            question.window, beyond,
-        )  # fmt: skip
+        return Caught(
+            mode=mode,
+            held=held,
+            lexical=self._lexical(held, question, max(LEXICAL_POOL, request.wanted)) if mode != "semantic" else {},
+            semantic=self._semantic(toward, max(SEMANTIC_POOL, request.wanted)) if toward else [],
+            entity=self._entity(about),
+            temporal=temporal,
+            titles=titles,
+            about=about,
+            toward=toward,
+            only_time=only_time,
+        )
+
+    def _candidates(self, caught: Caught) -> dict[int, Candidate]:
+        """The passages that the lanes found, and those around them."""
+        best_titles = [note for note, score in caught.titles.items() if score >= TITLED]
+        titled = self._search.opening(best_titles, SEMANTIC_POOL)
+        lanes = (list(caught.lexical), caught.semantic, list(caught.entity), caught.temporal, titled)
+        passages = self._with_neighbours(lanes, caught.lexical)
+        if (
+            caught.only_time
+        ):  # what stands beside a line of that time was found itself, or is counted as beyond the pool
+            passages = {i: passages[i] for i in passages if i in {*caught.entity, *caught.temporal}}
+        return passages
 
     def _semantic(self, toward: Direction, pool: int) -> list[int]:
         found = self._search.semantic(toward.space, toward.vector, pool * RESCORE, pool)
         return [i for i, _ in found]
 
-    def _evidence(
-        self, question: Question, passages: Mapping[int, Candidate], held: Mapping[str, Holding],
-        toward: Direction | None,
-    ) -> Evidence:  # fmt: skip
-        """What the candidates' own text, day and note tell; the lanes' scores are still to come."""
+    def _evidence(self, question: Question, passages: Mapping[int, Candidate], caught: Caught) -> Evidence:
+        """What the lanes found, and what the candidates' own text, day and note tell."""
         stems = {i: self._lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
-        notes = dict.fromkeys(p.note_id for p in passages.values())
-        near = self._search.note_cosines(toward.space, notes, toward.vector) if toward else {}
-        known = self._search.notes(notes)
+        held = caught.held if caught.mode != "semantic" else {}
+        named = self._name_words(caught.about)
+        alone = bool(caught.about) and named.issuperset(question.words)  # "tell me about The Castle"
+        total = self._totals
         return Evidence(
             passages=passages,
-            notes={n: NoteFacts(known[n].tokens, known[n].words, near.get(n, 0.0)) for n in notes},
-            rarity={p: inverse_frequency(self._totals.passages, found.passages) for p, found in held.items()},
-            note_rarity={p: note_frequency(self._totals.notes, found.notes) for p, found in held.items()},
+            notes=self._note_facts(dict.fromkeys(p.note_id for p in passages.values()), caught.toward),
+            rarity={p: inverse_frequency(total.passages, found.passages) for p, found in held.items()},
+            note_rarity={p: note_frequency(total.notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
+            lexical=caught.lexical,
+            title=caught.titles,
+            about={i: ABOUT_ONLY * weight for i, weight in caught.entity.items()} if alone else caught.entity,
+            naming=frozenset(phrase for phrase in caught.held if phrase.strip('"*').casefold() in named),
+            days=self._time.fits(question, passages, caught.temporal, caught.only_time),
+            order=self._time.order(question, {i: passages[i].note_id for i in caught.lexical if i in passages}),
             words=question.words,
             spoken=question.spoken,
             names=question.names,
             exact=question.exact,
             whole=question.whole,
             asks_when=question.asks_when,
-            average_note_words=max(self._totals.words / max(self._totals.notes, 1), 1.0),
+            only_time=caught.only_time,
+            only_meaning=caught.mode == "semantic",
+            average_note_words=max(total.words / max(total.notes, 1), 1.0),
         )
+
+    def _note_facts(self, ids: Collection[int], toward: Direction | None) -> dict[int, NoteFacts]:
+        near = self._search.note_cosines(toward.space, ids, toward.vector) if toward else {}
+        known = self._search.notes(ids)
+        return {n: NoteFacts(known[n].tokens, known[n].words, near.get(n, 0.0)) for n in ids}
 
     def learn(self, ranker: Ranker, found: Found) -> Feedback:
         """What the best of the first round teach."""
@@ -260,7 +303,7 @@ class Gatherer:
         named = [n.id for n in self._search.notes(list(titles)[:NAMESAKES]).values() if whole in _slugs(n)]
         return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self._search.files(question.files), FILE)
 
-    # --- entities and time ---------------------------------------------------------------------------------------
+    # --- entities ------------------------------------------------------------------------------------------------
 
     def _entity(self, about: Sequence[str]) -> dict[int, float]:
         """Passages on the pages of the question's entities, and the facts that mention them."""
@@ -275,60 +318,6 @@ class Gatherer:
         """The words that these entities are called by, case folded."""
         forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
         return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
-
-    def _within(self, question: Question, pool: int) -> tuple[list[int], int]:
-        """Passages of the question's days, in the order in which they tell of them; and how many more there are."""
-        if not question.window:
-            return [], 0
-        lying, total = self._search.within(question.window.span, pool)
-        order = spread(lying, question.window.middle)[:pool]
-        return order + self._naming(question, order), total - len(order)
-
-    def _naming(self, question: Question, found: Sequence[int]) -> list[int]:
-        """Other passages that name the question's day or month; those that say no year are of the nearest."""
-        if not question.window or not question.named:
-            return []
-        naming = dict(self._search.lexical(" OR ".join(question.named), OTHER_POOL // 4))
-        start = question.window.span.start
-        near = {i for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
-        by_path = self._search.passages(near.difference(found))  # equal scores in the same order in every index
-        return sorted(by_path, key=lambda i: -naming[i])
-
-    def _days(
-        self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int], only_time: bool
-    ) -> dict[int, float]:
-        """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
-
-        "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
-        which they tell of the window decides, and what lies outside comes last.
-        """
-        if not question.window:
-            return {}
-        start, end = question.window.span
-        soft = timedelta(days=max((end - start).days, 3))
-        if question.window.middle:
-            start = end = question.window.middle
-        fits: dict[int, float] = {}
-        for passage_id, day, occurred in self._search.days(passages):
-            told = _fit(day, day, start, end, soft) if day else 0.0
-            happened = _fit(*occurred, start, end, soft) if occurred else 1.0
-            told *= 1.0 if happened == 1.0 else OCCURRED
-            fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
-        if question.named:
-            fits |= {i: max(fits[i], OCCURRED) for i in order if i in fits}
-        return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(order) if only_time else fits
-
-    def _order(self, question: Question, found: Mapping[int, int]) -> dict[int, float]:
-        """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0.
-
-        `found` maps these passages to their notes.
-        """
-        if not (question.wants_latest or question.wants_earliest):
-            return {}
-        day_of = {note.id: note.day for note in self._search.notes(set(found.values())).values() if note.day}
-        days = sorted(set(day_of.values()), reverse=question.wants_earliest)
-        place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
-        return {i: place[day_of[note_id]] for i, note_id in found.items() if note_id in day_of}
 
     # --- around --------------------------------------------------------------------------------------------------
 
@@ -353,6 +342,17 @@ class Gatherer:
         return {i: passage for i, passage in loaded.items() if i in keep}
 
 
+def _unmet(question: Question, caught: Caught) -> Iterator[tuple[str, str]]:
+    """What of the question nothing was found for."""
+    if question.words and caught.mode != "semantic" and not caught.lexical:
+        left = "the time alone decides" if caught.only_time else "these are guesses by meaning"
+        yield "lexical", f"no word of the question occurs in what was searched: {left}"
+    if question.unread:
+        yield "temporal", question.unread
+    if question.window and not caught.temporal:
+        yield "temporal", f"nothing is known of {question.window.span.isoformat()}"
+
+
 def _searched(held: Mapping[str, Holding]) -> list[str]:
     """The rarest phrases, as many as may be walked through; the others still count for what is found by these."""
     rarest = sorted(held, key=lambda phrase: (held[phrase].passages, phrase))
@@ -372,10 +372,3 @@ def _occurrences(stems: Sequence[str], phrase: Sequence[str], prefix: bool) -> i
         return sum(stem.startswith(phrase[0]) for stem in stems)
     width = len(phrase)
     return sum(list(stems[i : i + width]) == list(phrase) for i in range(len(stems) - width + 1))
-
-
-def _fit(first: date, last: date, start: date, end: date, soft: timedelta) -> float:
-    if first <= end and last >= start:
-        return 1.0
-    away = start - last if last < start else first - end
-    return max(0.0, 0.5 * (1 - away / soft))
