@@ -181,3 +181,23 @@ def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
             shares += [len({i for i, _ in found} & {*exact.tolist()}) / 10] if found else []
     assert len(shares) > 50
     assert sum(shares) / len(shares) >= 0.97
+
+
+def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:
+    """New vectors are added where the others lie; what has gone or is not used is passed over, until it is."""
+    held, chance, following = earned(store), random.Random(5), WORTH + 500
+    held.nearest(1, vector(-1), 10, 5)
+    for turn in range(60):
+        more = chance.randrange(200)
+        fill(store, range(following, following + more))
+        following += more
+        gone = chance.randrange(following)
+        remove(store, f"id BETWEEN {gone} AND {gone + 20}")
+        store.grow()
+        asked = vector(-turn - 1)
+        there = {row[0] for row in store.rows("SELECT id FROM embedding")}
+        found = held.nearest(1, asked, 300, 300) or []
+        while lost := [i for i, _ in found if i not in there]:  # as Search does
+            assert held.leave_out(1, lost)
+            found = held.nearest(1, asked, 300, 300) or []
+        assert found == scanned(store, asked, 300, 300)

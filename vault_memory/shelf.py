@@ -47,6 +47,10 @@ class Shelf:
         self._passages: dict[int, Row | None] = {}
         self._notes: dict[int, NoteInfo] = {}
 
+    def __len__(self) -> int:
+        """How many rows are kept."""
+        return len(self._passages) + len(self._notes)
+
     def clear(self) -> None:
         """Let go of all that is kept: the index has changed."""
         self._passages.clear()
@@ -67,7 +71,7 @@ class Shelf:
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
         wanted, kept = list(ids), self._notes
-        _make_room(kept, len(wanted), MOST_NOTES)
+        make_room(kept, len(wanted), MOST_NOTES)
         if missing := [i for i in wanted if i not in kept]:
             sql = (
                 "SELECT n.id, n.path, day, title, headings, header_tokens, tokens, words"
@@ -79,7 +83,7 @@ class Shelf:
     def _rows(self, wanted: Collection[int]) -> list[Row | None]:
         """The row of each of these ids, None where no passage has it."""
         kept = self._passages
-        _make_room(kept, len(wanted), MOST_PASSAGES)
+        make_room(kept, len(wanted), MOST_PASSAGES)
         if missing := [i for i in wanted if i not in kept]:
             sql = (
                 "SELECT n.path, p.embedding_id, p.id, note_id, start_line, end_line, from_char, to_char, kind,"
@@ -93,7 +97,7 @@ class Shelf:
         return [kept[i] for i in wanted]
 
 
-def _make_room(kept: dict[int, Any], more: int, most: int) -> None:
+def make_room(kept: dict[int, Any], more: int, most: int) -> None:
     """Let go of the older half where so many more would be too many."""
     if len(kept) + more > most:
         for key in list(islice(kept, max(len(kept) // 2, len(kept) + more - most))):
