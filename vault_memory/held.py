@@ -167,7 +167,8 @@ class HeldVectors:
                 return None
             block = Block(dimensions, count + count // SPARE)
         last = int(block.ids[-1]) if block.count else 0
-        sql = "SELECT id, vector FROM embedding WHERE embedder = ?1 AND id > ?2 AND length(vector) = ?3 ORDER BY id"
+        # By the plus SQLite walks from `last` on; else it goes by the embedder, through all of them (20 ms at 280,000).
+        sql = "SELECT id, vector FROM embedding WHERE +embedder = ?1 AND id > ?2 AND length(vector) = ?3 ORDER BY id"
         rows = self._store.rows(sql, space, last, dimensions)
         while batch := list(islice(rows, SLICE)):
             block.append(batch)
