@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
+from vault_memory import lexicon, rank
 from vault_memory.answer import Answer, Request
 from vault_memory.config import Config
-from vault_memory.lexicon import KEPT, Lexicon
-from vault_memory.rank import shape, tells_time
+from vault_memory.lexicon import Lexicon
 from vault_memory.shelf import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
 from vault_memory.warm import Told, WarmMemory
 
@@ -114,18 +114,18 @@ def test_stems_are_remembered_by_text_and_kind(root: Path) -> None:
     mine = memory(root)
     mine.index()
     with opened(mine) as store:
-        lexicon = Lexicon(store)
+        words = Lexicon(store)
         line = "- W(c=0.9) @Ada: bought lanterns"
-        assert list(lexicon.of_passage(line, "world")) == [*lexicon.stems("@Ada: bought lanterns"), "bui"]
-        assert "9" in lexicon.of_passage(line, "note")  # as a fact it has no keys
-        again = lexicon.of_passage("- W(c=0.9) @Ada: bought lanterns", "world")
-        assert lexicon.of_passage.cache_info().hits == 1
-        assert all(one is other for one, other in zip(again, lexicon.of_passage(line, "world"), strict=True))
+        assert list(words.of_passage(line, "world")) == [*words.stems("@Ada: bought lanterns"), "bui"]
+        assert "9" in words.of_passage(line, "note")  # as a fact it has no keys
+        again = words.of_passage("- W(c=0.9) @Ada: bought lanterns", "world")
+        assert words.of_passage.cache_info().hits == 1
+        assert all(one is other for one, other in zip(again, words.of_passage(line, "world"), strict=True))
 
 
 def test_every_memory_of_texts_is_bounded(root: Path) -> None:
     mine = memory(root)
     mine.index()
     with opened(mine) as store:
-        sizes = [found.cache_info().maxsize for found in (Lexicon(store).of_passage, shape, tells_time)]
-    assert sizes == [KEPT] * 3
+        sizes = [found.cache_info().maxsize for found in (Lexicon(store).of_passage, rank.shape, rank.tells_time)]
+    assert sizes == [lexicon.KEPT, rank.KEPT, rank.KEPT]

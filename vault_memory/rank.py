@@ -38,8 +38,8 @@ CONTRAST = 0.5
 NAMED_ONLY = 0.4
 """The least that being about an entity of the question counts, for what has none of its other words."""
 
-KEPT = 1 << 14
-"""Of so many texts it is remembered how they are written (some 300 bytes each): about what 1,000 notes have."""
+KEPT = 1 << 13
+"""Of so many texts it is remembered how they are written (some 600 bytes each): those of some thirty questions."""
 
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from vault_memory.evidence import Candidate
 from vault_memory.store import KINDS, Store
 
-MOST_PASSAGES, MOST_NOTES = 20_000, 5_000
-"""So many rows are kept (0.5 kB each): those of about 1,000 notes, or of some sixty questions to a larger vault."""
+MOST_PASSAGES, MOST_NOTES = 12_000, 4_000
+"""So many rows are kept (0.5 kB each): those of some forty questions."""
 
 
 class NoteInfo(NamedTuple):
