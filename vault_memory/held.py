@@ -7,6 +7,7 @@ only what is new is read: numbers of embeddings are never given twice.
 
 import json
 from collections.abc import Collection, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.store import Store
@@ -25,12 +26,80 @@ MOST_BYTES = 128 << 20
 """A space with more bytes of vectors than this is left to SQLite, which reads them from the file."""
 
 
-class Block(NamedTuple):
+_IDS = "SELECT id FROM embedding WHERE embedder = ?"
+
+SLICE = 4_096
+"""Vectors read at a time: as rows they take five times the memory, which a process would not get rid of again."""
+
+SPARE = 8
+"""Room is made for so many-th more than there are: else each saved note would copy all vectors (14 MB at 100,000)."""
+
+
+class Block:
     """The vectors of one space, by rising id: ids (n,), vectors (n, dimensions), bits in words of 64 (words, n)."""
 
-    ids: "npt.NDArray[np.int64]"
-    vectors: "npt.NDArray[np.int8]"
-    words: "npt.NDArray[np.uint64]"
+    def __init__(self, dimensions: int, room: int) -> None:
+        import numpy as np
+
+        self._count = 0
+        self._ids = np.empty(room, np.int64)
+        self._vectors = np.empty((room, dimensions), np.int8)
+        self._words = np.empty((dimensions // 64, room), np.uint64)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def ids(self) -> "npt.NDArray[np.int64]":
+        return self._ids[: self._count]
+
+    @property
+    def vectors(self) -> "npt.NDArray[np.int8]":
+        return self._vectors[: self._count]
+
+    @property
+    def words(self) -> "npt.NDArray[np.uint64]":
+        return self._words[:, : self._count]
+
+    def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
+        """Take in further vectors, of whatever ids."""
+        import numpy as np
+
+        first, count = self._count, self._count + len(rows)
+        self._make_room(count)
+        vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), -1)
+        self._ids[first:count] = [row[0] for row in rows]
+        self._vectors[first:count] = vectors
+        self._words[:, first:count] = _words(vectors)
+        self._count = count
+        added = self._ids[max(first - 1, 0) : count]
+        if not bool((added[1:] > added[:-1]).all()):
+            order = np.argsort(self.ids)
+            for rows_of in (self._ids, self._vectors, self._words.T):
+                rows_of[:count] = rows_of[:count][order]
+
+    def keep(self, kept: "npt.NDArray[np.bool_]") -> None:
+        """Leave out every vector that is not `kept` (n,)."""
+        import numpy as np
+
+        if bool(kept.all()):
+            return
+        first, count = int(np.argmin(kept)), int(kept.sum())  # what stands before the first of them can stay there
+        for rows_of in (self._ids, self._vectors, self._words.T):
+            rows_of[first:count] = rows_of[first : self._count][kept[first:]]
+        self._count = count
+
+    def _make_room(self, count: int) -> None:
+        import numpy as np
+
+        if count <= len(self._ids):
+            return
+        room = count + count // SPARE
+        ids, vectors, words = self.ids, self.vectors, self.words
+        self._ids = np.empty(room, np.int64)
+        self._vectors = np.empty((room, vectors.shape[1]), np.int8)
+        self._words = np.empty((len(words), room), np.uint64)
+        self._ids[: self._count], self._vectors[: self._count], self._words[:, : self._count] = ids, vectors, words
 
 
 class Seen(NamedTuple):
@@ -41,6 +110,8 @@ class Seen(NamedTuple):
     last_id: int
     block: Block | None
     unused: frozenset[int] = frozenset()
+    added: int = 0
+    """Vectors read since what the index no longer has was last looked for."""
 
 
 class HeldVectors:
@@ -88,11 +159,10 @@ class HeldVectors:
             return False
         import numpy as np
 
-        keep = ~np.isin(seen.block.ids, np.array(list(ids), np.int64))
-        ids_left, vectors, words = seen.block
-        block = Block(ids_left[keep], vectors[keep], words[:, keep])
-        self._seen[space] = seen._replace(block=block, unused=seen.unused | frozenset(ids))
-        return not bool(keep.all())
+        before = len(seen.block)
+        seen.block.keep(~np.isin(seen.block.ids, np.array(list(ids), np.int64)))
+        self._seen[space] = seen._replace(unused=seen.unused | frozenset(ids))
+        return len(seen.block) < before
 
     def _current(self, space: int, dimensions: int) -> Block | None:
         seen = self._seen.get(space)
@@ -101,7 +171,7 @@ class HeldVectors:
             seen = Seen(built, generation, 0, None)
         elif seen.generation == generation:
             return seen.block
-        elif seen.block is None or len(seen.unused) > len(seen.block.ids) // 4:
+        elif seen.block is None or len(seen.unused) > len(seen.block) // 4:
             seen = Seen(built, generation, 0, None)  # few vectors may have become enough; much has gone
         self._seen[space] = seen = self._read(space, seen._replace(generation=generation), dimensions)
         return seen.block
@@ -109,32 +179,38 @@ class HeldVectors:
     def _read(self, space: int, seen: Seen, dimensions: int) -> Seen:
         """What is new in a space since it was seen, added to what is held."""
         last_id = int(self._store.one("SELECT coalesce(max(id), 0) FROM embedding"))
-        if seen.block is None and not self._is_worth_it(space, dimensions):
-            return seen._replace(last_id=last_id)
-        sql = "SELECT id, vector FROM embedding WHERE embedder = ?1 AND id > ?2 AND length(vector) = ?3"
-        rows = list(self._store.rows(sql + " ORDER BY id", space, seen.last_id, dimensions))
+        block = seen.block
+        if block is None:
+            count = self._worthwhile(space, dimensions)
+            if not count:
+                return seen._replace(last_id=last_id)
+            block = Block(dimensions, count + count // SPARE)
+        before = len(block)
+        # Without the plus SQLite goes by the index on embedder and text, through all vectors of the space.
+        sql = "SELECT id, vector FROM embedding WHERE id > ?2 AND +embedder = ?1 AND length(vector) = ?3 ORDER BY id"
+        rows = self._store.rows(sql, space, seen.last_id, dimensions)
+        while batch := list(islice(rows, SLICE)):
+            block.add(batch)
         if seen.unused:
             sql = "SELECT e.id, vector FROM json_each(?) j CROSS JOIN embedding e ON e.id = j.value"
-            rows += self._store.rows(sql, json.dumps(sorted(seen.unused)))
-        return seen._replace(last_id=last_id, block=_added(seen.block, rows, dimensions), unused=frozenset())
+            block.add(list(self._store.rows(sql, json.dumps(sorted(seen.unused)))))
+        added = seen.added + len(block) - before if seen.block else 0
+        if added > len(block) // 4:
+            added = self._swept(space, block)
+        return seen._replace(last_id=last_id, block=block, unused=frozenset(), added=added)
 
-    def _is_worth_it(self, space: int, dimensions: int) -> bool:
+    def _swept(self, space: int, block: Block) -> int:
+        """Leave out what the index has no longer: what is never near to a question is not missed otherwise."""
+        import numpy as np
+
+        there = np.fromiter((row[0] for row in self._store.rows(_IDS, space)), np.int64)
+        block.keep(np.isin(block.ids, there))
+        return 0
+
+    def _worthwhile(self, space: int, dimensions: int) -> int:
+        """How many vectors there are to hold; 0 where SQLite is as good, or they are too many."""
         count = int(self._store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space))
-        return count >= WORTH and dimensions % 64 == 0 and count * dimensions <= MOST_BYTES
-
-
-def _added(block: Block | None, rows: Sequence[tuple[int, bytes]], dimensions: int) -> Block:
-    """A block with further vectors, kept in the order of ids."""
-    import numpy as np
-
-    ids = np.array([row[0] for row in rows], np.int64)
-    vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), dimensions)
-    if block is not None:
-        ids, vectors = np.concatenate((block.ids, ids)), np.concatenate((block.vectors, vectors))
-    if not bool((ids[1:] > ids[:-1]).all()):
-        order = np.argsort(ids)
-        ids, vectors = ids[order], vectors[order]
-    return Block(ids, vectors, _words(vectors))
+        return count if count >= WORTH and dimensions % 64 == 0 and count * dimensions <= MOST_BYTES else 0
 
 
 def _words(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
