@@ -67,7 +67,7 @@ class Block:
 
         first, count = self._count, self._count + len(rows)
         self._make_room(count)
-        vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), -1)
+        vectors = np.frombuffer(b"".join(row[1] for row in rows), np.int8).reshape(len(rows), self._vectors.shape[1])
         self._ids[first:count] = [row[0] for row in rows]
         self._vectors[first:count] = vectors
         self._words[:, first:count] = _words(vectors)

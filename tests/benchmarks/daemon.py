@@ -12,6 +12,7 @@ from tests.benchmarks import made, process
 from tests.benchmarks.timing import percentile
 from tests.daemons import Running
 from vault_memory.config import Config
+from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
 from vault_memory.store import Store
 
@@ -79,7 +80,7 @@ def _burst(daemon: Running, index: Path, size: Size) -> None:
     after = process.use(daemon.process.pid)
     print(f"burst           {took:6.2f} s  {found} of {len(files)} notes, saved in {saved:.2f} s; "
           f"{after.cpu_seconds - before.cpu_seconds:.1f} s of processor, write-ahead log {log:.0f} MB")  # fmt: skip
-    print(f"questions then  {_milliseconds(asking.inside)} inside, {asking.not_fresh} not fresh")
+    print(f"questions then  {_milliseconds(asking.inside)} inside, {asking.not_fresh} not fresh", *asking.errors[:5], sep="\n")
     print(f"  from outside  {_milliseconds(asking.outside)}")
     print(f"memory, burst   {after.memory_mb:6.0f} MB")
 
@@ -111,6 +112,7 @@ class _Asking(threading.Thread):
         self._daemon, self._asked, self._over = daemon, asked, threading.Event()
         self.inside: list[float] = []
         self.outside: list[float] = []
+        self.errors: list[str] = []
         self.not_fresh = 0
 
     def run(self) -> None:
@@ -119,7 +121,11 @@ class _Asking(threading.Thread):
             due = max(due + 1 / A_SECOND, time.perf_counter())
             started = time.perf_counter()
             query = self._asked[len(self.inside) % len(self._asked)]
-            answer = self._daemon.ask("recall", query=query, no_journal=True)
+            try:
+                answer = self._daemon.ask("recall", query=query, no_journal=True)
+            except VaultMemoryError as error:
+                self.errors.append(str(error))
+                continue
             self.outside.append(time.perf_counter() - started)
             self.inside.append(answer["seconds"])
             self.not_fresh += not answer["index"]["fresh"]
