@@ -80,7 +80,9 @@ def _burst(daemon: Running, index: Path, size: Size) -> None:
     after = process.use(daemon.process.pid)
     print(f"burst           {took:6.2f} s  {found} of {len(files)} notes, saved in {saved:.2f} s; "
           f"{after.cpu_seconds - before.cpu_seconds:.1f} s of processor, write-ahead log {log:.0f} MB")  # fmt: skip
-    print(f"questions then  {_milliseconds(asking.inside)} inside, {asking.not_fresh} not fresh", *asking.errors[:5], sep="\n")
+    print(f"questions then  {_milliseconds(asking.inside)} inside, {asking.not_fresh} not fresh")
+    for error in asking.errors[:5]:
+        print(f"# {error}")
     print(f"  from outside  {_milliseconds(asking.outside)}")
     print(f"memory, burst   {after.memory_mb:6.0f} MB")
 
