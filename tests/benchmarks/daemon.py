@@ -52,13 +52,18 @@ def _ready(daemon: Running, started: float) -> None:
     answers = time.perf_counter() - started
     daemon.ask("recall", query="ready", no_journal=True)
     print(f"ready           {time.perf_counter() - started:6.2f} s  (health after {answers:.2f} s)")
-    print(f"memory, ready   {process.use(daemon.process.pid).memory_mb:6.0f} MB")
+    _memory("ready", daemon)
+
+
+def _memory(when: str, daemon: Running) -> None:
+    use = process.use(daemon.process.pid)
+    print(f"memory, {when}   {use.memory_mb:6.0f} MB  (of files {use.mapped_mb:.0f})")
 
 
 def _questions(daemon: Running, asked: list[str]) -> None:
     inside = [daemon.ask("recall", query=query, no_journal=True)["seconds"] for query in asked]
     print(f"{len(inside)} questions   {_milliseconds(inside)} inside")
-    print(f"memory, asked   {process.use(daemon.process.pid).memory_mb:6.0f} MB")
+    _memory("asked", daemon)
 
 
 def _burst(daemon: Running, index: Path, size: Size) -> None:
@@ -84,7 +89,7 @@ def _burst(daemon: Running, index: Path, size: Size) -> None:
     for error in asking.errors[:5]:
         print(f"# {error}")
     print(f"  from outside  {_milliseconds(asking.outside)}")
-    print(f"memory, burst   {after.memory_mb:6.0f} MB")
+    _memory("burst", daemon)
 
 
 def _save(file: Path, line: bytes, atomically: bool) -> None:

@@ -15,9 +15,13 @@ KINDS = ("CONFIG", "DATA", "CACHE", "STATE")
 
 
 class Use(NamedTuple):
-    """What a process uses now; processor seconds and wake-ups (voluntary switches of all threads) since its start."""
+    """What a process uses now; processor seconds and wake-ups (voluntary switches of all threads) since its start.
+
+    Of its memory `mapped_mb` are files (the index, libraries), which the system can take back.
+    """
 
     memory_mb: float
+    mapped_mb: float
     files: int
     threads: int
     cpu_seconds: float
@@ -55,6 +59,7 @@ def use(pid: int) -> Use:
     tasks = [_fields(task / "status") for task in Path(f"/proc/{pid}/task").iterdir()]
     return Use(
         memory_mb=int(status["VmRSS"].split()[0]) / 1024,
+        mapped_mb=int(status["RssFile"].split()[0]) / 1024,
         files=len(os.listdir(f"/proc/{pid}/fd")),
         threads=len(tasks),
         cpu_seconds=sum(map(int, times)) / os.sysconf("SC_CLK_TCK"),
