@@ -17,7 +17,8 @@ from vault_memory.memory import Memory
 from vault_memory.store import Store
 
 QUESTIONS, A_SECOND = 200, 20
-WORD = "burstword"
+WORD = f"burst{time.time_ns()}"
+"""No earlier run over the same vault has saved it."""
 
 
 class Size(NamedTuple):
