@@ -42,7 +42,7 @@ def test_a_short_soak_loses_nothing() -> None:
     """Edits, questions and one kill -9: the figures are for people, what must hold is not."""
     lines = printed("soak", "--minutes", "0.15", "--notes", "60", "--kill-every", "5").splitlines()
     told = {line[:15].strip(): line[16:] for line in lines}
-    wanted = ("words not found", "notes changed", "index differs", "unanswered", "errors", "log warnings")
+    wanted = ("words not found", "notes changed", "index differs", "unanswered", "errors", "log errors")
     assert {what: told[what] for what in wanted} == dict.fromkeys(wanted, "0")
     assert sum(" killed " in line for line in lines) == 1
     assert any(line.endswith("as the daemon was away") and not line.startswith("0 ") for line in lines)

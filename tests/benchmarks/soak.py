@@ -20,7 +20,7 @@ from vault_memory.errors import LostError, NotRunningError, VaultMemoryError
 
 CONNECTIONS = 5
 AWAY_SECONDS = 1.0
-"""What was asked this long before a kill, or after the daemon answers again, may have gone without an answer."""
+"""So long after the daemon answers again a question may still go without an answer."""
 
 
 class Plan(NamedTuple):
@@ -40,13 +40,18 @@ class Seen:
     inside: list[float] = field(default_factory=list)
     searchable: list[float] = field(default_factory=list)
     not_fresh: int = 0
-    unanswered: list[float] = field(default_factory=list)
+    unanswered: list[tuple[float, float]] = field(default_factory=list)
+    """When such a question was asked, and when that was known."""
     away: list[tuple[float, float]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def unexcused(self) -> list[float]:
         """When questions were asked that went without an answer though a daemon was there."""
-        return [at for at in self.unanswered if not any(begun <= at <= ended for begun, ended in self.away)]
+        return [
+            asked
+            for asked, told in self.unanswered
+            if not any(asked <= ended and told >= begun for begun, ended in self.away)
+        ]
 
 
 def run(plan: Plan) -> int:
@@ -105,10 +110,12 @@ class _Soak:
             "index differs": ["by its digest, or it was behind"] * self._differs(),
             "unanswered": [f"{at - self._begun:.1f} s" for at in seen.unexcused()],
             "errors": seen.errors,
-            "log warnings": self._log_warnings(),
+            "log errors": self._logged("ERROR"),
         }
         for what, found in faults.items():
             print(f"{what:15} {len(found)}", *(f"# {one}" for one in found[:5]), sep="\n")
+        warnings = self._logged("WARNING")
+        print(f"log warnings    {len(warnings)}", *(f"# {one}" for one in warnings[:5]), sep="\n")
         return sum(map(len, faults.values()))
 
     # --- at once -------------------------------------------------------------------------------------------------
@@ -124,7 +131,7 @@ class _Soak:
                 killed = time.monotonic()
                 self.daemon.kill()
                 self.daemon = process.watch(self._root)
-                self._seen.away.append((killed - AWAY_SECONDS, time.monotonic() + AWAY_SECONDS))
+                self._seen.away.append((killed, time.monotonic() + AWAY_SECONDS))
                 self._print_use("killed")
 
     def _edit(self) -> None:
@@ -193,11 +200,11 @@ class _Soak:
         same = ended.returncode == 0 and json.loads(ended.stdout)["same"]
         return not same or self.daemon.ask("status")["index"]["generation"] != before
 
-    def _log_warnings(self) -> list[str]:
-        """Lines of the log that tell of anything but the daemon's ordinary life."""
+    def _logged(self, level: str) -> list[str]:
+        """The log's lines of that level; a folder that is moved while it is looked at is a warning."""
         log = Path(self.daemon.ask("health")["log"])
         lines = [line for file in sorted(log.parent.glob(f"{log.name}*")) for line in file.read_text().splitlines()]
-        return [line for line in lines if " INFO " not in line]
+        return [line for line in lines if f" {level} " in line]
 
     def _print_use(self, when: str) -> None:
         use = process.use(self.daemon.process.pid)
@@ -220,7 +227,7 @@ class _Line:
             return self._client.call("recall", {"query": query, "no_journal": True})  # type: ignore[no-any-return]
         except (NotRunningError, LostError):
             self._client = None
-            self._seen.unanswered.append(asked)
+            self._seen.unanswered.append((asked, time.monotonic()))
             return None
 
 
