@@ -36,3 +36,18 @@ def test_speed_and_scale_run() -> None:
     table = printed("scale", "--sizes", "120", "--questions", "5", "--churn", "160").splitlines()
     rows = [line.split()[0] for line in table if line and not line.startswith(("#", "builtin", "a "))]
     assert rows == ["passages", "120", "churned", "fresh"]
+
+
+def test_a_short_soak_loses_nothing() -> None:
+    """Edits, questions and one kill -9: the figures are for people, what must hold is not."""
+    lines = printed("soak", "--minutes", "0.15", "--notes", "60", "--kill-every", "5").splitlines()
+    told = {line[:15].strip(): line[16:] for line in lines}
+    wanted = ("words not found", "notes changed", "index differs", "unanswered", "errors", "log errors")
+    assert {what: told[what] for what in wanted} == dict.fromkeys(wanted, "0")
+    assert sum(" killed " in line for line in lines) == 1
+    assert any(line.endswith("as the daemon was away") and not line.startswith("0 ") for line in lines)
+
+
+def test_the_daemons_figures_are_printed() -> None:
+    table = printed("daemon", "--notes", "40", "--saved", "10", "--idle", "1")
+    assert "10 of 10 notes" in table and "wake-ups a second" in table

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
 
+from vault_memory import places
 from vault_memory.answer import Request
 from vault_memory.changes import diff
+from vault_memory.keeper import LOCK_SECONDS
 from vault_memory.memory import Memory
 
 FOLDERS = ("memory", "bank/entities", "deep", "deep/er")
@@ -28,6 +30,7 @@ LINES = (
     "The heron stood by the weir.",
     "---", "aliases: [N, Nanna]", "```", "%% hidden %%", "", "日本語の行", "caf\udce9",
 )  # fmt: skip
+QUESTIONS = ("where does Nora live?", "heron", "what happened on Nov 6?")
 
 texts = st.lists(st.sampled_from(LINES), max_size=9).map(
     lambda lines: "\n".join(lines).encode("utf-8", "surrogateescape")
@@ -148,15 +151,14 @@ class VaultMachine(RuleBasedStateMachine):
         """A run that ends after a few notes, as one does whose time is up."""
         if self.mine.unusable():
             return
-        walk = self.mine.vault.walk()
 
         def stop(count: int, total: int, passages: int) -> None:
             if count > done:
                 raise KeyboardInterrupt
 
-        with opened(self.mine) as store:
+        with places.writer_lock(self.mine.index_path, LOCK_SECONDS), opened(self.mine) as store:
             try:
-                Memory._indexer(self.mine, store).update(walk, stop)
+                Memory._indexer(self.mine, store).update(self.mine.vault.walk(), stop)
             except KeyboardInterrupt:
                 return
 
@@ -203,7 +205,7 @@ class VaultMachine(RuleBasedStateMachine):
 def answers(of: Memory) -> list[list[str]]:
     """All that is found for some questions, in order."""
     now = datetime(2025, 12, 1, tzinfo=UTC)
-    asked = [Request(query, now, None, None) for query in ("where does Nora live?", "heron", "what happened on Nov 6?")]
+    asked = [Request(query, now, None, None) for query in QUESTIONS]
     return [[f"{r.source} {r.kind} {r.tier} {r.content}" for r in a.results] for a in of.recall(asked, keep=False)]
 
 

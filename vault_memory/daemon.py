@@ -214,10 +214,12 @@ class Daemon:
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""
         from vault_memory import prepare, tokens  # noqa: F401 - what reads a changed note
+        from vault_memory.held import EARNED
 
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
-            self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
+            for _ in range(EARNED):  # with the last of them the vectors are read, which takes a second at 100,000
+                self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again
 

@@ -1,20 +1,22 @@
-"""Owns bringing the index up to date: a pure diff of the vault against the rows, then one transaction a note.
+"""Owns bringing the index up to date: a pure diff of the vault against the rows, then the notes in short transactions.
 
 How a run goes, and why in this order:
 1. Walk the vault (sizes and times only). A vault that is gone, or suddenly empty, ends the run: it deletes nothing.
 2. Compare with the rows. Size or time differ, or the time is too fresh to be trusted: the note is read and hashed,
    and the hash decides.
-3. Write new and changed notes first, delete vanished ones last: a renamed note then finds its embeddings still there,
-   and a run cut short has lost nothing.
+3. Write new and changed notes first, each whole, and of many all that fit into a moment in one transaction. Delete
+   vanished ones last: a renamed note then finds its embeddings still there, and a run cut short has lost nothing.
 """
 
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import apsw
 
 from vault_memory import spaces
 from vault_memory.changes import diff, refuse_loss
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 
 WORKERS_FROM = 300
 """From so many notes on, worker processes earn their start (half a second)."""
+
+TOGETHER_SECONDS = 0.1
+"""Notes stored within this time share a transaction: a commit costs as much as storing one does, and makes every reader
+look anew at what it had learnt."""
 
 Progress = Callable[[int, int, int], None]
 """Called with notes done, notes to do, passages written."""
@@ -77,6 +83,7 @@ class Indexer:
 
     def __init__(self, vault: Vault, store: Store, settings: Settings, embedder: Embedder) -> None:
         self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
+        self._begun: float | None = None  # when the open transaction began
         self._space = 0  # the embedder's number in this index, asked for with the first write
 
     def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
@@ -97,13 +104,16 @@ class Indexer:
         at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
         todo = [*changes.new, *(self._other(changes.suspect, rows, report) if at_leisure else changes.suspect)]
         ready = self._by_workers(todo if at_leisure else [])
-        for done, file in enumerate(todo):
-            if time.monotonic() > deadline:
-                report.pending += len(todo) - done + len(gone)
-                return report
-            self._refresh(file, rows.get(file.path), file.path in moved_from, report, next(ready, None))
-            if progress:
-                progress(done + 1, len(todo), report.passages)
+        try:
+            for done, file in enumerate(todo):
+                if time.monotonic() > deadline:
+                    report.pending += len(todo) - done + len(gone)
+                    return report
+                self._refresh(file, rows.get(file.path), file.path in moved_from, report, next(ready, None))
+                if progress:
+                    progress(done + 1, len(todo), report.passages)
+        finally:
+            self._commit()  # what is done is done, whatever ended the run
         self._remove(gone, moved_from, report)
         if changes.new or changes.suspect or gone:
             self._finish(started, walk.covered is None)
@@ -177,26 +187,45 @@ class Indexer:
             if row and row.hash == content_hash(data):
                 report.unchanged += 1
                 if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
-                    with writing(self._store.connection):
+                    with self._together():
                         self._store.touch(row.id, *file[1:])
                 return
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.prepare import prepare
 
             ready = prepare(file, data, self._vault.daily)
-        try:
-            with writing(self._store.connection):
-                self._put(ready, report)
-                self._grow()
-        except BaseException:
-            self._store.forget_names()
-            raise
+        with self._together():
+            self._put(ready, report)
+            self._grow()
         if moved:
             report.moved += 1
         elif row:
             report.modified += 1
         else:
             report.added += 1
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """One note's part of a transaction, which ends with it when it is old enough; a failure undoes all of it."""
+        connection = self._store.connection
+        if self._begun is None:
+            connection.execute("BEGIN IMMEDIATE")
+            self._begun = time.monotonic()
+        try:
+            yield
+        except BaseException:
+            self._begun = None
+            with suppress(apsw.Error):  # a failed statement may have rolled back by itself
+                connection.execute("ROLLBACK")
+            self._store.forget_names()
+            raise
+        if time.monotonic() - self._begun > TOGETHER_SECONDS:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._begun is not None:
+            self._begun = None
+            self._store.connection.execute("COMMIT")
 
     def _read(self, file: File, report: Report) -> bytes | None:
         try:

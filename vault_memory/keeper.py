@@ -90,6 +90,7 @@ class Keeper:
                 schema.sweep(self.index_path)
                 return self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
+                schema.map_at_most(store.connection, 0)
                 walk = self.vault.look(paths)
                 if len(store.notes(walk.covered).keys() - walk.files.keys()) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)

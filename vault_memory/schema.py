@@ -173,6 +173,14 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
+def map_at_most(connection: apsw.Connection, size: int) -> None:
+    """Have at most so many bytes of the file in the process's own memory map; the rest is read through the cache.
+
+    What is mapped is the system's to take back, but each connection's map counts as memory of a process that stays.
+    """
+    connection.execute(f"PRAGMA mmap_size={int(size)}")
+
+
 def create(path: Path) -> apsw.Connection:
     """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -40,6 +40,9 @@ RETRY_SECONDS = (0.5, 60.0)
 MAKE_WAY_SECONDS = 0.05
 """How long a note waits for questions to be answered first."""
 
+WORK_SECONDS = 0.05
+"""How long notes are stored before they wait for questions again: who asks all the time must not stop them."""
+
 log = logging.getLogger(__name__)
 
 
@@ -96,6 +99,7 @@ class Upkeep(threading.Thread):
         self._stopping = threading.Event()
         self._retries = 0
         self._walk_seconds = 0.0
+        self._made_way = 0.0
         self.looked = threading.Event()
         """Set once everything has been looked at, or could not be: questions can be answered."""
         self.trouble: Trouble | None = None
@@ -188,7 +192,9 @@ class Upkeep(threading.Thread):
         if self._stopping.is_set():
             raise _StoppedError
         self.progress = (done, total)
-        self._gate.make_way()
+        if time.monotonic() - self._made_way > WORK_SECONDS:
+            self._gate.make_way()
+            self._made_way = time.monotonic()
 
     def _failed(self, what: str, mend: str, busy: bool) -> None:
         if self.trouble is None or self.trouble.what != what:

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from vault_memory.recall import Recall
 
 
+MAPPED_BYTES = 64 << 20
+"""So much of a large index is mapped: with 140 MB of it mapped a process would count as so much larger."""
+
+
 class Told(NamedTuple):
     """What the watcher of the vault can say: whether it sees every change, and how many notes wait to be looked at."""
 
@@ -96,6 +100,8 @@ class WarmMemory(Memory):
             return held
         self.close()
         store, _ = self._open()
+        if store:
+            schema.map_at_most(store.connection, MAPPED_BYTES)
         self._held = Held(store, file, super().engine(store)) if store else None
         return self._held
 

@@ -1,12 +1,13 @@
-"""Makes one command of the benchmarks: `python -m tests.benchmarks quality|speed|scale`, from the repository's root."""
+"""Makes one command of the benchmarks: `python -m tests.benchmarks quality|speed|…`, from the repository's root."""
 
 import argparse
+import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.benchmarks import own, quality, scale, speed
+from tests.benchmarks import daemon, own, quality, scale, soak, speed
 
-HELP = """figures for README and Guide: prints, asserts nothing
+HELP = """figures for README and Guide: prints, asserts nothing but what `soak` must find
 
 quality takes folders of notes with a questions.jsonl: {"question", "asked_on"?, "category_name"?} and either
 "evidence": [["path.md", line], ...] or "relevant": {"path.md": grade}. LoCoMo (one daily log a session) and
@@ -31,11 +32,27 @@ def main() -> None:
     grown.add_argument("--folder", type=Path, help="keep vaults and indexes here and reuse them")
     grown.add_argument("--questions", type=int, default=100)
     grown.add_argument("--churn", type=int, default=30_000, help="passages of the churn test; 0 leaves it out")
+    stayed = parts.add_parser("daemon", help="`memory watch` on a large vault: ready, memory, a burst of saves, idle")
+    stayed.add_argument("--notes", type=int, default=20_000)
+    stayed.add_argument("--saved", type=int, default=2_000, help="notes of the burst")
+    stayed.add_argument("--idle", type=float, default=60.0, help="seconds")
+    stayed.add_argument("--vault", type=Path, help="a vault to take instead: its notes are changed")
+    worn = parts.add_parser("soak", help="`memory watch` under edits, questions and kill -9; exit code 1 for any fault")
+    worn.add_argument("--minutes", type=float, default=10.0)
+    worn.add_argument("--notes", type=int, default=1000)
+    worn.add_argument("--edits", type=float, default=20.0, help="a second")
+    worn.add_argument("--recalls", type=float, default=50.0, help="a second")
+    worn.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0 never kills")
     given = parser.parse_args()
     if given.part == "speed":
         speed.run(given.notes, given.passages, given.repeat)
     elif given.part == "scale":
         scale.run([int(size) for size in given.sizes.split(",")], given.folder, given.questions, given.churn)
+    elif given.part == "daemon":
+        daemon.run(daemon.Size(given.notes, given.saved, given.idle), given.vault)
+    elif given.part == "soak":
+        faults = soak.run(soak.Plan(given.minutes, given.notes, given.edits, given.recalls, given.kill_every))
+        sys.exit(1 if faults else 0)
     else:
         print_quality(given.vaults, not given.no_own)
 

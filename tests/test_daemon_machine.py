@@ -1,0 +1,108 @@
+"""Whatever happens to a vault, its index and its daemon, in any order: once settled, nothing is missing or stale."""
+
+import os
+import shutil
+from typing import Any
+
+from daemons import Running, start_daemon
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+from test_index_machine import QUESTIONS, VaultMachine, answers, assert_rows_hang_together
+from vaults import index_digest, memory, run, snapshot
+
+EXAMPLES = int(os.environ.get("DAEMON_MACHINE_EXAMPLES", 0))
+"""So many other sequences each time instead of the same few: for a long run."""
+
+
+class DaemonMachine(VaultMachine):
+    """The same vault, with a daemon that watches it, and is stopped, killed and started again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.daemon: Running | None = start_daemon(self.root)
+
+    def teardown(self) -> None:
+        try:
+            self.equals_a_fresh_build()
+            assert self.running().stop() == 0
+        finally:
+            if self.daemon:
+                self.daemon.kill()
+            shutil.rmtree(self.top)
+
+    def running(self) -> Running:
+        self.daemon = self.daemon or start_daemon(self.root)
+        return self.daemon
+
+    # --- what happens to the daemon ----------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.daemon)
+    @rule()
+    def kill_daemon(self) -> None:
+        self.running().kill()
+        self.daemon = None
+
+    @precondition(lambda self: self.daemon)
+    @rule()
+    def stop_daemon(self) -> None:
+        assert self.running().stop() == 0
+        self.daemon = None
+
+    @precondition(lambda self: not self.daemon)
+    @rule()
+    def start_daemon(self) -> None:
+        self.running()
+
+    @precondition(lambda self: self.daemon)
+    @rule(query=st.sampled_from(QUESTIONS))
+    def ask(self, query: str) -> None:
+        """While anything may be going on: what is cited is there."""
+        for source, _, _, content in asked(self.running(), query):
+            path, _, lines = source.partition("#L")
+            text = (self.root / path).read_bytes().decode("utf-8", "replace")
+            assert set(content.split("\n")) <= set(text.split("\n")), (source, lines)
+
+    # --- what happens to the index -----------------------------------------------------------------------------------
+
+    @rule()
+    def catch_up(self) -> None:
+        with self.mine.reading() as (_, freshness):
+            assert freshness.fresh == (freshness.pending == 0)  # the daemon may be at it
+
+    @rule()
+    def rebuild_elsewhere(self) -> None:
+        ended = run(self.root, "index", "--rebuild")
+        assert (ended.returncode, ended.stderr) == (0, "")
+
+    @rule(suffixes=st.sampled_from([("",), ("", "-wal", "-shm"), ("", "-wal", "-shm", ".lock")]))
+    def delete_index(self, suffixes: tuple[str, ...]) -> None:
+        """Not its log alone: SQLite forbids that under a process that has the index open."""
+        for suffix in suffixes:
+            self.mine.index_path.with_name(self.mine.index_path.name + suffix).unlink(missing_ok=True)
+
+    # --- what must hold ----------------------------------------------------------------------------------------------
+
+    @rule()
+    def equals_a_fresh_build(self) -> None:
+        before = snapshot(self.root)
+        daemon = self.running().settled()
+        fresh = memory(self.root, index_path=self.top / "fresh.sqlite")
+        fresh.index(rebuild=True)
+        assert index_digest(self.mine) == index_digest(fresh)
+        assert_rows_hang_together(self.mine)
+        assert [[" ".join(map(str, found)) for found in asked(daemon, query)] for query in QUESTIONS] == answers(fresh)
+        assert self.mine.check()[0] == fresh.check()[0]
+        assert snapshot(self.root) == before
+
+
+def asked(daemon: Running, query: str) -> list[tuple[Any, ...]]:
+    """What the daemon finds for one question, in order."""
+    answer = daemon.ask("recall", query=query, now="2025-12-01T00:00:00Z", k=1000, no_journal=True)
+    return [(r["source"], r["kind"], r["tier"], r["content"]) for r in answer["results"]]
+
+
+DaemonMachine.TestCase.settings = settings(
+    VaultMachine.TestCase.settings, max_examples=EXAMPLES or 6, stateful_step_count=30, derandomize=not EXAMPLES
+)
+TestDaemon = DaemonMachine.TestCase
