@@ -125,17 +125,6 @@ def test_what_no_passage_uses_may_be_gone_for_good(store: Store) -> None:
     assert held.nearest(1, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
 
 
-def test_what_the_index_no_longer_has_is_let_go_in_time(store: Store) -> None:
-    held = earned(store)
-    held.nearest(1, vector(-1), 10, 5)
-    remove(store, "id IN (5, 7)")
-    fill(store, range(WORTH + 500, WORTH * 2))
-    store.grow()
-    assert held.nearest(1, vector(-2), 700, 50) == scanned(store, vector(-2), 700, 50)
-    assert held.cosines(1, [5], vector(-1)) is None and held.cosines(1, [7], vector(-1)) is None
-    assert held.cosines(1, [6, WORTH + 501], vector(-1)) is not None
-
-
 def test_a_number_is_never_given_twice(store: Store) -> None:
     before = store.next_embedding()
     remove(store, f"id >= {before - 10}")
