@@ -136,6 +136,18 @@ def test_a_second_one_says_who_has_the_vault(root: Path) -> None:
     assert daemon.ask("health")["pid"] == daemon.process.pid
 
 
+def test_a_second_one_is_refused_though_the_first_ones_folder_was_deleted(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    shutil.rmtree(root / ".memory")
+    other = {"XDG_RUNTIME_DIR": str(root.parent / "other"), "TMPDIR": str(root.parent)}
+    (root.parent / "other").mkdir(mode=0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in other.items():
+            patch.setenv(name, value)
+        assert run(root, "watch").returncode == 75
+        assert told(root, "status")["daemon"]["pid"] == daemon.process.pid  # found all the same
+
+
 def test_after_one_that_was_killed_another_starts(root: Path) -> None:
     killed = start_daemon(root)
     killed.kill()
@@ -165,7 +177,7 @@ def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Si
     assert not socket.exists()
     assert index_digest(memory(root)) == before
     assert sorted(p.name for p in (root / ".memory").iterdir()) == [
-        ".gitignore", "daemon.lock", "index.sqlite", "index.sqlite.lock",
+        ".gitignore", "index.sqlite", "index.sqlite.lock",
     ]  # fmt: skip
     assert (root / ".memory/.gitignore").read_text().count("*.lock") == 1
 
@@ -266,6 +278,20 @@ def test_the_index_is_swapped_under_it(root: Path) -> None:
     assert run(root, "index", "--check").returncode == 0
 
 
+def test_an_older_index_is_put_in_its_place(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    old = root.parent / "old.sqlite"
+    shutil.copy(root / ".memory/index.sqlite", old)
+    put(root, "heron.md", "heron", 0)
+    daemon.settled()
+    os.replace(old, root / ".memory/index.sqlite")
+    found = daemon.ask("recall", query="heron", mode="lexical")
+    assert found["results"] or not found["index"]["fresh"]
+    until(lambda: _found(daemon, "heron"))
+
+
 def test_the_index_is_damaged_under_it(root: Path) -> None:
     daemon = start_daemon(root).settled()
     with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
@@ -283,6 +309,28 @@ def _found(daemon: Running, word: str) -> bool:
         return bool(daemon.ask("recall", query=word, mode="lexical")["results"])
     except VaultMemoryError:
         return False
+
+
+def test_the_index_is_emptied_under_it(root: Path) -> None:
+    daemon = start_daemon(root).settled()
+    os.truncate(root / ".memory/index.sqlite", 0)
+    until(lambda: _found(daemon, "anchor"))
+    daemon.settled()
+    assert daemon.process.poll() is None
+    assert run(root, "index", "--check").returncode == 0
+
+
+def test_a_change_that_nobody_tells_of_is_doubted_when_it_is_met(root: Path) -> None:
+    import mmap
+
+    put(root, "mapped.md", "heron " * 2000)
+    daemon = start_daemon(root).settled()
+    with open(root / "mapped.md", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[:12000] = b"ferry " * 2000
+        mapped.flush()
+    found = daemon.ask("recall", query="heron", mode="lexical")
+    assert not found["results"] and not found["index"]["fresh"]
+    until(lambda: _found(daemon, "ferry"))
 
 
 def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:

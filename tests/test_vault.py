@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import fill, put
+from vaults import fill, memory, paths, put
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
@@ -536,3 +536,21 @@ def test_any_bytes_have_one_identity(data: bytes) -> None:
     assert len(content_hash(data)) == 16
     assert content_hash(data) == content_hash(bytes(bytearray(data)))
     assert content_hash(data) != content_hash(data + b"x")
+
+
+@pytest.mark.parametrize("broken", ["", '{"userIgnoreFilters": ["Priv', '{"userIgnoreFilters": "Private/"}', "[]"])
+def test_settings_cut_off_by_a_sync_lay_nothing_open(tmp_path: Path, broken: str) -> None:
+    root = fill(tmp_path / "vault", {"a.md": "heron", "Private/p.md": "weir"})
+    put(root, ".obsidian/app.json", '{"userIgnoreFilters": ["Private/"]}')
+    mine = memory(root)
+    mine.index()
+    put(root, ".obsidian/app.json", broken)
+    put(root, "a.md", "heron and ferry")
+    report = memory(root).index()
+    assert (report.modified, report.added, report.pending) == (1, 0, 1)
+    assert any("not known which notes" in problem.message for problem in report.problems)
+    assert paths(mine) == {"a.md"}
+    with pytest.raises(RefusedError, match="not known which notes"):
+        memory(root).index(rebuild=True)
+    put(root, ".obsidian/app.json", "{}")
+    assert memory(root).index().added == 1

@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.config import APP, user_folder
 from vault_memory.errors import RefusedError, VaultMemoryError
@@ -37,6 +37,30 @@ def socket_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
         return user_folder("data", environ) / "run" / (name + LOOPBACK)
     path = _runtime_folder(environ) / f"{name}.sock"
     return path if _fits(path) else _in_temporary_folder(path, environ)
+
+
+def owner_file(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """The file in which a vault's daemon says who it is and where it is reached; beside it lies its lock."""
+    folder = user_folder("data", os.environ if environ is None else environ) / "daemons"
+    return folder / f"{vault_id(root)}.json"
+
+
+def owner(root: Path, environ: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+    """What that file says: `pid`, `since`, `socket`; None where there is none."""
+    import json
+
+    try:
+        told = json.loads(owner_file(root, environ).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, dict) and {"pid", "since", "socket"} <= told.keys() else None
+
+
+def known(root: Path) -> Path:
+    """Where a vault's daemon is reached, also by a process with another runtime folder than it was started with."""
+    path = socket_path(root)
+    told = None if os.path.lexists(path) else owner(root)
+    return Path(str(told["socket"])) if told else path
 
 
 def prepare(path: Path) -> None:

@@ -31,7 +31,7 @@ from vault_memory.memory import Memory
 from vault_memory.pending import Pending
 from vault_memory.rpc import Server
 from vault_memory.settings import LiveSettings
-from vault_memory.upkeep import Gate, Upkeep
+from vault_memory.upkeep import Gate, Trouble, Upkeep
 from vault_memory.warm import Told, WarmMemory
 from vault_memory.watch import Watcher
 
@@ -62,7 +62,7 @@ class Daemon:
         self._kept: tuple[int, Keeper] | None = None
         self._gate = Gate()
         first = Memory(config)
-        self._root, self._index_path = first.vault.root, first.index_path
+        self._root = first.vault.root
         self._watcher = Watcher(self._root, self._pending, self._linked)
         self._warm: tuple[int, WarmMemory] | None = None
         self._is_told = False  # whether all that happened before the question in hand was told of
@@ -77,7 +77,7 @@ class Daemon:
 
     def run(self, loud: bool = False) -> None:
         """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
-        with _only_one(self._index_path, self.socket), _logging(self.log_file, loud):
+        with _only_one(self._root, self.socket), _logging(self.log_file, loud):
             sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time upkeep has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
             try:
@@ -133,15 +133,26 @@ class Daemon:
             return {"stopping": True}
         method = methods.METHODS.get(name)
         if method is None:
-            raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {', '.join(sorted(methods.METHODS))}.")
+            known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
+            raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
         received, process = time.perf_counter(), params.pop("process", None)
         if not self._upkeep.looked.is_set() and name != "status":
             await self._first_look()
         executor = self._slow if method.is_slow else self._answers
         found = await self._in(executor, self._do, method, params, process)
         if name == "recall":
+            self._doubt(found)
             found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
         return found | {"daemon": self.health()} if name == "status" else found
+
+    def _doubt(self, found: dict[str, Any]) -> None:
+        """Where a note is not as it was indexed though nobody told of it, look at everything, and do not call it fresh.
+
+        No system tells of what is written through a memory map, nor to a hard link outside the vault.
+        """
+        if found["omitted"].get("changed") and found["index"]["fresh"]:
+            found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
+            self._pending.add_everything()
 
     async def _first_look(self) -> None:
         until = time.monotonic() + FIRST_LOOK_SECONDS
@@ -156,6 +167,8 @@ class Daemon:
         now, reach, trouble = time.monotonic(), self._watcher.reach, self._upkeep.trouble
         done, total = self._upkeep.progress
         oldest = self._pending.oldest_seconds
+        if not self._upkeep.is_alive() and not self._stop.is_set():
+            trouble = Trouble("the thread that keeps the index in step has ended", "Start the daemon again.", now)
         return {
             "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
             "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._pending.count,
@@ -199,7 +212,8 @@ class Daemon:
     def _told(self) -> Told:
         if self._watcher.is_misled():
             self._pending.add_everything()
-        return Told(self._is_told and self._upkeep.is_sure(), self._pending.count)
+        done, total = self._upkeep.progress
+        return Told(self._is_told and self._upkeep.is_sure(), max(self._pending.count, total - done))
 
     def _keeper(self) -> Keeper:
         """The Keeper that upkeep works with; made anew when the settings were read again."""
@@ -229,27 +243,25 @@ class Daemon:
 
 
 @contextmanager
-def _only_one(index: Path, socket: Path) -> Iterator[None]:
-    """Hold the lock of a vault's daemon; raises BusyError that says who does."""
-    named = index.with_name("daemon")
+def _only_one(root: Path, socket: Path) -> Iterator[None]:
+    """Hold the lock of a vault's daemon; raises BusyError that says who does.
+
+    It lies in the user's data folder: a lock in the vault's `.memory` goes when somebody deletes that.
+    """
+    file = address.owner_file(root)
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(places.writer_lock(named, 0))
+            stack.enter_context(places.writer_lock(file, 0))
         except BusyError as error:
-            raise BusyError(
-                f"A daemon watches this vault already{_owner(named)}.", "`memory status` asks it; stop it with its pid."
-            ) from error
+            owner = address.owner(root)
+            who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
+            stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
+            raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
         owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
         with contextlib.suppress(OSError):  # it is only told by whom
-            named.with_name("daemon.lock").write_text(json.dumps(owner), "utf-8")
+            file.write_text(json.dumps(owner), "utf-8")
+            stack.callback(file.unlink, missing_ok=True)
         yield
-
-
-def _owner(named: Path) -> str:
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        owner = json.loads(named.with_name("daemon.lock").read_text("utf-8"))
-        return f": process {owner['pid']}, since {owner['since']}"
-    return ""
 
 
 @contextmanager

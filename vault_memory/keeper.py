@@ -90,7 +90,7 @@ class Keeper:
                 schema.sweep(self.index_path)
                 return self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
-                schema.map_at_most(store.connection, 0)
+                schema.map_nothing(store.connection)
                 walk = self.vault.look(paths)
                 if len(store.notes(walk.covered).keys() - walk.files.keys()) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
@@ -173,6 +173,8 @@ class Keeper:
         self._refuse_foreign()
         self._refuse_empty(walk)
         self._refuse_unseen(walk, why == "asked for")
+        if self.vault.filters_unknown:
+            raise RefusedError(f"{self.vault.filters_unknown}.", "Mend it, for example by opening Obsidian's settings.")
         built = schema.new_name(self.index_path)
         try:
             with closing(schema.create(built)) as connection:

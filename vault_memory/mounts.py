@@ -40,7 +40,8 @@ class Changes:
         import threading  # lazy, as is select: every command asks what kind of file system it is on
 
         stopped, self._stop = os.pipe()
-        threading.Thread(target=self._run, args=(stopped,), name="mounts", daemon=True).start()
+        known = _around(self._root)
+        threading.Thread(target=self._run, args=(stopped, known), name="mounts", daemon=True).start()
 
     def stop(self) -> None:
         """End."""
@@ -48,18 +49,19 @@ class Changes:
             os.close(self._stop)
             self._stop = None
 
-    def _run(self, stopped: int) -> None:
+    def _run(self, stopped: int, known: list[Mount]) -> None:
         import select
 
         with open(_MOUNTS, "rb") as table:
-            known = _around(self._root)
             poll = select.poll()
             poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
             poll.register(stopped, select.POLLIN)
-            while stopped not in dict(poll.poll()):
+            while True:  # a look first: something may have changed before the table was opened
                 before, known = known, _around(self._root)
                 if known != before:
                     self._tell()
+                if stopped in dict(poll.poll()):
+                    break
         os.close(stopped)
 
 

@@ -114,7 +114,7 @@ def derived(root: Path, name: str) -> Path | None:
 
 def _linked(root: Path) -> str:
     parts = (f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
-    for name in (*parts, "retain.lock", "daemon.lock"):
+    for name in (*parts, "retain.lock"):
         if derived(root, name) is None:
             return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
     return ""

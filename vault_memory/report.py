@@ -27,7 +27,7 @@ def status_text(document: Document) -> str:
     index = document["index"]
     lines = [f"vault    {document['vault']}"]
     if not index["generation"]:
-        lines.append("index    none that can be used: run `memory index`")
+        lines.append(f"index    none that can be used: {_instead(document['daemon'])}")
     else:
         where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
         state = "up to date" if index["fresh"] else f"{plural(index['pending'], 'note')} behind"
@@ -37,6 +37,13 @@ def status_text(document: Document) -> str:
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
     lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
     return "\n".join(lines)
+
+
+def _instead(daemon: Document | None) -> str:
+    """What comes of an index that cannot be used."""
+    if daemon and daemon["indexing"]:
+        return "it is being built"
+    return "see below" if daemon and daemon["trouble"] else "run `memory index`"
 
 
 def _vectors(each: dict[str, Any], passages: int) -> str:

@@ -173,12 +173,12 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def map_at_most(connection: apsw.Connection, size: int) -> None:
-    """Have at most so many bytes of the file in the process's own memory map; the rest is read through the cache.
+def map_nothing(connection: apsw.Connection) -> None:
+    """Have nothing of the file in the process's memory map, for a process that stays.
 
-    What is mapped is the system's to take back, but each connection's map counts as memory of a process that stays.
+    What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
     """
-    connection.execute(f"PRAGMA mmap_size={int(size)}")
+    connection.execute("PRAGMA mmap_size=0")
 
 
 def create(path: Path) -> apsw.Connection:

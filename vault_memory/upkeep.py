@@ -120,8 +120,6 @@ class Upkeep(threading.Thread):
         return self.looked.is_set() and self.trouble is None and self._watcher.is_whole()
 
     def run(self) -> None:
-        self._watcher.start()
-        self._say_reach()
         self._pending.add_everything()
         while not self._stopping.is_set():
             batch = self._pending.wait(self._pause())
@@ -140,10 +138,10 @@ class Upkeep(threading.Thread):
 
     def _turn(self, batch: Batch) -> None:
         everything = batch.everything or not self.is_sure()
-        if everything:
-            self._watch_anew()
         left: Collection[str] = ()
         try:
+            if everything:
+                self._watch_anew()
             report = self._refresh(None if everything else batch)
             left = {problem.path for problem in report.failed} & batch.paths.keys()
         except _StoppedError:

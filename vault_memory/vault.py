@@ -65,6 +65,20 @@ class Vault:
         return loaded if isinstance(loaded, dict) else {}
 
     @cached_property
+    def filters_unknown(self) -> str:
+        """Why it is not known what Obsidian leaves out, or "": a sync that was cut off must not lay folders open."""
+        file = f"{self.settings_folder}/app.json"
+        try:
+            loaded = json.loads((self.root / file).read_text("utf-8-sig"))
+            excluded = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else loaded
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError) as error:
+            return f"{file} cannot be read ({error}): it is not known which notes it leaves out"
+        known = isinstance(excluded, list | None) and isinstance(loaded, dict)
+        return "" if known else f"{file} is not as Obsidian writes it: it is not known which notes it leaves out"
+
+    @cached_property
     def daily(self) -> DailySettings:
         """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
         found = self._setting("daily-notes.json")
@@ -97,7 +111,8 @@ class Vault:
         """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
         found = Walker(self.root, self._ignored).walk()
         settings = f"{self.settings_folder}/app.json"
-        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in self._filters.problems]
+        told = [*self._filters.problems, *([self.filters_unknown] if self.filters_unknown else [])]
+        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in told]
         return found
 
     def look(self, paths: Iterable[str]) -> Walk:

@@ -17,14 +17,11 @@ from vault_memory.config import Config
 from vault_memory.keeper import Freshness
 from vault_memory.memory import Memory
 from vault_memory.store import Store
+from vault_memory.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.indexer import Progress
     from vault_memory.recall import Recall
-
-
-MAPPED_BYTES = 64 << 20
-"""So much of a large index is mapped: with 140 MB of it mapped a process would count as so much larger."""
 
 
 class Told(NamedTuple):
@@ -76,6 +73,7 @@ class WarmMemory(Memory):
             if told.is_whole:
                 freshness = Freshness(not told.pending, told.pending)
             else:
+                Vault(self.config)  # one that is gone is told as without a daemon
                 freshness = self._catch_up(held.store, self.vault.walk(), write)
             if write:
                 self._count_uses(held.store)
@@ -92,16 +90,21 @@ class WarmMemory(Memory):
     def _current(self) -> Held | None:
         """The index as it lies there now, or what is left of it."""
         file, held = _file(self.index_path), self._held
+        if file and held and not os.path.getsize(self.index_path):
+            self.close()  # emptied by someone: while it is open nobody can make it anew
+            held = None
         if file is None:
             if held:
                 self._index_lost()
             return held
         if held and held.file == file and held.store.meta("fingerprint") == self._settings().fingerprint():
             return held
+        if held and held.file != file:
+            self._index_lost()  # it may be an older one: a backup, another computer's
         self.close()
         store, _ = self._open()
         if store:
-            schema.map_at_most(store.connection, MAPPED_BYTES)
+            schema.map_nothing(store.connection)
         self._held = Held(store, file, super().engine(store)) if store else None
         return self._held
 

@@ -6,6 +6,7 @@ whoever asks must look for himself.
 """
 
 import contextlib
+import errno
 import logging
 import os
 import stat
@@ -45,7 +46,8 @@ EVENTS: list[type[FileSystemEvent]] = [
 MARK = places.MEMORY_FOLDER
 """The folder whose events are our own."""
 
-LIMIT = "/proc/sys/fs/inotify/max_user_watches"
+WATCHES, INSTANCES = "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/fs/inotify/max_user_instances"
+"""inotify(7): how many folders a user may watch, in how many places."""
 
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 """watchdog's, when a folder that was moved out of the vault comes back at once: it is watched all the same."""
@@ -83,17 +85,23 @@ class Watcher:
         self._threads: set[threading.Thread] = set()
         self._marked = threading.Condition()
         self._mark_is_out = False
+        self._circumstances: tuple[object, ...] = ()
         self.reach = Reach("not started")
 
     def start(self) -> None:
         """Begin to watch, in place of what was watched before; `reach` says with what success."""
         self.stop()
+        self.reach = Reach("the watching has just begun")
         self._is_stale = self._mark_is_out = False
         self._mounts.start()
         self._identity = _identity(self._root)
         handler = _Handler(self._events)
         before = set(threading.enumerate())
-        observer: BaseObserver = Observer()
+        try:
+            observer: BaseObserver = Observer()
+        except OSError as error:
+            self.reach = _unwatched(error)
+            return
         try:
             observer.schedule(handler, str(self._root), recursive=True, event_filter=EVENTS)
             observer.start()
@@ -103,12 +111,12 @@ class Watcher:
             self.reach = _unwatched(error)
             return
         self._observer, self._threads = observer, set(threading.enumerate()) - before
-        _overflows.add(self._pending.add_everything)
+        _overflows.add(self._lost)
         self.reach = self._measured()
 
     def stop(self) -> None:
         """Watch no longer."""
-        _overflows.discard(self._pending.add_everything)
+        _overflows.discard(self._lost)
         self._mounts.stop()
         if self._observer is not None:
             observer, self._observer = self._observer, None
@@ -126,53 +134,69 @@ class Watcher:
     def has_heard_all(self, seconds: float) -> bool:
         """Whether all that happened before this call has been told of; waits for that, at most so long.
 
-        A note that is saved and asked for within a millisecond is still on its way through the kernel's queue and three
-        threads. So we make an event of our own, which comes after all others: the mode of our folder is set to what it
-        is. Where that cannot be (another system, no folder of ours) nobody can know, and it is taken for granted.
+        A note saved and asked for within a millisecond is still on its way through the kernel's queue and three
+        threads. So we make an event of our own, which comes after all others: the mode of our folder (or the vault's)
+        is set to what it is. False where that cannot be; on other systems than Linux it is taken for granted.
         """
-        folder = self._root / MARK
+        if sys.platform != "linux":
+            return True
         with self._marked:
             if not self._mark_is_out:  # else the last one is still under way: events are far behind
                 try:
-                    mode = os.stat(folder).st_mode if sys.platform == "linux" else None
-                    if mode is None:
-                        return True
+                    ours = self._root / MARK
+                    folder = ours if stat.S_ISDIR(os.lstat(ours).st_mode) else self._root
+                except OSError:
+                    folder = self._root
+                try:
+                    mode = stat.S_IMODE(os.stat(folder).st_mode)
                     self._mark_is_out = True
-                    os.chmod(folder, stat.S_IMODE(mode))
+                    os.chmod(folder, mode)
                 except OSError:
                     self._mark_is_out = False
-                    return True
+                    return False
             return self._marked.wait_for(lambda: not self._mark_is_out, seconds)
 
-    def check(self) -> bool:
-        """Look whether everything is still watched, and mend what is not; whether changes may have been missed."""
+    def check(self) -> None:
+        """Look whether everything is still watched, and mend what is not."""
         alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
         if not alive or self.is_misled():
             self.start()
-            return True
-        before = self.reach
+            return
+        before, known = self.reach, self._circumstances
         self.reach = self._measured()
-        if not self.reach.is_whole and before.is_whole:
-            self.start()  # a folder made in a hurry may have been missed, and be watched at the second attempt
-            return True
-        return False
+        # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be mended.
+        if (before.is_whole and not self.reach.is_whole) or (not before.is_whole and self._circumstances != known):
+            self.start()
 
     def _measured(self) -> Reach:
         """How much is told, from the kinds of file systems and the number of watches the kernel knows."""
-        for mount in mounts.silent(self._root):
-            return Reach(f"{mount.folder} is on a file system ({mount.kind}) that does not tell of every change")
-        watches = _watches()
-        if watches is None:
-            return Reach()
+        silent = mounts.silent(self._root)
         readable, unreadable = _folders(self._root)
-        if watches < readable:
-            return _limited(f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached")
-        if unreadable:
-            what = f"{unreadable[0]} cannot be watched" + (
-                f", and {len(unreadable) - 1} more" if unreadable[1:] else ""
+        self._circumstances = (silent, readable, unreadable, *map(_read_number, (WATCHES, INSTANCES)))
+        if silent:
+            return Reach(
+                f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
             )
-            return Reach(what, "Make it readable, or leave it out.")
+        watches = _watches()
+        if watches is not None and watches < readable:
+            what = f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached"
+            return Reach(what, _raise(WATCHES))
+        if watches is not None and unreadable:
+            more = f" (and {len(unreadable) - 1} more)" if unreadable[1:] else ""
+            return Reach(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
         return Reach()
+
+    def _lost(self) -> None:
+        """Events were lost, our own mark perhaps among them."""
+        self._meet_mark()
+        self._pending.add_everything()
+
+    def _meet_mark(self) -> bool:
+        """Note that our mark has come; whether one was under way."""
+        with self._marked:
+            was_out, self._mark_is_out = self._mark_is_out, False
+            self._marked.notify_all()
+        return was_out
 
     def _remounted(self) -> None:
         """Watches go silently with what was mounted, and do not come back with it."""
@@ -180,10 +204,7 @@ class Watcher:
         self._pending.add_everything()
 
     def _events(self, event: FileSystemEvent) -> None:
-        if isinstance(event, DirAttribEvent) and self._relative(os.fsdecode(event.src_path)) == MARK:
-            with self._marked:
-                self._mark_is_out = False
-                self._marked.notify_all()
+        if isinstance(event, DirAttribEvent) and self._is_mark(event):
             return
         found = list(self._dirty(event))
         if found:
@@ -192,6 +213,10 @@ class Watcher:
             # It may have been moved out of the vault: it is still watched then, and by its old name.
             self._is_stale = True
             self._pending.add_everything()
+
+    def _is_mark(self, event: DirAttribEvent) -> bool:
+        path = self._relative(os.fsdecode(event.src_path))
+        return path in (MARK, "") and (self._meet_mark() or path == MARK)
 
     def _dirty(self, event: FileSystemEvent) -> Iterator[str]:
         linked = self._linked()
@@ -252,20 +277,17 @@ def _identity(root: Path) -> Identity | None:
 
 
 def _unwatched(error: OSError) -> Reach:
-    import errno
-
-    if error.errno in (errno.ENOSPC, errno.EMFILE):
-        return _limited(f"the vault cannot be watched: {error.strerror}")
-    return Reach(f"the vault cannot be watched: {error.strerror or error}", "Check that its drive is mounted.")
+    why = f"the vault cannot be watched: {error.strerror or error}"
+    limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
+    return Reach(why, _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted.")
 
 
-def _limited(why: str) -> Reach:
-    most = _read_number(LIMIT) or 8192
-    return Reach(
-        why,
-        f"Raise the limit: echo fs.inotify.max_user_watches={max(4 * most, 524_288)} | sudo tee"
-        " /etc/sysctl.d/60-inotify.conf && sudo sysctl --system",
-    )
+def _raise(limit: str) -> str:
+    """How a limit is raised, now and for good."""
+    name, least = Path(limit).name, {WATCHES: 524_288, INSTANCES: 1024}[limit]
+    value = max(4 * (_read_number(limit) or 0), least)
+    file = f"/etc/sysctl.d/60-{name.replace('_', '-')}.conf"
+    return f"Raise the limit: echo fs.inotify.{name}={value} | sudo tee {file} && sudo sysctl --system"
 
 
 def _watches() -> int | None:

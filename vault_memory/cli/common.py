@@ -50,7 +50,7 @@ class Shared:
         environment = {name: os.environ[name] for name in config.TELLING if name in os.environ}
         process = {"version": __version__, "environment": environment}
         try:
-            with client.connect(address.socket_path(config.locate(self.vault))) as daemon:
+            with client.connect(address.known(config.locate(self.vault))) as daemon:
                 found = daemon.call(method, {**params, "process": process})
         except (NotRunningError, LostError, UnknownMethodError):
             return None
