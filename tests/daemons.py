@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vault_memory import address, client
-from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
-from vault_memory.vault import Vault
 
 T = TypeVar("T")
 
@@ -47,7 +45,7 @@ class Running:
     @property
     def socket(self) -> Path:
         """Where it is reached."""
-        return address.socket_path(Vault(Config(vault=self.root)).root)
+        return Path(address.socket_path(self.root))
 
     def ask(self, method: str, wait_seconds: float = PATIENCE_SECONDS, **params: Any) -> Any:
         """Its answer, over a connection of its own; raises what client.py raises."""

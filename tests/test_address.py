@@ -10,7 +10,7 @@ import pytest
 
 from vault_memory import address
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.places import vault_id
+from vault_memory.folders import vault_id
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has a loopback port instead")
 as_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give a file away")
@@ -44,7 +44,7 @@ def mode(path: Path) -> int:
 
 def test_in_the_runtime_folder_by_the_vaults_id(vault: Path, runtime: Path) -> None:
     digest = hashlib.sha256(os.fsencode(os.path.realpath(vault))).hexdigest()[:12]
-    path = address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime)})
+    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime)}))
     assert path == runtime / "vault-memory" / f"{digest}.sock"
     assert list(runtime.iterdir()) == []  # naming it makes nothing
 
@@ -52,7 +52,7 @@ def test_in_the_runtime_folder_by_the_vaults_id(vault: Path, runtime: Path) -> N
 def test_a_link_to_a_vault_leads_to_the_same_daemon(vault: Path, runtime: Path, short_folder: Path) -> None:
     (short_folder / "link").symlink_to(vault)
     environ = {"XDG_RUNTIME_DIR": str(runtime)}
-    assert address.socket_path(short_folder / "link", environ) == address.socket_path(vault, environ)
+    assert Path(address.socket_path(short_folder / "link", environ)) == Path(address.socket_path(vault, environ))
 
 
 @pytest.mark.parametrize("kind", ["unset", "relative", "missing", "a file", "open to others"])
@@ -69,13 +69,13 @@ def test_without_a_runtime_folder_of_ones_own_in_the_data_folder(
     data = short_folder / "data" / "vault-memory" / "run"
     folder = usual / "vault-memory" if sys.platform == "linux" and address._is_private(str(usual)) else data
     environ = {"XDG_RUNTIME_DIR": named, "XDG_DATA_HOME": str(short_folder / "data"), "HOME": str(short_folder)}
-    assert address.socket_path(vault, environ) == folder / f"{vault_id(vault)}.sock"
+    assert Path(address.socket_path(vault, environ)) == folder / f"{vault_id(vault)}.sock"
 
 
 @as_root
 def test_a_runtime_folder_of_another_user_is_passed_over(vault: Path, runtime: Path) -> None:
     os.chown(runtime, 65534, 65534)
-    assert runtime not in address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime), "HOME": "/h"}).parents
+    assert runtime not in Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(runtime), "HOME": "/h"})).parents
 
 
 def runtime_of_length(short_folder: Path, length: int) -> Path:
@@ -88,7 +88,7 @@ def runtime_of_length(short_folder: Path, length: int) -> Path:
 
 def test_the_longest_path_is_counted_in_bytes_and_can_be_bound(vault: Path, short_folder: Path) -> None:
     folder = runtime_of_length(short_folder, 103)
-    path = address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder)})
+    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder)}))
     assert len(os.fsencode(path)) == 103 and folder in path.parents
     address.prepare(path)
     listening(path).close()
@@ -96,18 +96,20 @@ def test_the_longest_path_is_counted_in_bytes_and_can_be_bound(vault: Path, shor
 
 def test_a_longer_path_goes_under_a_hashed_name_into_the_temporary_folder(vault: Path, short_folder: Path) -> None:
     folder = runtime_of_length(short_folder, 104)
-    path = address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)})
+    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)}))
     assert path.parent == short_folder / f"vault-memory-{os.getuid()}"
-    digest = hashlib.sha256(os.fsencode(folder / "vault-memory" / f"{vault_id(vault)}.sock")).hexdigest()
+    usual = folder / "vault-memory" / f"{vault_id(vault)}.sock"
+    digest = hashlib.sha256(os.fsencode(usual)).hexdigest()
     assert path.name == f"{digest[:24]}.sock"
-    other = address.socket_path(short_folder / "Other", {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)})
+    environ = {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": str(short_folder)}
+    other = Path(address.socket_path(short_folder / "Other", environ))
     assert other.parent == path.parent and other != path
 
 
 @pytest.mark.parametrize("temporary", ["/" + "t" * 90, "relative"])
 def test_a_temporary_folder_that_will_not_do_is_passed_over(temporary: str, vault: Path, short_folder: Path) -> None:
     folder = runtime_of_length(short_folder, 104)
-    path = address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": temporary})
+    path = Path(address.socket_path(vault, {"XDG_RUNTIME_DIR": str(folder), "TMPDIR": temporary}))
     assert path.parent == Path(f"/tmp/vault-memory-{os.getuid()}")
 
 

@@ -31,6 +31,7 @@ from vault_memory.answer import Request
 from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.folders import vault_id
 from vault_memory.memory import Memory
 from vault_memory.store import KINDS, NoteRow
 from vault_memory.walk import File
@@ -772,8 +773,8 @@ def test_a_synced_vault_has_its_index_elsewhere(tmp_path: Path, folder: str, mar
     if why == "vault":
         assert place == (root / ".memory/index.sqlite", "vault")
         return
-    assert place.path == tmp_path / "data/vault-memory" / places.vault_id(root) / "index.sqlite"
-    assert len(places.vault_id(root)) == 12
+    assert place.path == tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
+    assert len(vault_id(root)) == 12
     mine = memory(root)
     assert mine.index().added == 3
     assert "synced" in mine.place.why
@@ -788,7 +789,7 @@ def test_two_names_of_one_vault_share_an_index_and_two_vaults_do_not(tmp_path: P
     fill(tmp_path / "one", NOTES)
     fill(tmp_path / "two", NOTES)
     (tmp_path / "alias").symlink_to("one")
-    assert places.vault_id(tmp_path / "alias") == places.vault_id(tmp_path / "one") != places.vault_id(tmp_path / "two")
+    assert vault_id(tmp_path / "alias") == vault_id(tmp_path / "one") != vault_id(tmp_path / "two")
 
 
 def test_a_read_only_vault_is_indexed_in_the_data_folder(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from sample import call
 from vaults import fill, memory
 
 from vault_memory import decay, tokens
-from vault_memory.answer import PRESETS, Answer, Filters, Request
+from vault_memory.answer import Answer, Filters, Request
+from vault_memory.choices import PRESETS
 from vault_memory.memory import Memory
 from vault_memory.supersede import reordered
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory import presets
-from vault_memory.answer import PRESETS, Request
+from vault_memory.answer import Request
+from vault_memory.choices import PRESETS
 from vault_memory.decay import Life
 from vault_memory.evidence import Candidate, Evidence, NoteFacts
 

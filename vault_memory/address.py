@@ -1,22 +1,21 @@
 """Owns where a vault's daemon is reached, and that nobody but its user is there: socket path, folder, owner.
 
-Imported by every `memory recall`: it imports nothing that `config` does not. It opens no connection.
+Imported by every `memory recall`: paths are text, and it imports next to nothing. It opens no connection.
 """
 
-import hashlib
 import os
 import stat
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.config import APP, user_folder
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.places import vault_id
+from vault_memory.folders import APP, user_folder, vault_id
 
 if TYPE_CHECKING:
     import socket
+
+StrPath = str | os.PathLike[str]
 
 LONGEST_BYTES = 103
 """The longest socket path every system takes: 104 bytes with the final NUL on macOS, 108 on Linux."""
@@ -25,7 +24,7 @@ LOOPBACK = ".port"
 """The ending of an address that is no socket but a file with a loopback port and a token (Windows)."""
 
 
-def socket_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
     """Where the daemon of the vault at `root` is reached; nothing is made or checked (see `prepare`, `is_own`).
 
     A socket in the user's runtime folder, else in the data folder's `run/`; where that path is too long for the
@@ -34,44 +33,45 @@ def socket_path(root: Path, environ: Mapping[str, str] | None = None) -> Path:
     environ = os.environ if environ is None else environ
     name = vault_id(root)
     if sys.platform == "win32":
-        return user_folder("data", environ) / "run" / (name + LOOPBACK)
-    path = _runtime_folder(environ) / f"{name}.sock"
+        return os.path.join(user_folder("data", environ), "run", name + LOOPBACK)
+    path = os.path.join(_runtime_folder(environ), f"{name}.sock")
     return path if _fits(path) else _in_temporary_folder(path, environ)
 
 
-def owner_file(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+def owner_file(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
     """The file in which a vault's daemon says who it is and where it is reached; beside it lies its lock."""
-    folder = user_folder("data", os.environ if environ is None else environ) / "daemons"
-    return folder / f"{vault_id(root)}.json"
+    data = user_folder("data", os.environ if environ is None else environ)
+    return os.path.join(data, "daemons", f"{vault_id(root)}.json")
 
 
-def owner(root: Path, environ: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+def owner(root: StrPath, environ: Mapping[str, str] | None = None) -> dict[str, Any] | None:
     """What that file says: `pid`, `since`, `socket`; None where there is none."""
     import json
 
     try:
-        told = json.loads(owner_file(root, environ).read_text("utf-8"))
+        with open(owner_file(root, environ), encoding="utf-8") as file:
+            told = json.load(file)
     except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) and {"pid", "since", "socket"} <= told.keys() else None
 
 
-def known(root: Path) -> Path:
+def known(root: StrPath) -> str:
     """Where a vault's daemon is reached, also by a process with another runtime folder than it was started with."""
     path = socket_path(root)
     told = None if os.path.lexists(path) else owner(root)
-    return Path(str(told["socket"])) if told else path
+    return str(told["socket"]) if told else path
 
 
-def prepare(path: Path) -> None:
+def prepare(path: StrPath) -> None:
     """Make the folder of an address, for its user alone, and mend the mode of one that is ours.
 
     Raises RefusedError where it is a link, another user's, or a folder in the temporary one that others could enter
     (what lies in it may be theirs); VaultMemoryError where it cannot be made.
     """
-    folder = path.parent
+    folder = os.path.dirname(path)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
         info = os.lstat(folder)
@@ -83,16 +83,21 @@ def prepare(path: Path) -> None:
         raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
 
 
-def is_own(path: Path) -> bool:
+def is_own(path: StrPath) -> bool:
     """Whether there is an address that only this user can have made: neither it nor its folder a link or another's."""
     try:
-        folder, file = os.lstat(path.parent), os.lstat(path)
+        folder, file = os.lstat(os.path.dirname(path)), os.lstat(path)
     except OSError:
         return False
-    wanted = stat.S_ISREG if path.suffix == LOOPBACK else stat.S_ISSOCK
+    wanted = stat.S_ISREG if is_loopback(path) else stat.S_ISSOCK
     if not stat.S_ISDIR(folder.st_mode) or not wanted(file.st_mode):
         return False
     return _is_ours(folder) and _is_ours(file) and not _others_may(folder, 0o077)
+
+
+def is_loopback(path: StrPath) -> bool:
+    """Whether an address is a file with a port and a token."""
+    return os.fspath(path).endswith(LOOPBACK)
 
 
 def is_same_user(peer: "socket.socket") -> bool:
@@ -101,27 +106,29 @@ def is_same_user(peer: "socket.socket") -> bool:
     return found is None or found == _uid()
 
 
-def _runtime_folder(environ: Mapping[str, str]) -> Path:
+def _runtime_folder(environ: Mapping[str, str]) -> str:
     # cron and systemd's system units set no variable, and the folder is there all the same.
     usual = f"/run/user/{_uid()}" if sys.platform == "linux" else ""
     for folder in (environ.get("XDG_RUNTIME_DIR", ""), usual):
         # After `su` or `sudo` the variable may still name the other user's folder.
         if os.path.isabs(folder) and _is_private(folder):
-            return Path(folder) / APP
-    return user_folder("data", environ) / "run"
+            return os.path.join(folder, APP)
+    return os.path.join(user_folder("data", environ), "run")
 
 
-def _in_temporary_folder(path: Path, environ: Mapping[str, str]) -> Path:
+def _in_temporary_folder(path: str, environ: Mapping[str, str]) -> str:
+    import hashlib
+
     name = hashlib.sha256(os.fsencode(path)).hexdigest()[:24] + ".sock"
-    named = Path(environ.get("TMPDIR") or "/tmp", _temporary_name(), name)
-    return named if named.is_absolute() and _fits(named) else Path("/tmp", _temporary_name(), name)
+    named = os.path.join(environ.get("TMPDIR") or "/tmp", _temporary_name(), name)
+    return named if os.path.isabs(named) and _fits(named) else os.path.join("/tmp", _temporary_name(), name)
 
 
 def _temporary_name() -> str:
     return f"{APP}-{_uid()}"
 
 
-def _fits(path: Path) -> bool:
+def _fits(path: str) -> bool:
     return len(os.fsencode(path)) <= LONGEST_BYTES
 
 
@@ -133,13 +140,13 @@ def _is_private(folder: str) -> bool:
     return stat.S_ISDIR(info.st_mode) and _is_ours(info) and not _others_may(info, 0o022)
 
 
-def _refuse(folder: Path, info: os.stat_result) -> None:
+def _refuse(folder: str, info: os.stat_result) -> None:
     why = ""
     if not stat.S_ISDIR(info.st_mode):
         why = "is not a folder, or a link to one"
     elif not _is_ours(info):
         why = "belongs to another user"
-    elif folder.name == _temporary_name() and _others_may(info, 0o077):
+    elif os.path.basename(folder) == _temporary_name() and _others_may(info, 0o077):
         why = "is open to other users"
     if why:
         raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")

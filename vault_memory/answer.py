@@ -7,11 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-MODES = ("auto", "hybrid", "lexical", "semantic")
-SOURCES = ("notes", "sessions", "all")
-PRESETS = ("tuned", "weighted", "classic", "rrf")
-
-
 TOKENS_A_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""
 

@@ -3,9 +3,9 @@
 On the path of every `memory recall`: where no daemon is, it costs one look at a file; `socket` and `json` come later.
 """
 
+import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -39,7 +39,7 @@ ALIVE_SECONDS = 1.0
 _CHUNK_BYTES = 1 << 18
 
 
-def connect(path: Path, wait_seconds: float = 0.2) -> "Client":
+def connect(path: address.StrPath, wait_seconds: float = 0.2) -> "Client":
     """A connection to the daemon at an address of `address.socket_path`; close it, or use it in a `with`.
 
     Raises NotRunningError where nobody listens, or anybody but this user.
@@ -57,7 +57,7 @@ def connect(path: Path, wait_seconds: float = 0.2) -> "Client":
 class Client:
     """One connection to a daemon. An instance is for one thread, and closed after any error but an answered one."""
 
-    def __init__(self, path: Path, connection: "socket.socket") -> None:
+    def __init__(self, path: address.StrPath, connection: "socket.socket") -> None:
         self._path = path
         self._socket = connection
         self._read = bytearray()
@@ -173,25 +173,26 @@ def _told(error: Mapping[str, Any]) -> VaultMemoryError:
     return of_exit_code(exit_code if isinstance(exit_code, int) else 1, sentence, next_step)
 
 
-def _not_running(path: Path) -> NotRunningError:
+def _not_running(path: address.StrPath) -> NotRunningError:
     return NotRunningError(f"No daemon answers at {path}.", "`memory watch` starts one.")
 
 
-def _opened(path: Path, wait_seconds: float) -> "socket.socket":
+def _opened(path: address.StrPath, wait_seconds: float) -> "socket.socket":
     import socket
 
-    if path.suffix == address.LOOPBACK:
-        port, token = path.read_text("ascii").split()
+    if address.is_loopback(path):
+        with open(path, encoding="ascii") as file:
+            port, token = file.read().split()
         connection = socket.create_connection(("127.0.0.1", int(port)), wait_seconds)
         connection.sendall(token.encode("ascii") + b"\n")
         return connection
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(wait_seconds)
-        connection.connect(str(path))
+        connection.connect(os.fspath(path))
         # Another could have put a socket in the file's place since `is_own` looked.
         if not address.is_same_user(connection):
-            raise PermissionError(path)
+            raise PermissionError(os.fspath(path))
     except OSError:
         connection.close()
         raise

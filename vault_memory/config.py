@@ -8,22 +8,19 @@ file, the environment or flags only; the same key inside a vault is ignored and 
 import contextlib
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.answer import PRESETS
+from vault_memory import folders
+from vault_memory.choices import PRESETS
 from vault_memory.errors import UsageError, VaultError
-from vault_memory.schedule import clock
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-APP = "vault-memory"
 ENVIRONMENT = "environment"
-MARKERS = (".memory", ".obsidian")
 
 
 @dataclass(frozen=True)
@@ -137,6 +134,8 @@ def _prefix(value: Any) -> str:  # noqa: ANN401
 
 
 def _time(value: Any) -> str:  # noqa: ANN401
+    from vault_memory.schedule import clock
+
     clock(value if isinstance(value, str) else "?")
     return str(value)
 
@@ -210,21 +209,10 @@ VARIABLES: Mapping[str, str] = {
 }
 """Environment variables that set a key; they beat both files."""
 
-TELLING = (*VARIABLES, "OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-"""The environment variables that an answer depends on."""
-
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     """Return the user's `config`, `data` or `state` folder for this program, following each system's custom."""
-    home = Path(environ.get("HOME") or os.path.expanduser("~"))
-    xdg = environ.get(f"XDG_{kind.upper()}_HOME")
-    if xdg and os.path.isabs(xdg):
-        return Path(xdg) / APP
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / APP
-    if sys.platform == "win32":
-        return Path(environ.get("APPDATA") or home / "AppData" / "Roaming") / APP
-    return home / {"config": ".config", "state": ".local/state"}.get(kind, ".local/share") / APP
+    return Path(folders.user_folder(kind, environ))
 
 
 def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
@@ -317,22 +305,11 @@ def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
         yield "`rerank.model` must be set for the provider ollama"
 
 
-def locate(flag: str | None) -> Path:
-    """The vault's folder of this run, without reading the settings where they do not name it; raises like `load`."""
-    try:
-        return find_vault(flag, os.environ, Path.cwd(), None)
-    except VaultError:
-        return load(flag).vault
-
-
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
     """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent, else the user's file."""
-    named = flag or environ.get("MEMORY_VAULT")
+    named = folders.named_vault(flag, environ, str(cwd))
     if named:
-        return Path(named).expanduser().absolute()
-    for folder in (cwd, *cwd.parents):
-        if any((folder / marker).is_dir() for marker in MARKERS):
-            return folder
+        return Path(named)
     if configured:
         return Path(configured).expanduser().absolute()
     raise VaultError(

@@ -26,6 +26,7 @@ from vault_memory import __version__, address, methods, places
 from vault_memory.background import Background
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.folders import vault_id
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
@@ -72,8 +73,8 @@ class Daemon:
         self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self.background.kept_up)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
-        self.socket = address.socket_path(self._root)
-        self.log_file = user_folder("state", os.environ) / f"{places.vault_id(self._root)}.log"
+        self.socket = Path(address.socket_path(self._root))
+        self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
 
     def run(self, loud: bool = False) -> None:
         """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
@@ -248,7 +249,7 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
 
     It lies in the user's data folder: a lock in the vault's `.memory` goes when somebody deletes that.
     """
-    file = address.owner_file(root)
+    file = Path(address.owner_file(root))
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(places.writer_lock(file, 0))

@@ -18,6 +18,7 @@ from vault_memory.changes import LOSS_CAP, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.folders import vault_id
 from vault_memory.store import Store
 from vault_memory.vault import Vault, content_hash
 from vault_memory.walk import Walk
@@ -139,7 +140,7 @@ class Keeper:
         try:
             store = Store.open(self.index_path)
             schema.check_words(store.connection)
-            if self.config.index_path and store.meta("vault") not in (None, places.vault_id(self.vault.root)):
+            if self.config.index_path and store.meta("vault") not in (None, vault_id(self.vault.root)):
                 store.close()
                 raise RefusedError(
                     f"The index {self.index_path} belongs to another vault.",
@@ -182,7 +183,7 @@ class Keeper:
                 store.set_meta("fingerprint", self._settings().fingerprint())
                 for key in ("generation", "built"):
                     store.set_meta(key, self._generation() + 1)
-                store.set_meta("vault", places.vault_id(self.vault.root))
+                store.set_meta("vault", vault_id(self.vault.root))
                 self.linked = walk.linked
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)

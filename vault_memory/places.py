@@ -5,7 +5,6 @@ writable; then it goes to the user's data folder, named by the vault's real path
 """
 
 import contextlib
-import hashlib
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from typing import IO, NamedTuple
 from vault_memory import mounts
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.folders import vault_id
 
 MEMORY_FOLDER = ".memory"
 
@@ -55,11 +55,6 @@ def is_writable(index: Path) -> bool:
     """Whether an index's folder can be written, or made where it is missing."""
     folder = next((folder for folder in index.parents if folder.exists()), index.parent)
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-
-
-def vault_id(root: Path) -> str:
-    """12 hex digits of the SHA-256 of the vault's real path."""
-    return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]
 
 
 def device_id(environ: Mapping[str, str] | None = None) -> str:

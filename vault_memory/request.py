@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory import dates, retain
-from vault_memory.answer import MODES, PRESETS, SOURCES, Filters, Request
+from vault_memory.answer import Filters, Request
+from vault_memory.choices import MODES, PRESETS, SOURCES
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.store import KINDS

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from vault_memory import places
 from vault_memory.config import user_folder
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
+from vault_memory.folders import vault_id
 
 
 class Run(NamedTuple):
@@ -31,7 +32,7 @@ class Runs:
     def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
         data = user_folder("data", os.environ if environ is None else environ)
         self._root = root
-        self.file = data / "runs" / f"{places.vault_id(root)}.json"
+        self.file = data / "runs" / f"{vault_id(root)}.json"
         self._unwritten: dict[str, Run] = {}
 
     def get(self, job: str) -> Run | None:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import places
 from vault_memory.config import user_folder
 from vault_memory.errors import UsageError
+from vault_memory.folders import vault_id
 from vault_memory.keeper import template
 
 KINDS = ("systemd", "launchd", "cron")
@@ -39,7 +39,7 @@ class Target:
 
     @property
     def name(self) -> str:
-        return f"vault-memory-{places.vault_id(self.vault)}"
+        return f"vault-memory-{vault_id(self.vault)}"
 
     @property
     def watch(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.config import TELLING, Config, load, user_folder
+from vault_memory import folders
+from vault_memory.config import Config, load, user_folder
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vault import Vault
 
@@ -74,7 +75,7 @@ class LiveSettings:
         return self._current
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
-        """Whether a process with these variables (those of `TELLING` that it has) would give the same answers."""
+        """Whether a process with these variables (what `telling` gives of them) would answer the same."""
         current, key = self._current, frozenset((str(name), str(value)) for name, value in environ.items())
         number, same = self._alike.get(key, (-1, False))
         if number != current.number:
@@ -97,7 +98,8 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _are_alike(config: Config, environ: Mapping[str, str]) -> bool:
-    others = {name: value for name, value in os.environ.items() if name not in TELLING} | dict(environ)
+    own = folders.telling(os.environ)
+    others = {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
     named = ["TZ"]
     if "ollama" in (config.embedding_provider, config.rerank_provider):
         named.append("OLLAMA_HOST")

@@ -45,16 +45,21 @@ class Shared:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         import os
 
-        from vault_memory import address, client, config
+        from vault_memory import address, client, folders
 
-        environment = {name: os.environ[name] for name in config.TELLING if name in os.environ}
-        process = {"version": __version__, "environment": environment}
+        process = {"version": __version__, "environment": folders.telling(os.environ)}
+        root = folders.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
         try:
-            with client.connect(address.known(config.locate(self.vault))) as daemon:
+            with client.connect(address.known(root)) as daemon:
                 found = daemon.call(method, {**params, "process": process})
         except (NotRunningError, LostError, UnknownMethodError):
             return None
         return found if isinstance(found, dict) else None
+
+    def _configured_vault(self) -> str:
+        from vault_memory.config import load
+
+        return str(load(self.vault).vault)
 
     def say(self, text: str) -> None:
         """Print a result; raises VaultMemoryError where standard output cannot take it."""

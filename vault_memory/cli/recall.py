@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from vault_memory.answer import MODES, SOURCES
+from vault_memory.choices import MODES, SOURCES
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
 

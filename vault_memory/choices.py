@@ -1,0 +1,5 @@
+"""Owns the words that options of recall may have; the command line shows them before anything else is imported."""
+
+MODES = ("auto", "hybrid", "lexical", "semantic")
+PRESETS = ("tuned", "weighted", "classic", "rrf")
+SOURCES = ("notes", "sessions", "all")
