@@ -449,6 +449,7 @@ def test_nothing_of_a_notes_text_is_in_the_log(root: Path) -> None:
     daemon.ask("recall", query="password herring")
     log = Path(daemon.ask("health")["log"])
     assert daemon.stop() == 0
+    assert (stat.S_IMODE(log.stat().st_mode), stat.S_IMODE(log.parent.stat().st_mode)) == (0o600, 0o700)
     text = log.read_text()
     assert re.search(r"INFO +vault-memory .* watches", text) and re.search(r"\d added", text) and "stopped" in text
     assert "herring" not in text and "Heron" not in text

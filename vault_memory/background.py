@@ -96,4 +96,5 @@ class Background:
             return
         if filled and (filled.embedded or filled.stopped):
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
-            log.info("%s: %s. %s", filled.embedder, counts, filled.stopped)
+            log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
+            log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent

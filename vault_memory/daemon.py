@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -252,13 +253,23 @@ def _owner(named: Path) -> str:
     return ""
 
 
+class _PrivateLog(RotatingFileHandler):
+    """A log for its user alone: names of notes stand in it."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.chmod(self.baseFilename, 0o600)  # one of an earlier version
+        return open(handle, "a", encoding=self.encoding)
+
+
 @contextmanager
 def _logging(file: Path, loud: bool) -> Iterator[None]:
     """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
     handlers: list[logging.Handler] = []
     with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
         file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
+        file.parent.chmod(0o700)
+        handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
     if loud:
         handlers.append(logging.StreamHandler())
     names, before = ("vault_memory", "watchdog"), logging.raiseExceptions

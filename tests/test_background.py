@@ -1,0 +1,84 @@
+"""What a daemon's background does and says, with a real vault, a real model server and a real log."""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from daemons import until
+from model_server import ModelServer, model_server
+from vaults import fill, memory
+
+from vault_memory.background import Background
+from vault_memory.config import Config
+from vault_memory.indexer import Report
+from vault_memory.memory import Memory
+from vault_memory.pending import Pending
+from vault_memory.settings import LiveSettings
+from vault_memory.upkeep import Gate, Upkeep
+from vault_memory.watch import Watcher
+
+# The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
+pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "vault", {"secret.md": "# Heron\n\nThe password is herring.\n"})
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as running:
+        yield running
+
+
+@contextlib.contextmanager
+def background(root: Path, **settings: object) -> Iterator[Background]:
+    config = Config(vault=root, **settings)  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as slow:
+        yield Background(root, LiveSettings(config), slow)
+
+
+def test_what_a_server_says_of_a_text_is_not_in_the_log(
+    root: Path, server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server's refusal may repeat the text it was sent, and that is a note's."""
+    memory(root).index()
+    server.trouble.refuses = lambda texts: "herring" in str(texts) and (500, {"error": f"cannot embed {texts}"}) or None
+    caplog.set_level(logging.INFO, "vault_memory")
+    with background(
+        root, embedding_provider="ollama", embedding_model="nomic-embed-text", embedding_url=f"http://{server.host}"
+    ) as mine:
+        mine.kept_up(changed=True)
+        until(lambda: "waiting" in caplog.text)
+    assert any("herring" in text for text in server.texts)
+    assert "0 embedded, 2 waiting, stopped" in caplog.text
+    assert "herring" not in caplog.text
+
+
+SECRET = "could not read '- W: my PIN is 4711'"
+
+
+class Faulty(Memory):
+    """A Keeper whose runs fail in a way nobody thought of, with a note's text in what is said."""
+
+    def refresh(self, *arguments: Any, **named: Any) -> Report:
+        raise ValueError(SECRET)
+
+
+def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pending, mine = Pending(), memory(root)
+    upkeep = Upkeep(lambda: Faulty(mine.config), pending, Watcher(mine.vault.root, pending, dict), Gate())
+    caplog.set_level(logging.INFO, "vault_memory")
+    upkeep.start()
+    try:
+        assert upkeep.looked.wait(30)
+        until(lambda: "not brought up to date: ValueError" in caplog.text)
+    finally:
+        assert upkeep.stop(30)
+    assert upkeep.trouble and "4711" in upkeep.trouble.what
+    assert "4711" not in caplog.text
