@@ -1,9 +1,12 @@
 """What a daemon's background does and says, with a real vault, a real model server and a real log."""
 
+import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from vault_memory.config import Config
 from vault_memory.indexer import Report
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
+from vault_memory.runs import Run, Runs
 from vault_memory.settings import LiveSettings
 from vault_memory.upkeep import Gate, Upkeep
 from vault_memory.watch import Watcher
@@ -82,3 +86,41 @@ def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog:
         assert upkeep.stop(30)
     assert upkeep.trouble and "4711" in upkeep.trouble.what
     assert "4711" not in caplog.text
+
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def busy(slow: ThreadPoolExecutor) -> Iterator[None]:
+    """The thread for slow work has something in hand; afterwards all it was given is done."""
+    done = threading.Event()
+    slow.submit(done.wait)
+    try:
+        yield
+    finally:
+        done.set()
+        slow.submit(lambda: None).result()
+
+
+@pytest.mark.parametrize("saves", [False, True])
+def test_a_job_does_not_begin_behind_other_work_just_after_a_save(root: Path, saves: bool) -> None:
+    ran: list[str] = []
+
+    async def lived() -> None:
+        with background(root) as mine:
+            missed(root, "reflect")
+            mine.jobs.register("reflect", time(0), lambda: ran.append("reflect"))
+            with busy(mine.slow):
+                mine.start(asyncio.get_running_loop())
+                if saves:
+                    mine.kept_up(changed=True)
+            mine.stop()
+
+    asyncio.run(lived())
+    assert ran == ([] if saves else ["reflect"])
+
+
+def missed(root: Path, job: str) -> None:
+    """Note that a job for midnight last ran three days ago."""
+    Runs(root).note(job, Run("00:00", datetime.now().date() - timedelta(days=3)))

@@ -23,7 +23,7 @@ class Background:
     """The work beside answering; `jobs` is where more of it is registered. They run one after the other in `slow`."""
 
     def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
-        self._settings, self._slow = settings, slow
+        self._settings, self.slow = settings, slow
         self.jobs = Jobs(Runs(root))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._alarm: asyncio.TimerHandle | None = None
@@ -67,13 +67,13 @@ class Background:
         now = datetime.now(UTC)
         look = self.jobs.look(now, self._last_saved)
         if look.job:
-            self._slow.submit(self._run, look.job)
+            self.slow.submit(self._run, look.job)
         if look.next_at:
             self._alarm = self._loop.call_later(max((look.next_at - now).total_seconds(), 1.0), self._look)
 
     def _run(self, job: Job) -> None:
         try:
-            self.jobs.run(job, datetime.now(UTC))
+            self.jobs.run(job, datetime.now(UTC), self._last_saved)
         except Exception as error:  # the edge: a job that fails is tried at its next time
             log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
 
