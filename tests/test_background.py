@@ -6,7 +6,8 @@ import logging
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,9 @@ def test_what_a_server_says_of_a_text_is_not_in_the_log(
 ) -> None:
     """A server's refusal may repeat the text it was sent, and that is a note's."""
     memory(root).index()
-    server.trouble.refuses = lambda texts: "herring" in str(texts) and (500, {"error": f"cannot embed {texts}"}) or None
+    server.trouble.refuses = lambda texts: (
+        ("herring" in str(texts) and (500, {"error": f"cannot embed {texts}"})) or None
+    )
     caplog.set_level(logging.INFO, "vault_memory")
     with background(
         root, embedding_provider="ollama", embedding_model="nomic-embed-text", embedding_url=f"http://{server.host}"
@@ -124,3 +127,38 @@ def test_a_job_does_not_begin_behind_other_work_just_after_a_save(root: Path, sa
 def missed(root: Path, job: str) -> None:
     """Note that a job for midnight last ran three days ago."""
     Runs(root).note(job, Run("00:00", datetime.now().date() - timedelta(days=3)))
+
+
+def test_the_loop_waits_for_no_file_of_the_jobs(root: Path) -> None:
+    """Reading and noting runs takes a lock that another process may have; only the alarm is the loop's."""
+    runs, before = Runs(root), Run("03:30", date(2025, 11, 11))
+    runs.note("other", before)
+    written = runs.file.stat().st_mtime_ns
+
+    async def lived() -> None:
+        with background(root) as mine:
+            mine.jobs.register("reflect", time(3, 30), lambda: None)
+            with busy(mine.slow):
+                mine.start(asyncio.get_running_loop())
+                await asyncio.sleep(0.05)
+                assert runs.file.stat().st_mtime_ns == written and runs.get("reflect") is None
+            assert runs.get("reflect")
+            mine.stop()
+
+    asyncio.run(lived())
+
+
+def test_after_a_job_the_next_one_is_seen_to(root: Path) -> None:
+    ran: list[str] = []
+
+    async def lived() -> None:
+        with background(root) as mine:
+            for name in ("reflect", "tidy"):
+                missed(root, name)
+                mine.jobs.register(name, time(0), partial(ran.append, name))
+            mine.start(asyncio.get_running_loop())
+            await asyncio.to_thread(until, lambda: len(ran) == 2)
+            mine.stop()
+
+    asyncio.run(lived())
+    assert ran == ["reflect", "tidy"]
