@@ -26,7 +26,7 @@ from typing import Any
 from vault_memory import __version__, address, methods, places
 from vault_memory.background import Background
 from vault_memory.config import Config, user_folder
-from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
 from vault_memory.pending import Pending
@@ -70,9 +70,12 @@ class Daemon:
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self.background = Background(self._root, self._settings, self._slow)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self.background.kept_up)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
+        self._server = Server(self._handle)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._staying: asyncio.Task[None] | None = None
         self.socket = address.socket_path(self._root)
         self.log_file = user_folder("state", os.environ) / f"{places.vault_id(self._root)}.log"
 
@@ -89,8 +92,8 @@ class Daemon:
     # --- the socket's thread -------------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        server = Server(self._handle)
-        await server.start(self.socket)
+        await self._server.start(self.socket)
+        self._loop = asyncio.get_running_loop()
         self._listen_to_signals()
         self._upkeep.start()
         warming = asyncio.create_task(self._warm_up())
@@ -98,9 +101,10 @@ class Daemon:
             await self._stop.wait()
             log.info("stopping")
         finally:
+            self._loop = None
             self.background.stop()
             warming.cancel()
-            await server.close()
+            await self._server.close()
             if not await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS):
                 log.warning("upkeep did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
@@ -114,6 +118,20 @@ class Daemon:
         await self._in(self._answers, self._load)
         self.background.start(asyncio.get_running_loop())
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
+    def _stay_reachable(self) -> None:
+        if self._loop and (self._staying is None or self._staying.done()):
+            self._staying = self._loop.create_task(self._stay())
+
+    async def _stay(self) -> None:
+        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        path = address.socket_path(self._root)
+        try:
+            if await self._server.stay(path):
+                log.info("listening anew at %s", path)
+                self.socket = path
+        except VaultMemoryError as error:
+            log.warning("nobody reaches this process: %s %s", error, error.next_step)
 
     def _listen_to_signals(self) -> None:
         if sys.platform == "win32":
@@ -168,6 +186,11 @@ class Daemon:
         }  # fmt: skip
 
     # --- the threads that work -------------------------------------------------------------------------------------
+
+    def _kept_up(self, changed: bool) -> None:
+        self.background.kept_up(changed)
+        if loop := self._loop:
+            loop.call_soon_threadsafe(self._stay_reachable)
 
     def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
