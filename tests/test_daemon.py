@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -219,6 +220,60 @@ def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
     fresh = memory(root, index_path=root.parent / "fresh" / "index.sqlite")
     fresh.index(rebuild=True)
     assert index_digest(mine) == index_digest(fresh)
+
+
+def test_a_stop_ends_a_rebuild_that_was_asked_for_and_leaves_the_index_as_it_was(root: Path) -> None:
+    fill(root, {f"{n}.md": "\n\n".join(f"## {m}\nheron {n} {m}" for m in range(12)) for n in range(1500)})
+    memory(root).index()
+    daemon = start_daemon(root).settled()
+    before, digest = (root / ".memory/index.sqlite").stat().st_ino, index_digest(memory(root))
+    kept = {path.name for path in (root / ".memory").iterdir()}
+    said: list[VaultMemoryError] = []
+    asking = threading.Thread(target=_rebuild, args=(daemon, said))
+    asking.start()
+    until(lambda: [path for path in (root / ".memory").iterdir() if path.name not in kept])
+    assert daemon.stop() == 0
+    asking.join(30)
+    assert [error.exit_code for error in said] == [75]
+    assert (root / ".memory/index.sqlite").stat().st_ino == before and index_digest(memory(root)) == digest
+    assert not [path for path in (root / ".memory").iterdir() if path.name not in kept]
+
+
+def _rebuild(daemon: Running, said: list[VaultMemoryError]) -> None:
+    try:
+        daemon.ask("index", rebuild=True)
+    except VaultMemoryError as error:
+        said.append(error)
+
+
+def test_it_has_stopped_only_when_the_work_in_hand_has_ended(root: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time, logging, datetime as d\n"
+        "from pathlib import Path\n"
+        "from vault_memory.config import Config\n"
+        "from vault_memory.daemon import Daemon\n"
+        "from vault_memory.runs import Run, Runs\n"
+        "root, begun = Path(sys.argv[1]), Path(sys.argv[2])\n"
+        "def work():\n"
+        "    begun.touch()\n"
+        "    time.sleep(1)\n"
+        "    logging.getLogger('vault_memory').info('the job has ended')\n"
+        "Runs(root).note('job', Run('00:00', d.date.today() - d.timedelta(days=3)))\n"
+        "daemon = Daemon(Config(vault=root))\n"
+        "daemon.background.jobs.register('job', d.time(0), work)\n"
+        "print(daemon.log_file, flush=True)\n"
+        "daemon.run()\n"
+    )
+    memory(root).index()
+    begun = tmp_path / "begun"
+    process = subprocess.Popen([sys.executable, "-c", code, str(root), str(begun)], stdout=subprocess.PIPE, text=True)
+    try:
+        until(begun.exists)
+    finally:
+        process.terminate()
+        out = process.communicate(timeout=30)[0]
+    lines = Path(out.strip()).read_text().splitlines()
+    assert lines[-2].endswith("the job has ended") and lines[-1].endswith("stopped")
 
 
 def _is_indexing(daemon: Running) -> bool:
