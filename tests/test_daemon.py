@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,37 @@ def test_two_vaults_have_a_daemon_each(root: Path, tmp_path: Path) -> None:
     assert told(other, "recall", "altogether")["results"][0]["path"] == "a.md"
 
 
+@pytest.mark.parametrize("lost", ["socket", "its folder", "the runtime folder"])
+def test_a_socket_that_vanished_is_made_again(
+    root: Path, lost: str, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last logout empties /run/user/N, or takes it away; and the next login brings it back."""
+    runtime = short_folder / "run"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    daemon = start_daemon(root).settled()
+    before = daemon.socket
+    with client.connect(before) as connection:
+        before.unlink()
+        if lost != "socket":
+            shutil.rmtree(before.parent if lost == "its folder" else runtime)
+        assert daemon.socket.exists() is False
+        put(root, "heron.md", "heron", 0)
+        until(daemon.socket.exists)
+        assert connection.call("health")["socket"] == str(daemon.socket)
+    assert _found(daemon, "heron")
+    assert (daemon.socket == before) is (lost != "the runtime folder")
+    if lost == "the runtime folder":
+        elsewhere = daemon.socket
+        runtime.mkdir(mode=0o700)
+        put(root, "heron.md", "another heron", 0)
+        until(before.exists)
+        until(lambda: daemon.ask("health")["socket"] == str(before))
+        assert not elsewhere.exists()
+    assert daemon.stop() == 0
+    assert not before.exists()
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Signals) -> None:
     daemon = start_daemon(root).settled()
@@ -200,6 +232,60 @@ def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
     fresh = memory(root, index_path=root.parent / "fresh" / "index.sqlite")
     fresh.index(rebuild=True)
     assert index_digest(mine) == index_digest(fresh)
+
+
+def test_a_stop_ends_a_rebuild_that_was_asked_for_and_leaves_the_index_as_it_was(root: Path) -> None:
+    fill(root, {f"{n}.md": "\n\n".join(f"## {m}\nheron {n} {m}" for m in range(12)) for n in range(1500)})
+    memory(root).index()
+    daemon = start_daemon(root).settled()
+    before, digest = (root / ".memory/index.sqlite").stat().st_ino, index_digest(memory(root))
+    kept = {path.name for path in (root / ".memory").iterdir()}
+    said: list[VaultMemoryError] = []
+    asking = threading.Thread(target=_rebuild, args=(daemon, said))
+    asking.start()
+    until(lambda: [path for path in (root / ".memory").iterdir() if path.name not in kept])
+    assert daemon.stop() == 0
+    asking.join(30)
+    assert [error.exit_code for error in said] == [75]
+    assert (root / ".memory/index.sqlite").stat().st_ino == before and index_digest(memory(root)) == digest
+    assert not [path for path in (root / ".memory").iterdir() if path.name not in kept]
+
+
+def _rebuild(daemon: Running, said: list[VaultMemoryError]) -> None:
+    try:
+        daemon.ask("index", rebuild=True)
+    except VaultMemoryError as error:
+        said.append(error)
+
+
+def test_it_has_stopped_only_when_the_work_in_hand_has_ended(root: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time, logging, datetime as d\n"
+        "from pathlib import Path\n"
+        "from vault_memory.config import Config\n"
+        "from vault_memory.daemon import Daemon\n"
+        "from vault_memory.runs import Run, Runs\n"
+        "root, begun = Path(sys.argv[1]), Path(sys.argv[2])\n"
+        "def work():\n"
+        "    begun.touch()\n"
+        "    time.sleep(1)\n"
+        "    logging.getLogger('vault_memory').info('the job has ended')\n"
+        "Runs(root).note('job', Run('00:00', d.date.today() - d.timedelta(days=3)))\n"
+        "daemon = Daemon(Config(vault=root))\n"
+        "daemon.background.jobs.register('job', d.time(0), work)\n"
+        "print(daemon.log_file, flush=True)\n"
+        "daemon.run()\n"
+    )
+    memory(root).index()
+    begun = tmp_path / "begun"
+    process = subprocess.Popen([sys.executable, "-c", code, str(root), str(begun)], stdout=subprocess.PIPE, text=True)
+    try:
+        until(begun.exists)
+    finally:
+        process.terminate()
+        out = process.communicate(timeout=30)[0]
+    lines = Path(out.strip()).read_text().splitlines()
+    assert lines[-2].endswith("the job has ended") and lines[-1].endswith("stopped")
 
 
 def _is_indexing(daemon: Running) -> bool:
@@ -497,6 +583,7 @@ def test_nothing_of_a_notes_text_is_in_the_log(root: Path) -> None:
     daemon.ask("recall", query="password herring")
     log = Path(daemon.ask("health")["log"])
     assert daemon.stop() == 0
+    assert (stat.S_IMODE(log.stat().st_mode), stat.S_IMODE(log.parent.stat().st_mode)) == (0o600, 0o700)
     text = log.read_text()
     assert re.search(r"INFO +vault-memory .* watches", text) and re.search(r"\d added", text) and "stopped" in text
     assert "herring" not in text and "Heron" not in text

@@ -360,6 +360,34 @@ def test_a_file_that_another_made_in_its_place_stays(path: Path) -> None:
     assert path.read_text() == "another's"
 
 
+def test_a_server_stays_reachable_and_keeps_its_connections(server: Served) -> None:
+    made = server.path.stat().st_ino
+    with Raw(server.path) as raw:
+        assert server.run(server.server.stay(server.path)) is False
+        assert server.path.stat().st_ino == made
+        server.path.unlink()
+        server.path.parent.rmdir()
+        assert server.run(server.server.stay(server.path)) is True
+        assert lives(server)
+        moved = server.path.with_name("y.sock")
+        assert server.run(server.server.stay(moved)) is True
+        assert not server.path.exists()
+        server.path = moved
+        assert lives(server)
+        assert raw.ask(request("health"))["result"] == {"ok": True}
+
+
+def test_a_server_that_could_not_listen_anew_can_the_next_time(server: Served) -> None:
+    server.path.unlink()
+    server.path.parent.rmdir()
+    server.path.parent.write_text("in the way")
+    with pytest.raises(RefusedError):
+        server.run(server.server.stay(server.path))
+    server.path.parent.unlink()
+    assert server.run(server.server.stay(server.path)) is True
+    assert lives(server)
+
+
 def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:
     path.parent.mkdir(mode=0o700)
     left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

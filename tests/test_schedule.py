@@ -373,7 +373,18 @@ def test_a_job_that_another_process_runs_is_left_to_it(runs: Runs, holder: subpr
     later = now + timedelta(seconds=61)
     assert jobs.look(later).job is None
     assert not jobs.run(job, later) and told.times == 0
-    assert jobs.run(job, later, asked_for=True) and told.times == 1
+
+
+def test_a_job_that_waited_for_its_turn_does_not_begin_while_the_user_types(runs: Runs) -> None:
+    told, jobs = Told(), Jobs(runs, UTC)
+    jobs.register("reflect", AT, told)
+    jobs.look(utc("2025-11-10T12:00"))
+    job = jobs.look(utc("2025-11-11T03:30")).job
+    assert job
+    begins, saved = utc("2025-11-11T03:35"), utc("2025-11-11T03:34:55")
+    assert not jobs.run(job, begins, saved) and told.times == 0
+    assert jobs.look(begins, saved) == Look(None, saved + timedelta(seconds=60))  # and not for the next day
+    assert jobs.run(job, saved + timedelta(seconds=60), saved) and told.times == 1
 
 
 def test_what_killed_the_process_in_the_middle_is_caught_up(runs: Runs) -> None:

@@ -1,6 +1,7 @@
 """Owns what a daemon does though nobody asked: vectors of a configured embedder, and jobs that have their time."""
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
@@ -23,10 +24,11 @@ class Background:
     """The work beside answering; `jobs` is where more of it is registered. They run one after the other in `slow`."""
 
     def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
-        self._settings, self._slow = settings, slow
+        self._settings, self.slow = settings, slow
         self.jobs = Jobs(Runs(root))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._alarm: asyncio.TimerHandle | None = None
+        self._is_looking = False
         self._last_saved: datetime | None = None
         self._filling: threading.Thread | None = None
         self._filled_at = -RECONCILE_SECONDS
@@ -56,24 +58,38 @@ class Background:
     # --- jobs ----------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Have the job run that is due, and look again when the next one is; after each run of upkeep, too.
+        """Have the jobs seen to now, and again when the next one is due; after each run of upkeep, too.
 
-        A timer alone would stand still while the computer sleeps.
+        A timer alone would stand still while the computer sleeps. Looking takes a file lock: it is not for the loop.
         """
-        if self._loop is None:
+        if self._loop is None or self._is_looking:
             return
         if self._alarm:
             self._alarm.cancel()
-        now = datetime.now(UTC)
-        look = self.jobs.look(now, self._last_saved)
-        if look.job:
-            self._slow.submit(self._run, look.job)
-        if look.next_at:
-            self._alarm = self._loop.call_later(max((look.next_at - now).total_seconds(), 1.0), self._look)
+        self._is_looking = True
+        self.slow.submit(self._see_to, self._loop)
+
+    def _see_to(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run the job that is due, if one is; in the slow thread."""
+        next_at = None
+        try:
+            look = self.jobs.look(datetime.now(UTC), self._last_saved)
+            next_at = look.next_at
+            if look.job and self._loop:
+                self._run(look.job)
+        finally:
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(self._looked, next_at)
+
+    def _looked(self, next_at: datetime | None) -> None:
+        self._is_looking = False
+        if self._loop and next_at:
+            seconds = max((next_at - datetime.now(UTC)).total_seconds(), 1.0)
+            self._alarm = self._loop.call_later(seconds, self._look)
 
     def _run(self, job: Job) -> None:
         try:
-            self.jobs.run(job, datetime.now(UTC))
+            self.jobs.run(job, datetime.now(UTC), self._last_saved)
         except Exception as error:  # the edge: a job that fails is tried at its next time
             log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
 
@@ -96,4 +112,5 @@ class Background:
             return
         if filled and (filled.embedded or filled.stopped):
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
-            log.info("%s: %s. %s", filled.embedder, counts, filled.stopped)
+            log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
+            log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent

@@ -1,8 +1,8 @@
 """Owns the process that stays with one vault: its lock, its socket, its threads, its signals, its log.
 
-Four threads besides watchdog's: this one serves the socket and waits for signals; `upkeep` keeps the index in step;
-one answers questions from a held index; one does what writes or may take long. None waits for another but for the
-notes that a question would miss, and for that only a moment.
+Besides watchdog's threads: this one serves the socket and waits for signals; `upkeep` keeps the index in step; one
+answers questions from a held index; one does what writes or may take long; a last one asks a configured embedder for
+vectors. None waits for another but for the notes that a question would miss, and for that only a moment.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from typing import Any
 from vault_memory import __version__, address, methods, places
 from vault_memory.background import Background
 from vault_memory.config import Config, user_folder
-from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.folders import vault_id
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
@@ -70,9 +71,12 @@ class Daemon:
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
         self.background = Background(self._root, self._settings, self._slow)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self.background.kept_up)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
+        self._server = Server(self._handle)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._staying: asyncio.Task[None] | None = None
         self.socket = Path(address.socket_path(self._root))
         self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
 
@@ -89,8 +93,8 @@ class Daemon:
     # --- the socket's thread -------------------------------------------------------------------------------------
 
     async def _serve(self) -> None:
-        server = Server(self._handle)
-        await server.start(self.socket)
+        await self._server.start(self.socket)
+        self._loop = asyncio.get_running_loop()
         self._listen_to_signals()
         self._upkeep.start()
         warming = asyncio.create_task(self._warm_up())
@@ -98,14 +102,16 @@ class Daemon:
             await self._stop.wait()
             log.info("stopping")
         finally:
+            self._loop = None
             self.background.stop()
             warming.cancel()
-            await server.close()
+            await self._server.close()
             if not await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS):
                 log.warning("upkeep did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
-            self._slow.shutdown(wait=False, cancel_futures=True)
+            # The lock is held, and `stopped` not said, until nothing writes any more.
+            await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
 
     async def _warm_up(self) -> None:
         """Once the vault was looked at: load what the first question would wait for, then see to jobs."""
@@ -114,6 +120,21 @@ class Daemon:
         await self._in(self._answers, self._load)
         self.background.start(asyncio.get_running_loop())
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
+    def _stay_reachable(self) -> None:
+        if self._loop and (self._staying is None or self._staying.done()):
+            self._staying = self._loop.create_task(self._stay())
+
+    async def _stay(self) -> None:
+        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        path = Path(address.socket_path(self._root))
+        try:
+            if await self._server.stay(path):
+                log.info("listening anew at %s", path)
+                self.socket = path
+                _tell_owner(self._root, path)
+        except VaultMemoryError as error:
+            log.warning("nobody reaches this process: %s %s", error, error.next_step)
 
     def _listen_to_signals(self) -> None:
         if sys.platform == "win32":
@@ -182,15 +203,24 @@ class Daemon:
 
     # --- the threads that work -------------------------------------------------------------------------------------
 
+    def _kept_up(self, changed: bool) -> None:
+        self.background.kept_up(changed)
+        if loop := self._loop:
+            loop.call_soon_threadsafe(self._stay_reachable)
+
     def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
         self._refuse_unlike(process)
         if method.is_slow:
-            return methods.call(method, Memory(settings.config), params)
+            return methods.call(method, Memory(settings.config), params, self._unless_stopping)
         self._is_told = self._watcher.has_heard_all(SETTLE_SECONDS)
         self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
         with self._gate.passing():
             return methods.call(method, self._warm_memory(), params)
+
+    def _unless_stopping(self, done: int, total: int, passages: int) -> None:
+        if self._stop.is_set():
+            raise BusyError("The daemon was told to stop; the index is as it was before.", "Run the command again.")
 
     def _refuse_unlike(self, process: Any) -> None:  # noqa: ANN401
         """Leave it to a process that would answer otherwise: one of another version, or with other settings."""
@@ -258,11 +288,24 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
             who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
             stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
             raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
-        owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
-        with contextlib.suppress(OSError):  # it is only told by whom
-            file.write_text(json.dumps(owner), "utf-8")
-            stack.callback(file.unlink, missing_ok=True)
+        _tell_owner(root, socket)
+        stack.callback(file.unlink, missing_ok=True)
         yield
+
+
+def _tell_owner(root: Path, socket: Path) -> None:
+    owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
+    with contextlib.suppress(OSError):  # it is only told by whom
+        Path(address.owner_file(root)).write_text(json.dumps(owner), "utf-8")
+
+
+class _PrivateLog(RotatingFileHandler):
+    """A log for its user alone: names of notes stand in it."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.chmod(self.baseFilename, 0o600)  # one of an earlier version
+        return open(handle, "a", encoding=self.encoding)
 
 
 @contextmanager
@@ -271,7 +314,8 @@ def _logging(file: Path, loud: bool) -> Iterator[None]:
     handlers: list[logging.Handler] = []
     with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
         file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
+        file.parent.chmod(0o700)
+        handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
     if loud:
         handlers.append(logging.StreamHandler())
     names, before = ("vault_memory", "watchdog"), logging.raiseExceptions

@@ -48,15 +48,16 @@ class Jobs:
         ready = [job for answer, job in answers if answer.is_due]
         return Look(ready[0] if ready else None, min((answer.next_at for answer, _ in answers), default=None))
 
-    def run(self, job: Job, now: datetime, asked_for: bool = False) -> bool:
-        """Run a job here, alone on this device, and note it, also when it raises; False when it was due no more.
+    def run(self, job: Job, now: datetime, last_saved: datetime | None = None) -> bool:
+        """Run a job here, alone on this device, and note it, also when it raises; False when it is not due any more.
 
-        `asked_for` runs it without being due. What kills the process leaves no note, and the run is caught up.
+        `now` and `last_saved` are those of its beginning: it may have waited for its thread since it was looked up.
+        What kills the process leaves no note, and the run is caught up.
         Raises BusyError when a job runs here, or this one in another process; and what the job raises.
         """
         with ExitStack() as held:
             self._alone(job, now, held)
-            if not (asked_for or self._due(job, now, None, alone=True).is_due):
+            if not self._due(job, now, last_saved, alone=True).is_due:
                 return False
             try:
                 job.run()

@@ -19,21 +19,27 @@ Document = dict[str, Any]
 
 
 class Method(NamedTuple):
-    """What a method does, the parameters it takes, and whether it may take long: then it waits apart from questions."""
+    """What a method does, the parameters it takes, and whether it may take long.
 
-    run: Callable[[Memory, Params], Document]
+    Then it waits apart from questions, and is given what is told of its progress besides Memory and parameters.
+    """
+
+    run: Callable[..., Document]
     takes: frozenset[str] = frozenset()
     is_slow: bool = False
 
 
-def call(method: Method, memory: Memory, params: Params) -> Document:
-    """Do what was asked; raises UsageError for a parameter that the method does not take."""
+def call(method: Method, memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """Do what was asked; raises UsageError for a parameter that the method does not take, and what `progress` raises.
+
+    That ends slow work between two notes, and leaves an index that is whole.
+    """
     unknown = sorted(params.keys() - method.takes)
     if unknown:
         raise UsageError(
             f"`{unknown[0]}` is not a parameter of this.", f"Known are: {', '.join(sorted(method.takes))}."
         )
-    return method.run(memory, params)
+    return method.run(memory, params, progress) if method.is_slow else method.run(memory, params)
 
 
 def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
@@ -75,7 +81,7 @@ def _opinions(memory: Memory, params: Params) -> Document:
     return render.opinions_document(memory.opinions(entity or None)) | render.seen_document(memory.seen)
 
 
-def _retain(memory: Memory, params: Params) -> Document:
+def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
     confidence = params.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
@@ -87,8 +93,8 @@ def _retain(memory: Memory, params: Params) -> Document:
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
 
-def _index(memory: Memory, params: Params) -> Document:
-    return render.index_document(memory.index(_flag(params, "rebuild"), _texts(params, "paths")))
+def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    return render.index_document(memory.index(_flag(params, "rebuild"), _texts(params, "paths"), progress))
 
 
 METHODS: Mapping[str, Method] = {

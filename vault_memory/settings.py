@@ -21,6 +21,12 @@ log = logging.getLogger(__name__)
 MOST_ENVIRONMENTS = 100
 """Of so many the comparison is kept: a client has the same variables each time."""
 
+_Stamp = tuple[int, int]
+"""When a file was last changed (ns) and its bytes."""
+
+_State = tuple[int, _Stamp | None]
+"""The number of the settings, and the stamp of the asking process's own file, that a comparison was made of."""
+
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
@@ -35,7 +41,7 @@ class LiveSettings:
     """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force."""
 
     def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._current = Settings(config)
         self._changed = changed
         folder = Vault(config).settings_folder
@@ -44,7 +50,7 @@ class LiveSettings:
             *(config.vault / folder / name for name in _OBSIDIAN),
         ]  # fmt: skip
         self._stamps = self._looked_at()
-        self._alike: dict[frozenset[tuple[str, str]], tuple[int, bool]] = {}
+        self._alike: dict[frozenset[tuple[str, str]], tuple[_State, bool]] = {}
         self.trouble = ""
         """Why the files as they are now are not in force, or ""."""
 
@@ -59,37 +65,38 @@ class LiveSettings:
 
     def read_again(self) -> Settings:
         """The settings as the files have them now."""
-        try:
-            config = load(str(self._current.config.vault))
-            trouble = ""
-        except VaultMemoryError as error:
-            config, trouble = None, f"{error} {error.next_step}"
-            log.warning("the settings stay as they were: %s", trouble)
-        with self._lock:
-            self.trouble = trouble
-            if config is None:
+        with self._reading:  # of two readings the later one is to stay
+            try:
+                config = load(str(self._current.config.vault))
+            except VaultMemoryError as error:
+                self.trouble = f"{error} {error.next_step}"
+                log.warning("the settings stay as they were: %s", self.trouble)
                 return self._current
-            self._current = Settings(config, self._current.number + 1)
+            self.trouble = ""
+            found = self._current = Settings(config, self._current.number + 1)
             log.info("the settings were read again")
         self._changed()
-        return self._current
+        return found
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
         """Whether a process with these variables (what `telling` gives of them) would answer the same."""
-        current, key = self._current, frozenset((str(name), str(value)) for name, value in environ.items())
-        number, same = self._alike.get(key, (-1, False))
-        if number != current.number:
-            same = _are_alike(current.config, environ)
+        current, others = self._current, _variables_of(environ)
+        key = frozenset((str(name), str(value)) for name, value in environ.items())
+        # Its own settings file may be another one than this process reads, and change at any time.
+        state = current.number, _stamp(user_folder("config", others) / "config.toml")
+        before, same = self._alike.get(key, (None, False))
+        if before != state:
+            same = _are_alike(current.config, others)
             if len(self._alike) > MOST_ENVIRONMENTS:
                 self._alike.clear()
-            self._alike[key] = (current.number, same)
+            self._alike[key] = (state, same)
         return same
 
-    def _looked_at(self) -> list[tuple[int, int] | None]:
+    def _looked_at(self) -> list[_Stamp | None]:
         return [_stamp(file) for file in self._files]
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _stamp(file: Path) -> _Stamp | None:
     try:
         status = os.stat(file)
     except OSError:
@@ -97,9 +104,13 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _are_alike(config: Config, environ: Mapping[str, str]) -> bool:
+def _variables_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """All variables of a process, as far as they tell: what `telling` gave of them, and what else is here."""
     own = folders.telling(os.environ)
-    others = {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
+    return {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
+
+
+def _are_alike(config: Config, others: Mapping[str, str]) -> bool:
     named = ["TZ"]
     if "ollama" in (config.embedding_provider, config.rerank_provider):
         named.append("OLLAMA_HOST")

@@ -154,7 +154,9 @@ class Upkeep(threading.Thread):
             # Without the error's own text, which may hold a note's.
             trace = "".join(traceback.format_tb(error.__traceback__))
             log.error("a run failed: %s\n%s", type(error).__name__, trace)
-            self._failed(f"{type(error).__name__}: {error}", "Look into the log, and please report it.", False)
+            log.debug("a run failed: %s", error)
+            kind = type(error).__name__
+            self._failed(f"{kind}: {error}", "Look into the log, and please report it.", False, said=kind)
         finally:
             self.progress = (0, 0)
             self.looked.set()
@@ -194,9 +196,10 @@ class Upkeep(threading.Thread):
             self._gate.make_way()
             self._made_way = time.monotonic()
 
-    def _failed(self, what: str, mend: str, busy: bool) -> None:
+    def _failed(self, what: str, mend: str, busy: bool, said: str = "") -> None:
+        """Keep the trouble, and log it when it is another one than before: as `said`, where `what` is not for a log."""
         if self.trouble is None or self.trouble.what != what:
-            (log.info if busy else log.warning)("not brought up to date: %s %s", what, mend)
+            (log.info if busy else log.warning)("not brought up to date: %s. %s", (said or what).rstrip("."), mend)
             self.trouble = Trouble(what, mend, time.monotonic())
 
     def _say(self, report: "Report", seconds: float) -> None:

@@ -1,0 +1,49 @@
+"""Settings of a process that stays: whose they are, and that what was read last is in force."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from vault_memory.config import Config
+from vault_memory.settings import LiveSettings
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "vault/.memory").mkdir(parents=True)
+    return tmp_path / "vault"
+
+
+def test_a_file_of_the_asking_process_counts_as_it_stands_now(root: Path, tmp_path: Path) -> None:
+    live, file = LiveSettings(Config(vault=root)), tmp_path / "other/vault-memory/config.toml"
+    environ = {name: os.environ[name] for name in ("HOME", "XDG_DATA_HOME")}
+    environ["XDG_CONFIG_HOME"] = str(tmp_path / "other")
+    assert live.are_those_of(environ)
+    file.parent.mkdir(parents=True)
+    file.write_text("[recall]\nk = 2\n")
+    assert not live.are_those_of(environ)
+    file.write_text("")
+    assert live.are_those_of(environ)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder there")
+def test_of_two_readings_the_later_wins(root: Path) -> None:
+    """The first reads slowly, from a pipe; meanwhile the file is replaced and read by another thread."""
+    file, pipe = root / ".memory/config.toml", root / "pipe"
+    live = LiveSettings(Config(vault=root))
+    os.mkfifo(file)
+    first = threading.Thread(target=live.read_again, daemon=True)
+    first.start()
+    with open(file, "w", encoding="utf-8") as writing:  # from here on the first has it open
+        file.rename(pipe)
+        file.write_text("[recall]\nk = 5\n")
+        second = threading.Thread(target=live.current, daemon=True)
+        second.start()
+        second.join(0.3)  # it may have to wait for the first
+        writing.write("[recall]\nk = 3\n")
+    first.join(30)
+    second.join(30)
+    assert live.current().config.recall_k == 5
