@@ -14,7 +14,7 @@ LAYERS = [
      "retain", "chunk", "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights",
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule"],
-    ["vault", "walk", "aliases", "replacing", "places", "schema", "store", "lexicon", "held", "shelf", "search",
+    ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf", "search",
      "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address", "client", "runs"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning",

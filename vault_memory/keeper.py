@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
-from vault_memory import places, schema, uses
+from vault_memory import drives, places, schema, uses
 from vault_memory.aliases import Aliases
 from vault_memory.changes import LOSS_CAP, diff, refuse_loss
 from vault_memory.config import Config
@@ -188,6 +188,7 @@ class Keeper:
                 self._link(walk)
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)
+                drives.remember(store, self.vault)
                 self._carry_over(store)
             schema.swap_in(built, self.index_path)
             places.remember(self.vault.root, report.added)
@@ -229,6 +230,8 @@ class Keeper:
             if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as store:
                     known = [row[0] for row in store.rows("SELECT path FROM note")]
+                    if not asked_for:
+                        drives.mark_missing(store, self.vault, walk)
         unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
         if unseen:
             raise RefusedError(
@@ -249,6 +252,7 @@ class Keeper:
                 return None
             with closing(Store.open(self.index_path)) as store:
                 rows = store.notes()
+                drives.mark_missing(store, self.vault, walk)
                 changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
                 gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
                 moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
@@ -315,6 +319,7 @@ class Keeper:
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         rows = store.notes()
+        drives.mark_missing(store, self.vault, walk)
         changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         unseen = len(changes.gone) - len(gone)
@@ -343,7 +348,10 @@ class Keeper:
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         self._link(walk)
+        drives.mark_missing(store, self.vault, walk)
         report = self._indexer(store).update(walk, progress, deadline)
+        if walk.covered is None:
+            drives.remember(store, self.vault)
         schema.checkpoint(store.connection)
         places.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
         return report
