@@ -185,3 +185,11 @@ def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) ->
     clock.now += LATEST_SECONDS
     batch = taken(pending)
     assert (batch.paths if batch else {}) == added
+
+
+def test_what_failed_again_has_waited_since_the_first_time(clock: Clock) -> None:
+    pending = Pending(clock)
+    pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)
+    clock.now += 10.0
+    pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)
+    assert pending.oldest_seconds == 10.0

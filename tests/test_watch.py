@@ -284,6 +284,53 @@ def test_what_a_link_leads_to(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+
+
+@needs_links
+def test_two_links_to_one_file(kept: Kept) -> None:
+    (kept.root / "text.txt").write_text("heron")
+    for link in ("one.md", "two.md"):
+        (kept.root / link).symlink_to("text.txt")
+    kept.settles_as(ALL | {"one.md", "two.md"})
+    (kept.root / "text.txt").write_text("ferry")
+    kept.until(lambda: kept.has("one.md", "ferry") and kept.has("two.md", "ferry"))
+
+
+@needs_links
+@pytest.mark.parametrize("target", ["later.txt", "new/later.txt"])
+def test_what_a_link_leads_to_comes_later(kept: Kept, target: str) -> None:
+    (kept.root / "link.md").symlink_to(target)
+    (kept.root / "a.md").unlink()
+    kept.settles_as(ALL - {"a.md"})
+    put(kept.root.parent, f"made/{target}", "heron")
+    top = target.split("/")[0]
+    (kept.root.parent / "made" / top).rename(kept.root / top)
+    kept.until(lambda: kept.has("link.md", "heron"))
+
+
+@needs_links
+def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: Kept) -> None:
+    put(kept.root, "sub/er/text.txt", "heron")
+    (kept.root / "link.md").symlink_to("sub/er/text.txt")
+    kept.settles_as(ALL | {"link.md"})
+    (kept.root / "sub").rename(kept.root / "sub2")
+    kept.settles_as(set(ALL))
+    (kept.root / "sub2").rename(kept.root / "sub")
+    kept.settles_as(ALL | {"link.md"})
+    shutil.rmtree(kept.root / "sub")
+    kept.settles_as(set(ALL))
+
+
+def test_one_file_under_two_names(kept: Kept) -> None:
+    os.link(kept.root / "a.md", kept.root / "deep/also a.md")
+    kept.settles_as(ALL | {"deep/also a.md"})
+    (kept.root / "deep/also a.md").write_text("heron")
+    kept.until(lambda: kept.has("a.md", "heron") and kept.has("deep/also a.md", "heron"))
+    (kept.root / "a.md").write_text("ferry")
+    kept.until(lambda: kept.has("a.md", "ferry") and kept.has("deep/also a.md", "ferry"))
+
+
 # --- what cannot be told ---------------------------------------------------------------------------------------------
 
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
-from vault_memory import places, schema, uses
+from vault_memory import drives, places, schema, uses
+from vault_memory.aliases import Aliases
 from vault_memory.changes import LOSS_CAP, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
@@ -52,8 +53,9 @@ class Keeper:
         self.config = config
         self.vault = Vault(config)
         self.place = places.index_place(config, self.vault.root)
-        self.linked: Mapping[str, str] = {}
-        """The files besides notes that links make notes of, by path, with the link's, as last seen by this object."""
+        self.linked: Mapping[str, Any] = {}
+        """The notes that change with what is at another path, by that path, as last seen by this object: sets."""
+        self._aliases = Aliases()
 
     @property
     def index_path(self) -> Path:
@@ -95,6 +97,8 @@ class Keeper:
                 walk = self.vault.look(paths)
                 if len(store.notes(walk.covered).keys() - walk.files.keys()) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
+                elif not self._aliases.knows(walk.aliases.names):
+                    walk = self.vault.walk()  # which tells the other names of that file
                 return self._update(store, walk, progress, deadline)
 
     def _below(self, path: str) -> str:
@@ -184,9 +188,10 @@ class Keeper:
                 for key in ("generation", "built"):
                     store.set_meta(key, self._generation() + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
-                self.linked = walk.linked
+                self._link(walk)
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)
+                drives.remember(store, self.vault)
                 self._carry_over(store)
             schema.swap_in(built, self.index_path)
             places.remember(self.vault.root, report.added)
@@ -228,6 +233,8 @@ class Keeper:
             if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as store:
                     known = [row[0] for row in store.rows("SELECT path FROM note")]
+                    if not asked_for:
+                        drives.mark_missing(store, self.vault, walk)
         unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
         if unseen:
             raise RefusedError(
@@ -248,6 +255,7 @@ class Keeper:
                 return None
             with closing(Store.open(self.index_path)) as store:
                 rows = store.notes()
+                drives.mark_missing(store, self.vault, walk)
                 changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
                 gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
                 moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
@@ -314,6 +322,7 @@ class Keeper:
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         rows = store.notes()
+        drives.mark_missing(store, self.vault, walk)
         changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         unseen = len(changes.gone) - len(gone)
@@ -341,11 +350,19 @@ class Keeper:
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
-        self.linked = walk.linked if walk.covered is None else {**self.linked, **walk.linked}
+        self._link(walk)
+        drives.mark_missing(store, self.vault, walk)
         report = self._indexer(store).update(walk, progress, deadline)
+        if walk.covered is None:
+            drives.remember(store, self.vault)
         schema.checkpoint(store.connection)
         places.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
         return report
+
+    def _link(self, walk: Walk) -> None:
+        known = walk.aliases if walk.covered is None else self._aliases.joined(walk.aliases)
+        if known is not self._aliases:
+            self._aliases, self.linked = known, known.by_path()  # anew: another thread reads it
 
     def _count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""

@@ -77,6 +77,12 @@ def silent(root: Path) -> list[Mount]:
     return [mount for mount in (Mount(root, _on(root)), *below) if mount.kind.startswith(_SILENT)]
 
 
+def below(root: Path) -> set[str]:
+    """The folders inside a folder, relative to it, at which something is mounted; not what only waits to mount it."""
+    inside = (mount.folder for mount in _mounts() if root in mount.folder.parents and mount.kind != "autofs")
+    return {folder.relative_to(root).as_posix() for folder in inside}
+
+
 def _around(root: Path) -> list[Mount]:
     """What is mounted at, above and below a folder."""
     return [m for m in _mounts() if root == m.folder or root in m.folder.parents or m.folder in root.parents]

@@ -95,8 +95,8 @@ class Pending:
             self._in_hand = Batch({})
             now = self._clock()
             for path in left:
-                first = batch.paths.get(path, now)
                 known = self._paths.get(path)
+                first = batch.paths.get(path, known.first if known else now)
                 # An event that came meanwhile is not made to wait.
                 self._paths[path] = known._replace(first=first) if known else _Waiting(first, now, now + pause_seconds)
             self._changed.notify_all()

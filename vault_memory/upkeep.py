@@ -143,7 +143,7 @@ class Upkeep(threading.Thread):
             if everything:
                 self._watch_anew()
             report = self._refresh(None if everything else batch)
-            left = {problem.path for problem in report.failed} & batch.paths.keys()
+            left = {problem.path for problem in report.failed}  # a look at everything was told of none of them
         except _StoppedError:
             pass
         except VaultMemoryError as error:

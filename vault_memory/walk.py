@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.aliases import Aliases
 from vault_memory.errors import RefusedError
 from vault_memory.note import Problem
 
@@ -45,15 +46,15 @@ class File(NamedTuple):
 class Walk:
     """What one walk found: notes by path, what was passed over and why, folders (or files) that could not be read.
 
-    `linked` are the files that links to them make notes of, by path, with the link's. `covered` is what a partial walk
-    looked at, each with all that may lie below it; None means everything.
+    `aliases` tells which notes change with another path. `covered` is what a partial walk looked at, each with all that
+    may lie below it; None means everything.
     """
 
     files: dict[str, File] = field(default_factory=dict)
     skipped: list[Problem] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     folders: int = 0
-    linked: dict[str, str] = field(default_factory=dict)
+    aliases: Aliases = field(default_factory=Aliases)
     covered: set[str] | None = None
 
     def cannot_tell(self, path: str) -> bool:
@@ -163,7 +164,7 @@ class Walker:
             status = entry.stat(follow_symlinks=False)
         except OSError:
             return False
-        found.files[path] = _file(path, status)
+        _take_in(path, status, found)
         return True
 
     def _look(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
@@ -201,11 +202,12 @@ class Walker:
         elif _CONFLICT_COPY.search(name):
             found.skipped.append(Problem(path, 0, "a sync conflict copy: left out; merge and delete it", "warning"))
         else:
-            status = entry.stat(follow_symlinks=False)
-            found.files[path] = _file(path, status)
+            _take_in(path, entry.stat(follow_symlinks=False), found)
 
     def _visit_link(self, path: str, found: Walk) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
+        if path[-3:].lower() == ".md":
+            found.aliases.add_link(self._root, path)
         try:
             target = (self._root / path).resolve(strict=True)
             status = target.stat()
@@ -227,8 +229,9 @@ class Walker:
         if self._is_left_out(leads_to):
             found.skipped.append(Problem(shown(path), 0, "a link to what is left out: not followed"))
         elif not _is_note_name(leads_to) and _is_encodable(path) and not self._leave_out(path):
-            found.files[path] = _file(path, status)
-            found.linked[leads_to] = path
+            _take_in(path, status, found)
+            if status.st_nlink > 1:
+                found.aliases.add_names(status, [leads_to])
 
     def _is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
@@ -267,8 +270,10 @@ def _folded(name: str) -> str:
     return name.casefold() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
 
 
-def _file(path: str, status: os.stat_result) -> File:
-    return File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def _take_in(path: str, status: os.stat_result, found: Walk) -> None:
+    found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if status.st_nlink > 1:
+        found.aliases.add_names(status, [path])
 
 
 def _is_note_name(path: str) -> bool:

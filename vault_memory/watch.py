@@ -13,7 +13,7 @@ import stat
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,10 +73,10 @@ Identity = tuple[int, int]
 class Watcher:
     """Watches one vault while it is started; the paths of its events go to `pending`.
 
-    `linked` gives the files outside the notes that links make notes of, with the links' paths.
+    `linked` gives the notes that change with what is at another path, by that path.
     """
 
-    def __init__(self, root: Path, pending: Pending, linked: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, root: Path, pending: Pending, linked: Callable[[], Mapping[str, Collection[str]]]) -> None:
         self._root, self._pending, self._linked = root, pending, linked
         self._observer: BaseObserver | None = None
         self._identity: Identity | None = None
@@ -224,8 +224,7 @@ class Watcher:
             path = self._relative(os.fsdecode(end)) if end else None
             if path is None:
                 continue
-            if path in linked:
-                yield linked[path]
+            yield from linked.get(path, ())
             if not is_hidden(path) and (event.is_directory or path[-3:].lower() == ".md"):
                 yield path
 
