@@ -12,6 +12,7 @@ from vaults import fill, obeying_permissions, put, run
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError
 from vault_memory.vault import Vault
+from vault_memory.walk import Walker
 
 NOTES = {
     "a.md": "a", "deep/b.md": "b", "deep/er/c.md": "c", "deep/er/d.txt": "no note", "Out/x.md": "x",
@@ -78,6 +79,33 @@ def test_a_folder_that_is_gone_is_covered_with_all_below(vault: Vault) -> None:
     (vault.root / "deep").rename(vault.root.parent / "elsewhere")
     look = vault.look(["deep/er/c.md", "deep"])
     assert (look.files, look.covered, look.unreadable) == ({}, {"deep"}, [])
+
+
+def test_a_walk_in_which_a_folder_moves_is_begun_again(tmp_path: Path) -> None:
+    """To a place that was looked at already, for example: its notes would be taken for gone, or for unreadable."""
+    root = fill(tmp_path / "vault", {"old/x.md": "x", "old/y.md": "y", "z.md": "z"})
+
+    def leave_out(path: str) -> bool:
+        if path == "old/":  # listed above, and not yet looked into
+            (root / "old").rename(root / "new")
+        return False
+
+    found = Walker(root, leave_out).walk()
+    assert found.files.keys() == {"new/x.md", "new/y.md", "z.md"}
+    assert (found.unreadable, found.skipped) == ([], [])
+
+
+def test_a_folder_that_goes_in_every_walk_cannot_be_told_of(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {"old/x.md": "x", "z.md": "z"})
+    at = [root / "old"]
+
+    def leave_out(path: str) -> bool:
+        if path.endswith("/"):
+            at.append(at[-1].rename(root / f"{len(at)}"))
+        return False
+
+    found = Walker(root, leave_out).walk()
+    assert found.files.keys() == {"z.md"} and len(found.unreadable) == 1
 
 
 def test_names_that_differ_in_case_are_looked_at_together(vault: Vault) -> None:

@@ -29,6 +29,9 @@ _CONFLICT_COPY = re.compile(
 # Such a name is no dot file and no conflict copy, and every folder above it has been looked at already.
 _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.IGNORECASE).fullmatch
 
+_MOST_WALKS = 3
+"""So often a walk is begun before a folder that is moved meanwhile counts as one that cannot be read."""
+
 
 class File(NamedTuple):
     """One note as the walk saw it: vault-relative path, bytes, times of its content and of its inode, in nanoseconds.
@@ -70,9 +73,11 @@ class Walker:
 
     def walk(self) -> Walk:
         """Look at every folder and note; raises RefusedError when the vault itself is gone."""
-        found = Walk()
-        links: list[str] = []
-        self._below([""], found, links)
+        for _ in range(_MOST_WALKS):
+            found = Walk()
+            links: list[str] = []
+            if not self._below([""], found, links):
+                break
         for path in sorted(links):
             self._visit_link(path, found)
         return found
@@ -125,7 +130,9 @@ class Walker:
                 return False
         return True
 
-    def _below(self, pending: list[str], found: Walk, links: list[str]) -> None:
+    def _below(self, pending: list[str], found: Walk, links: list[str]) -> bool:
+        """Look below folders; whether one was no longer where its own folder had it."""
+        has_moved = False
         while pending:
             folder = pending.pop()
             try:
@@ -138,9 +145,12 @@ class Walker:
             except OSError as error:
                 if not folder:
                     raise self._gone(error) from error
-                if found.covered is not None and isinstance(error, FileNotFoundError):
-                    continue  # gone since its own folder was listed: an event will tell
+                if isinstance(error, FileNotFoundError):
+                    has_moved = True
+                    if found.covered is not None:
+                        continue  # an event will tell
                 self._unreadable(folder, error, found)
+        return has_moved
 
     def _gone(self, error: OSError) -> RefusedError:
         return RefusedError(
