@@ -15,7 +15,7 @@ LAYERS = [
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
-     "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
+     "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
      "client", "runs"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning",

@@ -16,6 +16,7 @@ from vault_memory.lexicon import Holding, Lexicon
 from vault_memory.meaning import Direction, Meaning
 from vault_memory.noterank import note_frequency
 from vault_memory.ordering import Ordered, Ordering
+from vault_memory.postings import HeldPostings
 from vault_memory.query import Question
 from vault_memory.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.search import Search
@@ -123,11 +124,13 @@ class Gatherer:
         self._ordering = Ordering(store, search, names)
         self._time = TimeLane(search)
         self._lexicon = Lexicon(store)
+        self._postings = HeldPostings(store)
 
     def look_again(self) -> None:
         """Forget what was known of the whole index: it has changed."""
         self.__dict__.pop("_totals", None)
         self._lexicon.look_again()
+        self._postings.look_again()
 
     @cached_property
     def _totals(self) -> Totals:
@@ -271,11 +274,19 @@ class Gatherer:
 
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:
-            return dict(self._search.lexical(" OR ".join(_searched(held)), pool))
+            searched = _searched(held)
+            return dict(self._held(searched, pool) or self._search.lexical(" OR ".join(searched), pool))
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
         return dict.fromkeys(self._search.substring(question.text.strip(), pool), 1.0)
+
+    def _held(self, phrases: Sequence[str], pool: int) -> list[tuple[int, float]] | None:
+        """What the lexical lane finds by lists that are held; None where FTS5 is to be asked."""
+        stems = [self._lexicon.stems(phrase.strip('"')) for phrase in phrases]
+        if self._search.is_filtered or any(len(found) != 1 for found in stems) or any("*" in p for p in phrases):
+            return None
+        return self._postings.best([found[0] for found in stems], pool)
 
     def _beyond(self, held: Mapping[str, Holding], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""
