@@ -217,9 +217,7 @@ class Indexer:
             yield
         except BaseException:
             self._begun = None
-            with suppress(apsw.Error):  # a failed statement may have rolled back by itself
-                connection.execute("ROLLBACK")
-            self._store.forget_names()
+            self._roll_back()
             raise
         if time.monotonic() - self._begun > TOGETHER_SECONDS:
             self._commit()
@@ -227,7 +225,16 @@ class Indexer:
     def _commit(self) -> None:
         if self._begun is not None:
             self._begun = None
-            self._store.connection.execute("COMMIT")
+            try:
+                self._store.connection.execute("COMMIT")
+            except apsw.Error:
+                self._roll_back()
+                raise
+
+    def _roll_back(self) -> None:
+        with suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            self._store.connection.execute("ROLLBACK")
+        self._store.forget_names()
 
     def _read(self, file: File, report: Report) -> bytes | None:
         try:

@@ -44,6 +44,8 @@ class Freshness(NamedTuple):
     """What the catch-up did, when there was something to do."""
     unreadable: tuple[str, ...] = ()
     """Folders and files that could not be looked at: what the index knows of them cannot be checked."""
+    unwritten: str = ""
+    """Why it could not be brought up to date, where that is no other process at work."""
 
 
 class Keeper:
@@ -80,12 +82,10 @@ class Keeper:
         report.seconds = time.monotonic() - started
         return report
 
-    def refresh(
-        self, paths: Collection[str] | None, progress: "Progress | None" = None, deadline: float = float("inf")
-    ) -> "Report":
+    def refresh(self, paths: Collection[str] | None, progress: "Progress | None" = None) -> "Report":
         """Bring the index up to date with what is at these relative paths and below them; None looks at everything.
 
-        Stops after `deadline` (time.monotonic), and the report says how much is left; raises like `index`.
+        Raises like `index`.
         """
         self._refuse_absent()
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
@@ -99,7 +99,7 @@ class Keeper:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
                 elif not self._aliases.knows(walk.aliases.names):
                     walk = self.vault.walk()  # which tells the other names of that file
-                return self._update(store, walk, progress, deadline)
+                return self._update(store, walk, progress)
 
     def _below(self, path: str) -> str:
         """A path argument as vault-relative: a note or a folder."""
@@ -341,8 +341,9 @@ class Keeper:
                 # Only a walk made under the lock tells: another may have indexed a new note since the first one.
                 walk = self.vault.walk()
                 report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
-        except (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError):
-            return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable))
+        except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
+            why = str(error) if isinstance(error, schema.UNWRITABLE) else ""
+            return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         return Freshness(not pending, pending, report, tuple(walk.unreadable))
 
@@ -367,7 +368,7 @@ class Keeper:
     def _count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
         if uses.is_behind(store, self.vault.root):
-            busy = (BusyError, IndexUnusableError, apsw.BusyError, apsw.ReadOnlyError)
+            busy = (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE)
             with suppress(*busy), places.writer_lock(self.index_path, 0), schema.writing(store.connection):
                 uses.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
 

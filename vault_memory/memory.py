@@ -278,9 +278,10 @@ class Memory(Keeper):
 
 
 def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
-    """What an answer says when its index had to be built anew for another reason than that there was none."""
+    """What an answer says when its index had to be built anew, unless there was none, or could not be written."""
     why = freshness.report.rebuilt if freshness.report else ""
-    return [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []
+    built = [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []
+    return built + [("index", f"it cannot be brought up to date: {why}") for why in [freshness.unwritten] if why]
 
 
 def _unread(freshness: Freshness) -> list[tuple[str, str]]:

@@ -88,13 +88,13 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
     if confidence is not None and not 0 <= confidence <= 1:
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     kind = _text(params, "kind") if "kind" in params else "W"
-    bullet = request.bullet(_text(params, "text"), kind, _texts(params, "entity"), confidence)
+    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence)
     day = request.one_day(_text(params, "date") if "date" in params else None)
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
 
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
-    return render.index_document(memory.index(_flag(params, "rebuild"), _texts(params, "paths"), progress))
+    return render.index_document(memory.index(_flag(params, "rebuild"), request.texts(params, "paths"), progress))
 
 
 METHODS: Mapping[str, Method] = {
@@ -116,14 +116,6 @@ def _text(params: Params, name: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"`{name}` must be text.", "Give it as text.")
     return value
-
-
-def _texts(params: Params, name: str) -> list[str]:
-    value = params.get(name) or []
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
-        raise UsageError(f"`{name}` must be text or a list of texts.", "Give it as text.")
-    return values
 
 
 def _flag(params: Params, name: str) -> bool:

@@ -101,15 +101,15 @@ class Pending:
                 self._paths[path] = known._replace(first=first) if known else _Waiting(first, now, now + pause_seconds)
             self._changed.notify_all()
 
-    def settle(self, seconds: float, few: int = FEW) -> int:
-        """Have what waits now looked at and wait for that, if it is only a few paths; returns how many still wait.
+    def settle(self, seconds: float) -> int:
+        """Have what waits now looked at and wait for that, if it is only a FEW paths; returns how many still wait.
 
         What comes meanwhile is not waited for, nor what has failed before.
         """
         until = self._clock() + seconds
         with self._changed:
             wanted = self._within_reach()
-            while 0 < len(wanted) <= few and self._everything is None and not self._stopped:
+            while 0 < len(wanted) <= FEW and self._everything is None and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
                     break

@@ -51,6 +51,15 @@ def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = 
     return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file or folder stands at a path (device and number): that of an unmounted drive is another one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def is_writable(index: Path) -> bool:
     """Whether an index's folder can be written, or made where it is missing."""
     folder = next((folder for folder in index.parents if folder.exists()), index.parent)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-WORTH = 5_000
-"""In an index of fewer passages FTS5 is as fast."""
+WORTH, MOST = 5_000, 100_000
+"""In an index of fewer passages FTS5 is as fast; one of more would have a question wait too long for their lengths."""
 
 EARNED = 5_000
 """Each question since the last change earns the lengths of so many passages (0.6 µs each)."""
@@ -51,7 +51,7 @@ class HeldPostings:
         self._asked += 1
         if self._passages < 0:
             self._passages = int(self._store.one("SELECT count(*) FROM passage"))
-        if self._passages < WORTH or (self._norms is None and self._asked * EARNED < self._passages):
+        if not WORTH <= self._passages <= MOST or (self._norms is None and self._asked * EARNED < self._passages):
             return None
         import numpy as np
 

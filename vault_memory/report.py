@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
 
-def status_document(status: "Status", daemon: Document | None = None) -> Document:
-    """The `status@1` document."""
+def status_document(status: "Status") -> Document:
+    """The `status@1` document; a daemon fills in its own part."""
     names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
     index["why_there"] = status.why_there
-    return schema("status") | {"vault": status.vault, "index": index, "daemon": daemon}
+    return schema("status") | {"vault": status.vault, "index": index, "daemon": None}
 
 
 def status_text(document: Document) -> str:

@@ -51,10 +51,10 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
             since=_day(given, "since", today, first=True),
             until=_day(given, "until", today, first=False),
             as_of=_day(given, "as-of", today, first=False),
-            entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in _texts(given, "entity")),
-            kinds=tuple(kind(text) for text in _texts(given, "kind")),
-            tags=_texts(given, "tag"),
-            scopes=tuple(retain.normal_scope(text) for text in _texts(given, "scope")),
+            entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
+            kinds=tuple(kind(text) for text in texts(given, "kind")),
+            tags=texts(given, "tag"),
+            scopes=tuple(retain.normal_scope(text) for text in texts(given, "scope")),
         ),
         source=_choice(given, "source", SOURCES, "notes"),
         mode=_choice(given, "mode", MODES, "auto"),
@@ -108,8 +108,11 @@ def _day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date |
     return span.start if first else span.end
 
 
-def _texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = given.get(key, ())
+def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A parameter that is one text or several; none where it is absent. Raises UsageError for anything else."""
+    value = given.get(key)
+    if value is None:
+        return ()
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
         raise UsageError(f"`{key}` must be text or a list of texts.", "")

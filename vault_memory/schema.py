@@ -117,6 +117,9 @@ DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 """What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
 
 _BUSY = (apsw.BusyError, apsw.LockedError)
+UNWRITABLE = (apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
+"""What is raised where an index can be read and not written."""
+
 _FAILED = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)
 
 
@@ -225,11 +228,11 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
         with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
             connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 @contextlib.contextmanager

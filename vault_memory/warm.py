@@ -7,12 +7,11 @@ that vanished goes on answering from what is held open, and says so, while it is
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from vault_memory import schema
+from vault_memory import places, schema
 from vault_memory.config import Config
 from vault_memory.keeper import Freshness
 from vault_memory.memory import Memory
@@ -55,7 +54,7 @@ class WarmMemory(Memory):
         """Close the index that is held open."""
         if self._held:
             held, self._held = self._held, None
-            if _file(self.index_path) != held.file:
+            if places.identity(self.index_path) != held.file:
                 # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
                 held.store.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             held.store.close()
@@ -89,7 +88,7 @@ class WarmMemory(Memory):
 
     def _current(self) -> Held | None:
         """The index as it lies there now, or what is left of it."""
-        file, held = _file(self.index_path), self._held
+        file, held = places.identity(self.index_path), self._held
         if file and held and not os.path.getsize(self.index_path):
             self.close()  # emptied by someone: while it is open nobody can make it anew
             held = None
@@ -107,12 +106,3 @@ class WarmMemory(Memory):
             schema.map_nothing(store.connection)
         self._held = Held(store, file, super().engine(store)) if store else None
         return self._held
-
-
-def _file(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

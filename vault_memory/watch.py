@@ -94,7 +94,7 @@ class Watcher:
         self.reach = Reach("the watching has just begun")
         self._is_stale = self._mark_is_out = False
         self._mounts.start()
-        self._identity = _identity(self._root)
+        self._identity = places.identity(self._root)
         handler = _Handler(self._events)
         before = set(threading.enumerate())
         try:
@@ -129,7 +129,7 @@ class Watcher:
 
     def is_misled(self) -> bool:
         """Whether something else is watched than what is there, such as another folder at the vault's path."""
-        return self._is_stale or self._identity is None or _identity(self._root) != self._identity
+        return self._is_stale or self._identity is None or places.identity(self._root) != self._identity
 
     def has_heard_all(self, seconds: float) -> bool:
         """Whether all that happened before this call has been told of; waits for that, at most so long.
@@ -264,15 +264,6 @@ class _Overflows(logging.Handler):
 
 
 _overflows = _Overflows()
-
-
-def _identity(root: Path) -> Identity | None:
-    """Which folder stands at a path: that of an unmounted drive is another one."""
-    try:
-        status = os.stat(root)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _unwatched(error: OSError) -> Reach:
