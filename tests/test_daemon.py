@@ -463,6 +463,7 @@ def test_a_full_disk_is_told_and_outlived(tmp_path: Path) -> None:
         assert "full" in daemon.ask("health")["trouble"]["what"]
         answer = daemon.ask("recall", query="anchor")
         assert (answer["results"][0]["path"], answer["index"]["fresh"]) == ("anchor.md", False)
+        assert any(entry["what"] == "index" and "full" in entry["why"] for entry in answer["degraded"])
         assert not _found(daemon, "heron")
         ballast.unlink()
         put(root, "long.md", "A heron, shortly.", 0)
@@ -511,6 +512,7 @@ def test_a_folder_that_must_not_be_read_keeps_its_notes(root: Path) -> None:
         until(lambda: _found(daemon, "heron"))
         answer = daemon.ask("recall", query="night train to Gothenburg")
         assert answer["omitted"]["unreadable"] == 1
+        assert any(entry["what"] == "files" for entry in answer["degraded"])
         assert "memory/2025-11-27.md" in paths(memory(root))
     finally:
         (root / "memory").chmod(0o755)

@@ -41,12 +41,17 @@ def test_a_note_that_could_not_be_read_at_the_start_is_not_forgotten(root: Path)
     memory(root).index()
     put(root, "b.md", "Otters below the lighthouse.\n")
     os.chmod(root / "b.md", 0)
-    alone = json.loads(run(root, "recall", "otters", "--json", "--no-journal", first=first).stdout)["index"]
+    alone = json.loads(run(root, "recall", "otters", "--json", "--no-journal", first=first).stdout)
+    unread = {"what": "files", "why": "b.md cannot be read: nothing there is cited, nor noticed when new"}
+    assert unread in alone["degraded"]
     daemon = Running(root, start(root, "watch", first=first)).ready()
     until(lambda: has_waited(daemon, 1.5))
-    assert found(daemon, "Otters") == (alone["fresh"], alone["pending"], []) == (False, 1, [])
+    asked: Any = daemon.ask("recall", query="otters", no_journal=True)
+    assert (asked["degraded"], asked["results"]) == (alone["degraded"], alone["results"])
+    assert found(daemon, "Otters") == (alone["index"]["fresh"], alone["index"]["pending"], []) == (False, 1, [])
     os.chmod(root / "b.md", 0o600)
     until(lambda: found(daemon, "Otters") == (True, 0, ["b.md"]))
+    assert unread not in daemon.ask("recall", query="otters", no_journal=True)["degraded"]
 
 
 def test_a_note_in_a_renamed_folder_that_cannot_be_read_is_not_forgotten(root: Path) -> None:

@@ -244,7 +244,8 @@ class Daemon:
         if self._watcher.is_misled():
             self._pending.add_everything()
         done, total = self._upkeep.progress
-        return Told(self._is_told and self._upkeep.is_sure(), max(self._pending.count, total - done))
+        is_whole = self._is_told and self._upkeep.is_sure()
+        return Told(is_whole, max(self._pending.count, total - done), tuple(sorted(self._upkeep.unread)))
 
     def _keeper(self) -> Keeper:
         """The Keeper that upkeep works with; made anew when the settings were read again."""

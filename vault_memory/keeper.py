@@ -345,7 +345,7 @@ class Keeper:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else ""
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
-        return Freshness(not pending, pending, report, tuple(walk.unreadable))
+        return Freshness(not pending, pending, report, tuple(sorted(problem.path for problem in report.failed)))
 
     def _update(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")

@@ -107,6 +107,8 @@ class Upkeep(threading.Thread):
         """When the thread last woke; it does at least every `RECONCILE_SECONDS`, unless a run takes longer."""
         self.progress = (0, 0)
         """Notes done and to be done in the run under way."""
+        self.unread: frozenset[str] = frozenset()
+        """Notes and folders that could not be read when they were looked at last."""
 
     def stop(self, seconds: float) -> bool:
         """End after the note in hand; whether it did within so many seconds."""
@@ -144,6 +146,7 @@ class Upkeep(threading.Thread):
                 self._watch_anew()
             report = self._refresh(None if everything else batch)
             left = {problem.path for problem in report.failed}  # a look at everything was told of none of them
+            self.unread = frozenset(left) | (frozenset() if everything else self.unread - batch.paths.keys())
         except _StoppedError:
             pass
         except VaultMemoryError as error:

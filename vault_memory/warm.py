@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """What the watcher of the vault can say: whether it sees every change, and how many notes wait to be looked at."""
+    """What the watcher of the vault can say: whether it sees every change, how many notes wait to be looked at, and
+    which notes and folders could not be read.
+    """
 
     is_whole: bool
     pending: int
+    unreadable: tuple[str, ...] = ()
 
 
 class Held(NamedTuple):
@@ -70,7 +73,7 @@ class WarmMemory(Memory):
                 return
             told = self._ask_watcher()
             if told.is_whole:
-                freshness = Freshness(not told.pending, told.pending)
+                freshness = Freshness(not told.pending, told.pending, unreadable=told.unreadable)
             else:
                 Vault(self.config)  # one that is gone is told as without a daemon
                 freshness = self._catch_up(held.store, self.vault.walk(), write)
