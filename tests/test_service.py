@@ -222,7 +222,9 @@ case $verb in
   enable) shift; mkdir -p "$units/default.target.wants"
     for unit; do [ -e "$units/$unit" ] || exit 1; : > "$FAKE/$unit"
       ln -sf "$units/$unit" "$units/default.target.wants/$unit"; done ;;
-  disable) shift; for unit; do rm -f "$units/default.target.wants/$unit" "$FAKE/$unit"; done ;;
+  disable) shift
+    [ -e "$FAKE/forgotten" ] && { echo "Failed to disable unit, unit $1 does not exist." >&2; exit 1; }
+    for unit; do rm -f "$units/default.target.wants/$unit" "$FAKE/$unit"; done ;;
 esac
 """
 
@@ -314,6 +316,7 @@ def test_status_says_what_there_is(desk: Desk) -> None:
     (desk.fake / "away").touch()
     document = json.loads(desk.run("status", "--json").out)
     assert (document["units"][0]["enabled"], document["units"][0]["active"]) == (None, None)
+    assert desk.run("status").out.count("installed, whether it runs cannot be asked here") == 3
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
@@ -344,6 +347,13 @@ def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
     desk.run("install")
     desk.run("uninstall")
     assert desk.files() == before
+
+
+def test_units_that_systemd_does_not_know_are_deleted_without_complaint(desk: Desk) -> None:
+    desk.run("install")
+    (desk.fake / "forgotten").touch()
+    said = desk.run("uninstall")
+    assert (said.code, said.err, said.out.count("deleted ")) == (0, "", 3)
 
 
 def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> None:
@@ -408,7 +418,7 @@ def test_without_systemctl_at_all(desk: Desk, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("PATH", str(desk.fake))
     said = desk.run("install")
     assert said.code == 1 and "systemctl is not there" in said.err
-    assert desk.run("status").out.count("installed\n") >= 1
+    assert desk.run("status").out.count("installed, whether it runs cannot be asked here") == 3
     assert desk.run("uninstall").code == 0
 
 

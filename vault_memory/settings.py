@@ -69,7 +69,7 @@ class LiveSettings:
             try:
                 config = load(str(self._current.config.vault))
             except VaultMemoryError as error:
-                self.trouble = f"{error} {error.next_step}"
+                self.trouble = f"{str(error).rstrip('.')}. {error.next_step}"
                 log.warning("the settings stay as they were: %s", self.trouble)
                 return self._current
             self.trouble = ""

@@ -163,7 +163,8 @@ class Supervisor:
             said = [self._run("launchctl", "bootout", label) for label in loaded]
             return " ".join(one.problem for one in said if not one.done)
         one = self._run("systemctl", "--user", "disable", "--now", *names)
-        return "" if one.done or one.is_missing else one.problem  # what is not there has nothing running
+        # What systemd does not know, for want of itself or of the unit, has nothing running.
+        return "" if one.done or one.is_missing or "does not exist" in one.problem else one.problem
 
     def _sweep(self, names: Sequence[str]) -> None:
         """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""

@@ -113,6 +113,7 @@ def _words(state: State) -> str:
     known = [
         words[bool(is_so)][place] for place, is_so in enumerate((state.enabled, state.active)) if is_so is not None
     ]
+    known = known or ["whether it runs cannot be asked here"]
     return ", ".join(("installed", *known, *(["edited"] if state.edited else [])))
 
 
