@@ -79,12 +79,14 @@ class NoteRanker:
     def _asked(self) -> dict[int, float]:
         """BM25 of the question's terms, over the best."""
         scores = dict.fromkeys(self._found.notes, 0.0)
+        note_of = {i: passage.note_id for i, passage in self._found.passages.items()}
+        norms = self._norms
         for term, weight in self._found.note_rarity.items():
             counts: dict[int, int] = defaultdict(int)
             for passage_id, count in self._found.hits.get(term, {}).items():
-                counts[self._found.passages[passage_id].note_id] += count
+                counts[note_of[passage_id]] += count
             for note, count in counts.items():
-                scores[note] += weight * count * (K1 + 1) / (count + self._norms[note])
+                scores[note] += weight * count * (K1 + 1) / (count + norms[note])
         return scores
 
     @cached_property

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from heapq import nsmallest
-from operator import mul
+from operator import add, mul
 from typing import Any, NamedTuple
 
 from vault_memory.evidence import ASIDE, FACTS, Candidate, Evidence, Feedback
@@ -79,6 +79,7 @@ class Ranker:
         best = max(found.lexical.values(), default=0.0) or 1.0
         self._lexical = {i: score / best for i, score in found.lexical.items()}
         self._reached: dict[int, list[tuple[int, float]]] = {}
+        self._sections = {i: (p.section, p.note_id) for i, p in found.passages.items()}
         self._short = 1 / max(len(found.rarity), 1) ** 3
         self._coverage = self._covered(found.rarity)
         self._ranked_notes = NoteRanker(found)
@@ -113,8 +114,8 @@ class Ranker:
             self._features = {"semantic": _column(self._found.cosine, list(self._found.passages))}
         totals = [0.0] * len(self._found.passages)
         for name, column in self._features.items():
-            weight = getattr(WEIGHTS, name)
-            totals = [total + weight * value for total, value in zip(totals, column, strict=True)]
+            weight: float = getattr(WEIGHTS, name)
+            totals = list(map(add, totals, map(weight.__mul__, column)))  # half the time of a loop
         scores = self._lent(dict(zip(self._found.passages, totals, strict=True)))
         return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
@@ -300,11 +301,9 @@ class Ranker:
         """The candidates within reach of one in its section, itself among them, each with what a term there counts."""
         found = self._reached.get(passage_id)
         if found is None:
-            passages = self._found.passages
-            here = passages[passage_id]
-            place = (here.section, here.note_id)
-            near = [(passages.get(passage_id + distance), weight) for distance, weight in _WEIGHTS]
-            found = [(p.id, weight) for p, weight in near if p and (p.section, p.note_id) == place]
+            sections = self._sections
+            place = sections[passage_id]
+            found = [(passage_id + d, weight) for d, weight in _WEIGHTS if sections.get(passage_id + d) == place]
             self._reached[passage_id] = found
         return found
 
