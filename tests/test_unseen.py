@@ -13,6 +13,8 @@ import pytest
 from daemons import Running, until
 from vaults import fill, memory, obeying_permissions, paths, put, run, start
 
+from vault_memory.request import build
+
 NOTES = {"a.md": "The ferry to Kallö.\n", "b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 
 
@@ -137,13 +139,39 @@ def test_only_a_rebuild_that_is_asked_for_forgets_an_unmounted_drive(root: Path,
     assert memory(root).index().failed == []
 
 
-def test_notes_in_place_of_a_drive_are_taken_for_what_they_are(root: Path, drive: Drive) -> None:
+def test_what_lies_in_place_of_a_drive_is_taken_in_and_takes_nothing_away(root: Path, drive: Drive) -> None:
+    """A program may write a daily note where a drive was."""
     memory(root).index()
     drive.unmount()
     put(root, "my ext/x.md", "An otter, copied.\n")
-    assert (memory(root).index().removed, paths(memory(root))) == (1, NOTES.keys() | {"my ext/x.md"})
+    put(root, "my ext/new.md", "A stoat.\n")
+    report = memory(root).index()
+    assert (report.added, report.modified, report.removed) == (1, 1, 0)
+    assert paths(memory(root)) == NOTES.keys() | ON_DRIVE | {"my ext/new.md"}
+    put(root, "my ext/in/y.md", "A badger.\n")  # all of it is there again: it is no drive any more
+    assert memory(root).index().failed == []
     (root / "my ext/x.md").unlink()
-    assert (memory(root).index().removed, paths(memory(root))) == (1, NOTES.keys())
+    assert (memory(root).index().removed, paths(memory(root))) == (
+        1,
+        (NOTES.keys() | ON_DRIVE | {"my ext/new.md"}) - {"my ext/x.md"},
+    )
+
+
+def test_a_drive_whose_name_is_not_text_is_no_hindrance(root: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b"dr\xffive")
+    if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
+        pytest.skip("only root may mount")
+    odd = Drive(fill(tmp_path / "image", {"x.md": "An otter.\n"}), root / name)
+    odd.at.mkdir()
+    if not _mounts("mount", "--bind", str(odd.image), str(odd.at)):
+        pytest.skip("this machine lets nobody mount")
+    try:
+        memory(root).index()
+    finally:
+        odd.unmount()
+    assert memory(root).index().failed == []
+    put(root, "a.md", "changed")
+    assert memory(root).index().modified == 1
 
 
 def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> None:
@@ -156,3 +184,23 @@ def test_a_daemon_waits_for_a_drive_to_come_back(root: Path, drive: Drive) -> No
     assert paths(memory(root)) > ON_DRIVE
     drive.mount()
     until(lambda: found(daemon, "otter") == (True, 0, ["my ext/x.md"]))
+
+
+# --- what is held back -----------------------------------------------------------------------------------------------
+
+
+def test_while_obsidians_settings_cannot_be_read_no_answer_is_fresh(root: Path) -> None:
+    """They may leave out what is new: with a daemon it is held back, and said, as without one."""
+    daemon = Running(root, start(root, "watch")).ready().settled()
+    put(root, ".obsidian/app.json", '{"userIgnoreFil', 0)
+    put(root, "new.md", "A stoat.\n", 0)
+    until(lambda: daemon.ask("health")["trouble"])
+    asked: Any = daemon.ask("recall", query="stoat", no_journal=True)
+    mine = memory(root)
+    (alone,) = mine.recall([build({"query": "stoat"}, mine.config)], keep=False)
+    assert (asked["index"]["fresh"], asked["index"]["pending"]) == (alone.fresh, alone.pending) == (False, 1)
+    assert [(entry["what"], entry["why"]) for entry in asked["degraded"]] == list(alone.degraded)
+    assert any(what == "index" and "app.json" in why for what, why in alone.degraded)
+    put(root, ".obsidian/app.json", "{}", 0)
+    until(lambda: found(daemon, "stoat") == (True, 0, ["new.md"]))
+    assert daemon.ask("health")["trouble"] is None

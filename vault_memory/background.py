@@ -52,8 +52,9 @@ class Background:
         if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
             self._filled_at = now
             self._backfill()
-        if self._loop:
-            self._loop.call_soon_threadsafe(self._look)
+        if loop := self._loop:
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(self._look)
 
     # --- jobs ----------------------------------------------------------------------------------------------------
 
@@ -77,6 +78,8 @@ class Background:
             next_at = look.next_at
             if look.job and self._loop:
                 self._run(look.job)
+        except Exception as error:  # the edge of a thread: jobs are looked at again after the next run of upkeep
+            log.error("the jobs cannot be seen to: %s", type(error).__name__)
         finally:
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(self._looked, next_at)

@@ -77,6 +77,7 @@ class Daemon:
         self._server = Server(self._handle)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._staying: asyncio.Task[None] | None = None
+        self._unreached = ""
         self.socket = Path(address.socket_path(self._root))
         self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
 
@@ -110,7 +111,7 @@ class Daemon:
                 log.warning("upkeep did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
-            # The lock is held, and `stopped` not said, until nothing writes any more.
+            # The lock is held, and `stopped` not said, until what was asked for and jobs have ended, too.
             await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
 
     async def _warm_up(self) -> None:
@@ -133,8 +134,11 @@ class Daemon:
                 log.info("listening anew at %s", path)
                 self.socket = path
                 _tell_owner(self._root, path)
-        except VaultMemoryError as error:
-            log.warning("nobody reaches this process: %s %s", error, error.next_step)
+            self._unreached = ""
+        except (VaultMemoryError, OSError) as error:
+            if str(error) != self._unreached:  # it is tried after each run of upkeep
+                log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
+            self._unreached = str(error)
 
     def _listen_to_signals(self) -> None:
         if sys.platform == "win32":
@@ -142,7 +146,11 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._slow.submit(self._settings.read_again))
+        loop.add_signal_handler(signal.SIGHUP, self._read_settings_again)
+
+    def _read_settings_again(self) -> None:
+        if not self._stop.is_set():
+            self._slow.submit(self._settings.read_again)
 
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
         return await asyncio.get_running_loop().run_in_executor(executor, partial(work, *arguments))
@@ -206,7 +214,8 @@ class Daemon:
     def _kept_up(self, changed: bool) -> None:
         self.background.kept_up(changed)
         if loop := self._loop:
-            loop.call_soon_threadsafe(self._stay_reachable)
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(self._stay_reachable)
 
     def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
         settings = self._settings.current()
@@ -220,7 +229,7 @@ class Daemon:
 
     def _unless_stopping(self, done: int, total: int, passages: int) -> None:
         if self._stop.is_set():
-            raise BusyError("The daemon was told to stop; the index is as it was before.", "Run the command again.")
+            raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
 
     def _refuse_unlike(self, process: Any) -> None:  # noqa: ANN401
         """Leave it to a process that would answer otherwise: one of another version, or with other settings."""

@@ -1,6 +1,7 @@
 """Owns what an index remembers of drives mounted inside its vault: one that is not mounted now has not lost its notes.
 
-The folder it was mounted at is still there, or another in its place, and holds nothing: that is no absence (law 7).
+The folder it was mounted at is still there, or another in its place, and does not hold them: that is no absence
+(law 7), whatever else lies there.
 """
 
 import json
@@ -10,25 +11,25 @@ from vault_memory.note import Problem
 from vault_memory.schema import writing
 from vault_memory.store import Store
 from vault_memory.vault import Vault
-from vault_memory.walk import Walk
+from vault_memory.walk import Walk, is_encodable
 
 KEY = "mounts"
 
 
 def mark_missing(store: Store, vault: Vault, walk: Walk) -> None:
     """Add to what a walk could not read the drives that were mounted when their notes were read, and are not now."""
-    for folder in _missing(store, vault):
-        if folder not in walk.unreadable and _is_looked_at(folder, walk):
+    for folder in _missing(store, vault, walk):
+        if folder not in walk.unreadable:
             walk.unreadable.append(folder)
             what = "its drive is not mounted: what is known of it is kept; `memory index --rebuild` forgets it"
             walk.skipped.append(Problem(folder, 0, what, "error"))
 
 
-def remember(store: Store, vault: Vault) -> None:
+def remember(store: Store, vault: Vault, walk: Walk) -> None:
     """Keep which drives are mounted, and which are missing, after a look at everything; inside no transaction."""
-    before = _remembered(store)
-    now = sorted(mounts.below(vault.root) | set(_missing(store, vault)))
-    if now != before:
+    mounted = filter(is_encodable, mounts.below(vault.root))  # no note below another name is indexed
+    now = sorted({*mounted, *_missing(store, vault, walk)})
+    if now != _remembered(store):
         with writing(store.connection):
             store.set_meta(KEY, json.dumps(now))
 
@@ -37,23 +38,16 @@ def _remembered(store: Store) -> list[str]:
     return [str(folder) for folder in json.loads(str(store.meta(KEY) or "[]"))]
 
 
-def _missing(store: Store, vault: Vault) -> list[str]:
-    """What is no longer mounted, has nothing in its place, and is known to hold notes."""
+def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
+    """What is mounted no more and known to hold notes that a walk should have seen and did not."""
     remembered = _remembered(store)
     mounted = mounts.below(vault.root) if remembered else set()
     return [
-        folder
-        for folder in remembered
-        if folder not in mounted and _holds_notes(store, folder) and not vault.look([folder]).files
+        f for f in remembered if f not in mounted and any(path not in walk.files for path in _notes(store, f, walk))
     ]
 
 
-def _holds_notes(store: Store, folder: str) -> bool:
-    return store.one("SELECT 1 FROM note WHERE path > ? AND path < ?", f"{folder}/", f"{folder}0") is not None
-
-
-def _is_looked_at(folder: str, walk: Walk) -> bool:
-    """Whether a walk came to a folder, to something below it or to one above it."""
-    return walk.covered is None or any(
-        f"{a}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{a}/") for a in walk.covered
-    )
+def _notes(store: Store, folder: str, walk: Walk) -> list[str]:
+    """The known notes of a folder that a walk came to."""
+    rows = store.rows("SELECT path FROM note WHERE path > ? AND path < ?", f"{folder}/", f"{folder}0")
+    return [row[0] for row in rows if walk.came_to(row[0])]

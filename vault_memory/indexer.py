@@ -96,6 +96,11 @@ class Indexer:
         rows = self._store.notes(walk.covered)
         changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0) if walk.covered is None else 0)
         gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        if gone and walk.covered is None:
+            # What moved while a walk was under way, to a place it had looked at, was seen at neither.
+            walk = walk.joined(self._vault.walk())
+            changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0))
+            gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
         known = len(rows) if walk.covered is None else int(self._store.one("SELECT count(*) FROM note"))
@@ -184,7 +189,7 @@ class Indexer:
         if ready is None:
             data = self._read(file, report)
             if data is None:
-                report.pending += row is not None
+                report.pending += 1
                 return
             if row and row.hash == content_hash(data):
                 report.unchanged += 1

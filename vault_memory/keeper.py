@@ -95,7 +95,9 @@ class Keeper:
             with closing(Store.open(self.index_path)) as store:
                 schema.map_nothing(store.connection)
                 walk = self.vault.look(paths)
-                if len(store.notes(walk.covered).keys() - walk.files.keys()) > LOSS_CAP:
+                drives.mark_missing(store, self.vault, walk)
+                missed = store.notes(walk.covered).keys() - walk.files.keys()
+                if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
                 elif not self._aliases.knows(walk.aliases.names):
                     walk = self.vault.walk()  # which tells the other names of that file
@@ -191,7 +193,7 @@ class Keeper:
                 self._link(walk)
                 report = self._indexer(store).load(walk, progress)
                 uses.catch_up(store, self.vault.root)
-                drives.remember(store, self.vault)
+                drives.remember(store, self.vault, walk)
                 self._carry_over(store)
             schema.swap_in(built, self.index_path)
             places.remember(self.vault.root, report.added)
@@ -345,7 +347,8 @@ class Keeper:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else ""
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
-        return Freshness(not pending, pending, report, tuple(sorted(problem.path for problem in report.failed)))
+        unread = tuple(sorted(problem.path for problem in report.failed))
+        return Freshness(not pending, pending, report, unread, self.vault.filters_unknown if pending else "")
 
     def _update(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
@@ -355,7 +358,7 @@ class Keeper:
         drives.mark_missing(store, self.vault, walk)
         report = self._indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
-            drives.remember(store, self.vault)
+            drives.remember(store, self.vault, walk)
         schema.checkpoint(store.connection)
         places.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
         return report

@@ -77,6 +77,7 @@ class Server:
         self._server: asyncio.Server | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
+        self._moving = asyncio.Lock()
         self.is_closing = False
 
     @property
@@ -108,21 +109,23 @@ class Server:
 
         Connections stay as they are. Raises as `start` does, and does nothing once it closes.
         """
-        if self.is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
-            return False
-        # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
-        await self._stop_listening()
-        self._remove_made()
-        if self.is_closing:
-            return False
-        await self.start(path)
-        return True
+        async with self._moving:
+            if self.is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
+                return False
+            # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
+            await self._stop_listening()
+            self._remove_made()
+            if self.is_closing:
+                return False
+            await self.start(path)
+            return True
 
     async def close(self) -> None:
         """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
         self.is_closing = True
-        await self._stop_listening()
-        self._remove_made()
+        async with self._moving:
+            await self._stop_listening()
+            self._remove_made()
         # A handler may close the server that waits for it.
         tasks = {task for task in self._connections.values() if task is not asyncio.current_task()}
         for connection, task in self._connections.items():

@@ -24,8 +24,8 @@ MOST_ENVIRONMENTS = 100
 _Stamp = tuple[int, int]
 """When a file was last changed (ns) and its bytes."""
 
-_State = tuple[int, _Stamp | None]
-"""The number of the settings, and the stamp of the asking process's own file, that a comparison was made of."""
+_State = tuple[int, list[_Stamp | None], _Stamp | None]
+"""The settings' number, the stamps of our files, and that of the asking process's own: what a comparison is made of."""
 
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
@@ -83,7 +83,7 @@ class LiveSettings:
         current, others = self._current, _variables_of(environ)
         key = frozenset((str(name), str(value)) for name, value in environ.items())
         # Its own settings file may be another one than this process reads, and change at any time.
-        state = current.number, _stamp(user_folder("config", others) / "config.toml")
+        state = current.number, self._looked_at(), _stamp(user_folder("config", others) / "config.toml")
         before, same = self._alike.get(key, (None, False))
         if before != state:
             same = _are_alike(current.config, others)

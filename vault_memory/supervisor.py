@@ -162,9 +162,10 @@ class Supervisor:
             loaded = [label for label in labels if self._run("launchctl", "print", label).done]
             said = [self._run("launchctl", "bootout", label) for label in loaded]
             return " ".join(one.problem for one in said if not one.done)
-        one = self._run("systemctl", "--user", "disable", "--now", *names)
+        said = [self._run("systemctl", "--user", "disable", "--now", name) for name in names]
         # What systemd does not know, for want of itself or of the unit, has nothing running.
-        return "" if one.done or one.is_missing or "does not exist" in one.problem else one.problem
+        failed = [one for one in said if not (one.done or one.is_missing or "does not exist" in one.problem)]
+        return " ".join(dict.fromkeys(one.problem for one in failed))
 
     def _sweep(self, names: Sequence[str]) -> None:
         """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""

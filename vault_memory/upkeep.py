@@ -98,6 +98,7 @@ class Upkeep(threading.Thread):
         self._keeper, self._pending, self._watcher, self._gate, self._after = keeper, pending, watcher, gate, after
         self._stopping = threading.Event()
         self._retries = 0
+        self._told_of: set[tuple[str, str]] = set()
         self._walk_seconds = 0.0
         self._made_way = 0.0
         self.looked = threading.Event()
@@ -146,6 +147,7 @@ class Upkeep(threading.Thread):
                 self._watch_anew()
             report = self._refresh(None if everything else batch)
             left = {problem.path for problem in report.failed}  # a look at everything was told of none of them
+            self._held_back(report)
             self.unread = frozenset(left) | (frozenset() if everything else self.unread - batch.paths.keys())
         except _StoppedError:
             pass
@@ -166,6 +168,14 @@ class Upkeep(threading.Thread):
         self._retries = self._retries + 1 if left or self.trouble else 0
         self._pending.done(batch, left, self._retry_seconds())
 
+    def _held_back(self, report: "Report") -> None:
+        """Say so where notes are not taken in though they can be read: no answer is fresh then."""
+        why = self._keeper().vault.filters_unknown
+        if why and report.pending > len(report.failed):
+            self._failed(
+                f"{why}: new notes are not taken in", "Mend it, for example by opening Obsidian's settings.", False
+            )
+
     def _watch_anew(self) -> None:
         before = self._watcher.reach
         self._watcher.check()
@@ -176,8 +186,11 @@ class Upkeep(threading.Thread):
         return float(min(RETRY_SECONDS[0] * 2 ** max(self._retries - 1, 0), RETRY_SECONDS[1]))
 
     def _refresh(self, batch: Batch | None) -> "Report":
-        started = time.monotonic()
-        report = self._keeper().refresh(batch and list(batch.paths), self._step)
+        started, keeper = time.monotonic(), self._keeper()
+        linked = keeper.linked
+        report = keeper.refresh(batch and list(batch.paths), self._step)
+        if keeper.linked != linked:  # what they lead to may have changed before anybody knew that they do
+            self._pending.add(set().union(*keeper.linked.values()))
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds
@@ -212,8 +225,10 @@ class Upkeep(threading.Thread):
         counts = ", ".join(f"{getattr(report, name)} {name}" for name in names if getattr(report, name))
         if counts:
             log.info("%s in %.2f s", counts, seconds)
-        for problem in report.failed:
-            log.warning("%s: %s", problem.path, problem.message)
+        failed = {(problem.path, problem.message) for problem in report.failed}
+        for path, message in sorted(failed - self._told_of):  # once, however often it is tried
+            log.warning("%s: %s", path, message)
+        self._told_of = failed
 
     def _say_reach(self) -> None:
         reach = self._watcher.reach

@@ -60,6 +60,17 @@ class Walk:
     aliases: Aliases = field(default_factory=Aliases)
     covered: set[str] | None = None
 
+    def joined(self, later: "Walk") -> "Walk":
+        """This walk and one after it: only what neither saw is gone."""
+        unreadable = list(dict.fromkeys((*self.unreadable, *later.unreadable)))
+        skipped = list(dict.fromkeys((*self.skipped, *later.skipped)))
+        aliases = self.aliases.joined(later.aliases)
+        return Walk({**self.files, **later.files}, skipped, unreadable, later.folders, aliases, self.covered)
+
+    def came_to(self, path: str) -> bool:
+        """Whether a path is, or lies below, something that was looked at."""
+        return self.covered is None or any(path == place or path.startswith(f"{place}/") for place in self.covered)
+
     def cannot_tell(self, path: str) -> bool:
         """Whether that path is or lies below what could not be read, so that its absence proves nothing."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self.unreadable)
@@ -160,7 +171,7 @@ class Walker:
 
     def _unreadable(self, folder: str, error: OSError, found: Walk) -> None:
         found.unreadable.append(folder)
-        found.skipped.append(Problem(folder, 0, f"folder cannot be read: {error.strerror}", "error"))
+        found.skipped.append(Problem(shown(folder), 0, f"folder cannot be read: {error.strerror}", "error"))
 
     # --- one entry -----------------------------------------------------------------------------------------------
 
@@ -203,7 +214,7 @@ class Walker:
             return
         if not note or self._leave_out(path):
             return
-        if not _is_encodable(path):
+        if not is_encodable(path):
             found.skipped.append(
                 Problem(shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning")
             )
@@ -238,7 +249,7 @@ class Walker:
         leads_to = target.relative_to(self._root).as_posix()
         if self._is_left_out(leads_to):
             found.skipped.append(Problem(shown(path), 0, "a link to what is left out: not followed"))
-        elif not _is_note_name(leads_to) and _is_encodable(path) and not self._leave_out(path):
+        elif not _is_note_name(leads_to) and is_encodable(path) and not self._leave_out(path):
             _take_in(path, status, found)
             if status.st_nlink > 1:
                 found.aliases.add_names(status, [leads_to])
@@ -289,10 +300,11 @@ def _take_in(path: str, status: os.stat_result, found: Walk) -> None:
 def _is_note_name(path: str) -> bool:
     """Whether a file that is not left out is indexed as itself."""
     name = path.rpartition("/")[2]
-    return name[-3:].lower() == ".md" and _is_encodable(path) and not _CONFLICT_COPY.search(name)
+    return name[-3:].lower() == ".md" and is_encodable(path) and not _CONFLICT_COPY.search(name)
 
 
-def _is_encodable(path: str) -> bool:
+def is_encodable(path: str) -> bool:
+    """Whether a path is text: a name may be any bytes."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
@@ -85,6 +86,7 @@ class Watcher:
         self._threads: set[threading.Thread] = set()
         self._marked = threading.Condition()
         self._mark_is_out = False
+        self._starts = 0
         self._circumstances: tuple[object, ...] = ()
         self.reach = Reach("not started")
 
@@ -92,7 +94,10 @@ class Watcher:
         """Begin to watch, in place of what was watched before; `reach` says with what success."""
         self.stop()
         self.reach = Reach("the watching has just begun")
-        self._is_stale = self._mark_is_out = False
+        self._is_stale = False
+        with self._marked:  # a mark that is under way to who watched before comes no more
+            self._starts, self._mark_is_out = self._starts + 1, False
+            self._marked.notify_all()
         self._mounts.start()
         self._identity = places.identity(self._root)
         handler = _Handler(self._events)
@@ -140,21 +145,32 @@ class Watcher:
         """
         if sys.platform != "linux":
             return True
+        until = time.monotonic() + seconds
         with self._marked:
-            if not self._mark_is_out:  # else the last one is still under way: events are far behind
-                try:
-                    ours = self._root / MARK
-                    folder = ours if stat.S_ISDIR(os.lstat(ours).st_mode) else self._root
-                except OSError:
-                    folder = self._root
-                try:
-                    mode = stat.S_IMODE(os.stat(folder).st_mode)
-                    self._mark_is_out = True
-                    os.chmod(folder, mode)
-                except OSError:
-                    self._mark_is_out = False
-                    return False
-            return self._marked.wait_for(lambda: not self._mark_is_out, seconds)
+            starts = self._starts
+            # One that is still under way, for whoever asked before, proves nothing of what happened since.
+            if not self._has_come(until) or not self._mark():
+                return False
+            return self._has_come(until) and starts == self._starts
+
+    def _has_come(self, until: float) -> bool:
+        """Wait for the mark that is under way, if one is; to be called with the lock."""
+        return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
+
+    def _mark(self) -> bool:
+        """Make the event; to be called with the lock."""
+        try:
+            ours = self._root / MARK
+            folder = ours if stat.S_ISDIR(os.lstat(ours).st_mode) else self._root
+        except OSError:
+            folder = self._root
+        try:
+            mode = stat.S_IMODE(os.stat(folder).st_mode)
+            self._mark_is_out = True
+            os.chmod(folder, mode)
+        except OSError:
+            self._mark_is_out = False
+        return self._mark_is_out
 
     def check(self) -> None:
         """Look whether everything is still watched, and mend what is not."""
@@ -188,8 +204,8 @@ class Watcher:
 
     def _lost(self) -> None:
         """Events were lost, our own mark perhaps among them."""
+        self._pending.add_everything()  # first: whoever waits for the mark looks at what is pending next
         self._meet_mark()
-        self._pending.add_everything()
 
     def _meet_mark(self) -> bool:
         """Note that our mark has come; whether one was under way."""
