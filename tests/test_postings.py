@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
+from vault_memory import postings as module
 from vault_memory.answer import Request
 from vault_memory.gather import Gatherer
 from vault_memory.memory import Memory
-from vault_memory.postings import EARNED, WORTH, HeldPostings
+from vault_memory.postings import EARNED_EACH, WORTH, HeldPostings
 from vault_memory.request import build
 from vault_memory.search import Search
 from vault_memory.store import Store
@@ -62,7 +63,7 @@ def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> No
     passages = int(store.one("SELECT count(*) FROM passage"))
     assert passages > WORTH
     postings = HeldPostings(store)
-    asked = [postings.best(["w1"], 5) is not None for _ in range(-(-passages // EARNED) + 1)]
+    asked = [postings.best(["w1"], 5) is not None for _ in range(passages // EARNED_EACH + 2)]
     assert (asked[0], asked[-2:]) == (False, [True, True])
     postings.look_again()
     assert postings.best(["w1"], 5) is None
@@ -70,6 +71,20 @@ def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> No
     small.index()
     with opened(small) as few:
         assert [HeldPostings(few).best(["w1"], 5) for _ in range(9)] == [None] * 9
+
+
+def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ENTRIES", 6_000)
+    postings = held(store)
+    for n in range(30):
+        assert postings.best([f"w{n}", f"w{n + 1}"], 9) == Search(store).lexical(f'"w{n}" OR "w{n + 1}"', 9)
+        assert sum(len(each.rows) for each in postings._lists.values()) <= 6_000
+
+
+def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 5_300)
+    postings = HeldPostings(store)
+    assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 
 def test_a_question_that_lists_cannot_answer_is_left_to_fts5(vault: Memory, store: Store) -> None:

@@ -275,7 +275,8 @@ class Gatherer:
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:
             searched = _searched(held)
-            return dict(self._held(searched, pool) or self._search.lexical(" OR ".join(searched), pool))
+            found = self._held(searched, pool)
+            return dict(self._search.lexical(" OR ".join(searched), pool) if found is None else found)
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
