@@ -21,7 +21,7 @@ from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.client import connect
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
-from vault_memory.rpc import Limits
+from vault_memory.rpc import Limits, Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -386,6 +386,28 @@ def test_a_server_that_could_not_listen_anew_can_the_next_time(server: Served) -
     server.path.parent.unlink()
     assert server.run(server.server.stay(server.path)) is True
     assert lives(server)
+
+
+@pytest.mark.parametrize("rounds", range(16))
+def test_a_server_that_closes_while_it_listens_anew_is_closed(path: Path, rounds: int) -> None:
+    """The last logout takes the runtime folder away, and a moment later the session's processes are stopped."""
+
+    async def handle(method: str, params: dict[str, Any]) -> Any:
+        return {}
+
+    async def both() -> None:
+        server = Server(handle)
+        await server.start(path)
+        path.unlink()
+        staying = asyncio.create_task(server.stay(path))
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        await server.close()
+        await staying
+        assert server._server is None
+
+    asyncio.run(both())
+    assert not path.exists()
 
 
 def test_what_a_killed_server_left_is_taken_away(path: Path) -> None:

@@ -29,6 +29,19 @@ def test_a_file_of_the_asking_process_counts_as_it_stands_now(root: Path, tmp_pa
     assert live.are_those_of(environ)
 
 
+def test_a_file_that_broke_since_is_not_the_daemons_to_answer_for(root: Path) -> None:
+    """Without a daemon the command would say what is wrong with it."""
+    live = LiveSettings(Config(vault=root))
+    environ = {name: os.environ[name] for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    assert live.are_those_of(environ)
+    (root / ".memory/config.toml").write_text("[recall")
+    live.current()
+    assert not live.are_those_of(environ)
+    (root / ".memory/config.toml").write_text("")
+    live.current()
+    assert live.are_those_of(environ)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes in a folder there")
 def test_of_two_readings_the_later_wins(root: Path) -> None:
     """The first reads slowly, from a pipe; meanwhile the file is replaced and read by another thread."""

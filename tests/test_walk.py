@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import fill, obeying_permissions, put, run
+from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError
 from vault_memory.vault import Vault
-from vault_memory.walk import Walker
+from vault_memory.walk import Walk, Walker
 
 NOTES = {
     "a.md": "a", "deep/b.md": "b", "deep/er/c.md": "c", "deep/er/d.txt": "no note", "Out/x.md": "x",
@@ -93,6 +93,26 @@ def test_a_walk_in_which_a_folder_moves_is_begun_again(tmp_path: Path) -> None:
     found = Walker(root, leave_out).walk()
     assert found.files.keys() == {"new/x.md", "new/y.md", "z.md"}
     assert (found.unreadable, found.skipped) == ([], [])
+
+
+def test_what_moves_to_where_a_walk_has_been_is_not_gone(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", {"p/old/x.md": "An otter.", "z.md": "z"}))
+    mine.index()
+    root, walked = mine.vault.root, []
+
+    class Moving(Vault):
+        def walk(self) -> Walk:
+            found = super().walk()
+            if not walked:  # as if it had been moved after the vault's own folder was listed, and before `p` was
+                (root / "p/old").rename(root / "new")
+                found.files.pop("p/old/x.md")
+            walked.append(found)
+            return found
+
+    mine.vault = Moving(mine.config)
+    report = mine.index()
+    assert (report.moved, report.removed, len(walked)) == (1, 0, 2)
+    assert mine.index().unchanged == 2
 
 
 def test_a_folder_that_goes_in_every_walk_cannot_be_told_of(tmp_path: Path) -> None:

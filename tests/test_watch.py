@@ -10,7 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -533,6 +534,35 @@ def test_all_that_happened_is_heard_of_before_the_answer(kept: Kept, ours: bool)
     assert not kept.watcher.has_heard_all(0.05)
     assert kept.watcher.has_heard_all(PATIENCE_SECONDS)
     kept.until(lambda: "a.md" not in paths(kept.memory))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is taken for granted")
+def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
+    """A question that waited in vain leaves its mark under way; the next one asks of what was saved since."""
+
+    class Behind(Pending):
+        def add(self, found: Iterable[str]) -> None:
+            time.sleep(0.1)
+            super().add(found)
+
+    pending = Behind()
+    watcher = Watcher(fill(tmp_path / "vault", {".memory/x": ""}), pending, dict)
+    watcher.start()
+    try:
+        put(tmp_path / "vault", "a.md", "1", 0)
+        assert not watcher.has_heard_all(0.05)
+        put(tmp_path / "vault", "b.md", "2", 0)
+        assert watcher.has_heard_all(PATIENCE_SECONDS)
+        assert pending.count == 2
+        put(tmp_path / "vault", "c.md", "3", 0)
+        waiting = ThreadPoolExecutor(1)
+        heard = waiting.submit(watcher.has_heard_all, PATIENCE_SECONDS)
+        time.sleep(0.02)
+        watcher.start()  # what is under way to who watched before never comes
+        assert heard.result() is False
+        waiting.shutdown()
+    finally:
+        watcher.stop()
 
 
 # --- what goes wrong -------------------------------------------------------------------------------------------------
