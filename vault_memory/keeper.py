@@ -337,6 +337,7 @@ class Keeper:
             pending += unseen + len(changed) - len(changes.suspect)
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
         self._refuse_empty(walk)
+        held_back = self.vault.filters_unknown if changes.new else ""
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
             with places.writer_lock(self.index_path, 0):
@@ -344,11 +345,11 @@ class Keeper:
                 walk = self.vault.walk()
                 report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
-            why = str(error) if isinstance(error, schema.UNWRITABLE) else ""
+            why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         unread = tuple(sorted(problem.path for problem in report.failed))
-        return Freshness(not pending, pending, report, unread, self.vault.filters_unknown if pending else "")
+        return Freshness(not pending, pending, report, unread, held_back)
 
     def _update(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")

@@ -147,7 +147,6 @@ class Upkeep(threading.Thread):
                 self._watch_anew()
             report = self._refresh(None if everything else batch)
             left = {problem.path for problem in report.failed}  # a look at everything was told of none of them
-            self._held_back(report)
             self.unread = frozenset(left) | (frozenset() if everything else self.unread - batch.paths.keys())
         except _StoppedError:
             pass
@@ -168,14 +167,6 @@ class Upkeep(threading.Thread):
         self._retries = self._retries + 1 if left or self.trouble else 0
         self._pending.done(batch, left, self._retry_seconds())
 
-    def _held_back(self, report: "Report") -> None:
-        """Say so where notes are not taken in though they can be read: no answer is fresh then."""
-        why = self._keeper().vault.filters_unknown
-        if why and report.pending > len(report.failed):
-            self._failed(
-                f"{why}: new notes are not taken in", "Mend it, for example by opening Obsidian's settings.", False
-            )
-
     def _watch_anew(self) -> None:
         before = self._watcher.reach
         self._watcher.check()
@@ -194,7 +185,12 @@ class Upkeep(threading.Thread):
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds
-        if self.trouble:
+        why = keeper.vault.filters_unknown
+        if why and report.pending > len(report.failed):
+            self._failed(
+                f"{why}: new notes are not taken in", "Mend it, for example by opening Obsidian's settings.", False
+            )
+        elif self.trouble:
             log.info("the index can be brought up to date again")
             self.trouble = None
         if report.changed or report.rebuilt or report.failed:
