@@ -21,7 +21,11 @@ from model_server import model_server
 from vaults import fill, index_digest, memory, obeying_permissions, paths, put, run, snapshot, start
 
 from vault_memory import client
+from vault_memory.config import Config
+from vault_memory.daemon import Daemon
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
+from vault_memory.pending import FEW
+from vault_memory.warm import Told
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour of Kallö.\n",
@@ -130,6 +134,20 @@ def test_a_process_with_other_settings_answers_itself(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert run(root, *ASKED).returncode == 0
+
+
+def test_late_events_have_a_question_look_for_itself_but_not_in_a_flood(root: Path) -> None:
+    """Looking at 20,000 notes beside a busy thread takes seconds, and the answer would not be fresh all the same."""
+    daemon = Daemon(Config(vault=root))
+    daemon._upkeep.is_sure = lambda: True  # type: ignore[method-assign]
+    daemon._watcher.is_misled = lambda: False  # type: ignore[method-assign]
+    assert daemon._told() == Told(False, 0)
+    daemon._pending.add(["a.md"])
+    assert daemon._told() == Told(False, 1)
+    daemon._pending.add(f"{n}.md" for n in range(FEW))
+    assert daemon._told() == Told(True, FEW + 1)
+    daemon._upkeep.is_sure = lambda: False  # type: ignore[method-assign]
+    assert not daemon._told().is_whole
 
 
 # --- one a vault -----------------------------------------------------------------------------------------------------

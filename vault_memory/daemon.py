@@ -30,7 +30,7 @@ from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, 
 from vault_memory.folders import vault_id
 from vault_memory.keeper import Keeper
 from vault_memory.memory import Memory
-from vault_memory.pending import Pending
+from vault_memory.pending import FEW, Pending
 from vault_memory.rpc import Server
 from vault_memory.settings import LiveSettings
 from vault_memory.upkeep import Gate, Trouble, Upkeep
@@ -253,8 +253,10 @@ class Daemon:
         if self._watcher.is_misled():
             self._pending.add_everything()
         done, total = self._upkeep.progress
-        is_whole = self._is_told and self._upkeep.is_sure()
-        return Told(is_whole, max(self._pending.count, total - done), tuple(sorted(self._upkeep.unread)))
+        pending = self._pending.count
+        # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
+        is_whole = self._upkeep.is_sure() and (self._is_told or pending > FEW)
+        return Told(is_whole, max(pending, total - done), tuple(sorted(self._upkeep.unread)))
 
     def _keeper(self) -> Keeper:
         """The Keeper that upkeep works with; made anew when the settings were read again."""
