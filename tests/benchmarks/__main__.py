@@ -35,6 +35,7 @@ def main() -> None:
     stayed = parts.add_parser("daemon", help="`memory watch` on a large vault: ready, memory, a burst of saves, idle")
     stayed.add_argument("--notes", type=int, default=20_000)
     stayed.add_argument("--saved", type=int, default=2_000, help="notes of the burst")
+    stayed.add_argument("--recalls", type=float, default=20.0, help="a second, while they are saved")
     stayed.add_argument("--idle", type=float, default=60.0, help="seconds")
     stayed.add_argument("--vault", type=Path, help="a vault to take instead: its notes are changed")
     worn = parts.add_parser("soak", help="`memory watch` under edits, questions and kill -9; exit code 1 for any fault")
@@ -49,7 +50,7 @@ def main() -> None:
     elif given.part == "scale":
         scale.run([int(size) for size in given.sizes.split(",")], given.folder, given.questions, given.churn)
     elif given.part == "daemon":
-        daemon.run(daemon.Size(given.notes, given.saved, given.idle), given.vault)
+        daemon.run(daemon.Size(given.notes, given.saved, given.recalls, given.idle), given.vault)
     elif given.part == "soak":
         faults = soak.run(soak.Plan(given.minutes, given.notes, given.edits, given.recalls, given.kill_every))
         sys.exit(1 if faults else 0)

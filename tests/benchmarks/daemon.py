@@ -16,16 +16,17 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
 from vault_memory.store import Store
 
-QUESTIONS, A_SECOND = 200, 20
+QUESTIONS = 200
 WORD = f"burst{time.time_ns()}"
 """No earlier run over the same vault has saved it."""
 
 
 class Size(NamedTuple):
-    """How many notes there are, how many are saved at once, how long the daemon is left alone."""
+    """How many notes there are, how many are saved at once and questions a second asked meanwhile, how long it idles."""
 
     notes: int
     saved: int
+    recalls: float
     idle_seconds: float
 
 
@@ -69,7 +70,7 @@ def _questions(daemon: Running, asked: list[str]) -> None:
 
 def _burst(daemon: Running, index: Path, size: Size) -> None:
     """Save many notes as fast as can be, and ask meanwhile, until all of them are found."""
-    asking = _Asking(daemon, made.questions(QUESTIONS, size.notes, seed=8))
+    asking = _Asking(daemon, made.questions(QUESTIONS, size.notes, seed=8), size.recalls)
     before = process.use(daemon.process.pid)
     asking.start()
     started = time.perf_counter()
@@ -115,9 +116,9 @@ def _holding(store: Store) -> int:
 class _Asking(threading.Thread):
     """Asks so many questions a second until it is told to end."""
 
-    def __init__(self, daemon: Running, asked: list[str]) -> None:
+    def __init__(self, daemon: Running, asked: list[str], a_second: float) -> None:
         super().__init__()
-        self._daemon, self._asked, self._over = daemon, asked, threading.Event()
+        self._daemon, self._asked, self._a_second, self._over = daemon, asked, a_second, threading.Event()
         self.inside: list[float] = []
         self.outside: list[float] = []
         self.errors: list[str] = []
@@ -126,7 +127,7 @@ class _Asking(threading.Thread):
     def run(self) -> None:
         due = time.perf_counter()
         while not self._over.wait(max(due - time.perf_counter(), 0)):
-            due = max(due + 1 / A_SECOND, time.perf_counter())
+            due = max(due + 1 / self._a_second, time.perf_counter())
             started = time.perf_counter()
             query = self._asked[len(self.inside) % len(self._asked)]
             try:
