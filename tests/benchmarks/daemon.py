@@ -22,7 +22,9 @@ WORD = f"burst{time.time_ns()}"
 
 
 class Size(NamedTuple):
-    """How many notes there are, how many are saved at once and questions a second asked meanwhile, how long it idles."""
+    """How many notes there are, how many are saved at once, how many questions a second are asked meanwhile, and how
+    long the daemon is left alone.
+    """
 
     notes: int
     saved: int
