@@ -1,0 +1,44 @@
+"""Owns how a page cites a line of a note, so that it opens in Obsidian; and how such a citation is read again. Pure.
+
+`[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` where the line has a block id (DESIGN.md §4). A name that two notes
+share is written with its path, and shown without: `[[memory/2025-11-27|2025-11-27]] L12`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from vault_memory.entities import link_name
+from vault_memory.reflect.model import Fact
+
+LINE_NUMBER = re.compile(r"(?<=\]\] )L\d+")
+"""The number of a cited line: a moved line alone is no reason to write a page."""
+
+
+class Citations:
+    """The links to the notes of one vault; `paths` are all of its notes, vault-relative."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._names = Counter(link_name(path).casefold() for path in paths)
+
+    def of(self, fact: Fact) -> str:
+        """The citation of one fact."""
+        target = self.target(fact.path)
+        if fact.block_id:
+            name, bar, shown = target.partition("|")
+            return f"[[{name}#^{fact.block_id}{bar}{shown}]]"
+        return f"[[{target}]] L{fact.line}"
+
+    def link(self, path: str) -> str:
+        """A link to a whole note."""
+        return f"[[{self.target(path)}]]"
+
+    def target(self, path: str) -> str:
+        """What stands between the brackets: the note's name, or its path and name where another note has it too."""
+        name = link_name(path)
+        return name if self._names[name.casefold()] < 2 else f"{path.removesuffix('.md')}|{name}"
+
+
+def plain(text: str) -> str:
+    """A fact's text for a page: one line, without comment marks that could open or close one of ours."""
+    return " ".join(text.replace("<!--", "‹!--").replace("-->", "--›").replace("%%", "%\u200b%").split())

@@ -1,0 +1,42 @@
+"""Owns the values that reflect works on: facts with their day, place, tier and whom they are about. Pure data."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from vault_memory.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact as its note tells it: a Retain bullet, or a line read as one (`is_inferred`).
+
+    `key` is the hash of its text: it names the fact wherever its line moves, and changes when a word of it does.
+    `about` are slugs, those before the colon first; `confidence` and `importance` in 0..1. `tier` is how it stands
+    today (decay.py), `succeeded_by` the key of the fact that took its place.
+    """
+
+    key: int
+    kind: str
+    """world, experience, opinion or observation."""
+    text: str
+    """The narrative, links and mentions as they were written."""
+    path: str
+    line: int
+    """Where it begins, 1-based."""
+    day: date | None
+    """When it was written down; None in a note without a day."""
+    occurred: Span | None = None
+    about: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
+    """Those of `about` that stand before the colon."""
+    confidence: float | None = None
+    importance: float = 0.5
+    tier: str = "working"
+    block_id: str | None = None
+    is_inferred: bool = False
+    succeeded_by: int | None = None
+
+    @property
+    def when(self) -> date | None:
+        """The day it belongs to in a timeline: when it happened, else when it was written down."""
+        return self.occurred.start if self.occurred else self.day
