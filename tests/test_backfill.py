@@ -526,14 +526,17 @@ def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> 
     import signal
 
     root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
-    server.trouble.delay_seconds = 0.4  # thirty requests: the signal comes in time on a busy machine, too
+    server.trouble.delay_seconds = 0.1
     environ = {
         **os.environ,
         "MEMORY_EMBEDDING_PROVIDER": "ollama",
         "OLLAMA_HOST": server.host,
         "MEMORY_EMBEDDING_BATCH": "2",
     }
+    # What runs in a shell's background has the signal ignored, and would hand that on to what it starts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(command(root, "index"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+    signal.signal(signal.SIGINT, before)
     with process:
         while server.asked("/api/embed") < 4 and process.poll() is None:
             time.sleep(0.02)
