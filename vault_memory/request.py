@@ -16,6 +16,7 @@ from vault_memory.errors import UsageError
 from vault_memory.store import KINDS
 
 if TYPE_CHECKING:
+    from vault_memory.reflect.job import Asked
     from vault_memory.writer import Bullet
 
 OPTIONS = (
@@ -170,3 +171,12 @@ def one_day(text: str | None) -> date:
     if text and (found is None or found.start != found.end):
         raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
     return found.start if found else today
+
+
+def reflection(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> "Asked":
+    """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
+    from vault_memory.reflect.job import Asked
+
+    at = moment(now)
+    day = _day({"since": since}, "since", at.astimezone().date(), first=True)
+    return Asked(at, day, tuple(only), **flags)

@@ -5,6 +5,9 @@ from datetime import date
 
 from vault_memory.spans import Span
 
+LONG_SPAN_DAYS = 45
+"""A fact about longer than this ("was built in 1938") does not say of which day it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -39,4 +42,5 @@ class Fact:
     @property
     def when(self) -> date | None:
         """The day it belongs to in a timeline: when it happened, else when it was written down."""
-        return self.occurred.start if self.occurred else self.day
+        span = self.occurred
+        return span.start if span and (span.end - span.start).days <= LONG_SPAN_DAYS else self.day

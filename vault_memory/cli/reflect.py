@@ -1,0 +1,35 @@
+"""Owns the `reflect` command."""
+
+import click
+
+from vault_memory import reflection, request
+from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.render import dump
+
+ONLY = ("entities", "opinions", "summaries", "proposals")
+
+
+@command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
+@click.option("--since", metavar="D", help="Only pages that something told since then touches.")
+@click.option("--now", metavar="T", help="As if it were then: a date or time.")
+@click.option("--force", is_flag=True, help="Write also pages that would lose more than a quarter of their entries.")
+@click.option("--dry-run", is_flag=True, help="Only print what would be written, as a diff.")
+@click.option("--only", multiple=True, type=click.Choice(ONLY), help="Only these pages; may be repeated.")
+@click.option("--apply-core", is_flag=True, help="Put the ticked proposals into memory.md, and write nothing else.")
+@click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Take back the last run, or the one named.")
+def reflect(
+    shared: Shared, since: str | None, now: str | None, force: bool, dry_run: bool, only: tuple[str, ...],
+    apply_core: bool, undo: str | None,
+) -> None:  # fmt: skip
+    """Write what was logged as pages a person can read, edit and undo. Your own words on a page are never touched."""
+    memory = shared.memory()
+    if undo is not None:
+        run, paths = memory.undo(undo)
+        shared.say(dump(reflection.undone_document(run, paths)) if shared.json else reflection.undone_text(run, paths))
+        return
+    asked = request.reflection(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+    with Bar(shared) as bar:
+        done = memory.reflect(asked, bar)
+    shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done))
+    if done.exit_code:
+        click.get_current_context().exit(done.exit_code)

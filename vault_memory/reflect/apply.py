@@ -1,0 +1,96 @@
+"""Owns the writing of a plan: page by page, each kept before it is changed, each replaced whole under the guest rules.
+
+A run that is killed leaves every page as it was or as it is to be, and what it wrote can be undone: the pre-image and
+what the block was made of are durable before the page is replaced (DESIGN.md §2, law 2).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.preimages import Preimages, Run
+from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.plan import Edit, Skipped, skip
+from vault_memory.vault import SETTLE_SECONDS, Vault
+
+TRIES = 3
+
+Again = Callable[[str], Edit | None]
+"""The edit of a page as it stands now; None when it says all already. Raises ConflictError or RefusedError."""
+
+
+@dataclass
+class Applied:
+    """What came of a plan: the run to undo it by ("" when nothing was written), what was written, and what was not."""
+
+    run: str = ""
+    edits: list[Edit] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+class Writer:
+    """Writes edits into one vault."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._preimages = Preimages(vault.root)
+        self._ledger = Ledger(vault.root)
+
+    def write(self, edits: Iterable[Edit], again: Again) -> Applied:
+        """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
+        run, done = self._preimages.begin("reflect"), Applied()
+        for edit in edits:
+            try:
+                written = self._settled(run, edit, again)
+            except (ConflictError, RefusedError, VaultError) as error:
+                done.skipped.append(skip(edit.path, error))
+                continue
+            if written:
+                done.run = run.name
+                done.edits.append(written)
+        return done
+
+    def _settled(self, run: Run, edit: Edit, again: Again) -> Edit | None:
+        """Write one page; returns what was written, None when somebody else has done so."""
+        found: Edit | None = edit
+        for attempt in range(TRIES):
+            if found is None:
+                return None
+            if found.before is not None and self._wait_for_editor(found.path):
+                found = again(found.path)
+                if found is None:
+                    return None
+            try:
+                self._write(run, found)
+            except ConflictError:
+                if attempt == TRIES - 1:
+                    raise
+                found = again(found.path)
+                continue
+            return found
+        raise AssertionError("unreachable")
+
+    def _write(self, run: Run, edit: Edit) -> None:
+        run.keep(edit.path, edit.before, edit.after, edit.why)
+        if edit.sha:
+            self._ledger.keep(edit.sha, edit.lines)
+        self._vault.write(edit.path, edit.after, edit.before)
+
+    def _wait_for_editor(self, path: str) -> bool:
+        """Give an editor that has just saved a moment; whether there was anything to wait for."""
+        wait = SETTLE_SECONDS - self._vault.seconds_since_saved(path)
+        if 0 < wait <= SETTLE_SECONDS and not self._is_ours(path):
+            time.sleep(wait)
+            return True
+        return False
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether the page is as this program wrote it last: that needs no waiting."""
+        newest = next(iter(self._preimages.runs("reflect")), None)
+        if newest is None:
+            return False
+        import hashlib
+
+        now = hashlib.sha256(self._vault.read(path)).hexdigest()
+        return any(change.path == path and change.after == now for change in newest.changes())

@@ -1,0 +1,75 @@
+"""Owns how a reflect is told: a summary a person wants to read, a diff, the `reflect@1` document."""
+
+from typing import TYPE_CHECKING
+
+from vault_memory.render import Document, clean, plural, schema
+
+if TYPE_CHECKING:
+    from vault_memory.reflect.job import Reflected
+
+SHOWN = 20
+"""So many pages are named; the others are counted."""
+
+
+def document(done: "Reflected") -> Document:
+    """The `reflect@1` document."""
+    pages = [
+        {
+            "path": edit.path,
+            "action": "created" if edit.before is None else "updated",
+            "why": edit.why,
+            **({"diff": edit.diff()} if done.dry_run else {}),
+        }
+        for edit in done.edits
+    ]
+    return schema("reflect") | {
+        "dry_run": done.dry_run,
+        "run": done.run or None,
+        "facts": done.facts,
+        "pages": pages,
+        "unchanged": done.unchanged,
+        "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
+        "left_out": done.left_out,
+        "seconds": round(done.seconds, 3),
+    }
+
+
+def text(done: "Reflected") -> str:
+    """What was done, or in a dry run the diff of what would be, and why."""
+    lines = [clean_diff(edit.diff()) for edit in done.edits] if done.dry_run else []
+    lines.append(_counts(done))
+    for edit in done.edits[:SHOWN]:
+        lines.append(f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {edit.why}")
+    if len(done.edits) > SHOWN:
+        lines.append(f"  … and {len(done.edits) - SHOWN:,} more")
+    for skipped in done.skipped:
+        lines.append(f"  ! {clean(skipped.why)} {skipped.next_step}")
+    if done.run:
+        lines.append(f"Undo with: memory reflect --undo {done.run}")
+    return "\n".join(lines)
+
+
+def _counts(done: "Reflected") -> str:
+    """`2 pages made, 3 updated, 21 as they were.`"""
+    made = sum(edit.before is None for edit in done.edits)
+    counts = ((made, "made"), (len(done.edits) - made, "updated"), (done.unchanged, "as they were"))
+    parts = [f"{count:,} {what}" for count, what in counts if count]
+    dry = " (dry run: nothing was written)" if done.dry_run else ""
+    return f"Pages: {', '.join(parts) or 'none'}{dry}."
+
+
+def clean_diff(diff: str) -> str:
+    """A diff fit for a terminal, its lines kept."""
+    return "\n".join(map(clean, diff.split("\n")))
+
+
+def undone_document(run: str, paths: list[str]) -> Document:
+    """The `reflect@1` document of an undo."""
+    return schema("reflect") | {"undone": run, "pages": [{"path": path, "action": "restored"} for path in paths]}
+
+
+def undone_text(run: str, paths: list[str]) -> str:
+    """What an undo put back."""
+    return "\n".join(
+        [f"{plural(len(paths), 'page')} put back as before {run}.", *(f"  {clean(path)}" for path in paths)]
+    )
