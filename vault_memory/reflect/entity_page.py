@@ -119,13 +119,9 @@ class _Page:
         if not facts:
             return
         yield from (Line(""), Line("### Earlier"))
-        months: dict[str, list[Fact]] = {}
-        for fact in sorted(facts, key=lambda fact: (fact.when or date.min, in_order(fact)), reverse=True):
-            title = f"{MONTHS[fact.when.month - 1]} {fact.when.year}" if fact.when else "Of no day"
-            months.setdefault(title, []).append(fact)
-        for title, of_month in months.items():
+        for title, of_month in by_month(facts):
             yield from (Line(""), Line(f"**{title}**"), Line(""))
-            yield from self._listed(sorted(of_month, key=in_order))
+            yield from self._listed(of_month)
 
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
         """How many facts are folded away, and where they stand."""
@@ -147,6 +143,16 @@ class _Page:
         if month and month in self._context.summaries:
             return self._context.cite.link(page_of(month))
         return self._context.cite.link(fact.path)
+
+
+def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
+    """The facts of each month in the order of a timeline, the newest month first; those of no day come last."""
+    months: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: (fact.when or date.min, in_order(fact)), reverse=True):
+        title = f"{MONTHS[fact.when.month - 1]} {fact.when.year}" if fact.when else "Of no day"
+        months.setdefault(title, []).append(fact)
+    for title, of_month in months.items():
+        yield title, sorted(of_month, key=in_order)
 
 
 def weighed(facts: Sequence[Fact]) -> list[Fact]:
