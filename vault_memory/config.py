@@ -55,6 +55,12 @@ class Config:
     rerank_url: str = ""
     rerank_deadline_seconds: float = 5.0
     reflect_at: str = "03:30"
+    reflect_provider: str = "off"
+    reflect_model: str = ""
+    reflect_url: str = ""
+    reflect_key_env: str = ""
+    reflect_deadline_seconds: float = 60.0
+    reflect_run_deadline_seconds: float = 600.0
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -89,6 +95,16 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
     "recall.journal": Setting("journal", checks.flag),
     "reflect.at": Setting("reflect_at", checks.time_of_day),
+    "reflect.provider": Setting(
+        "reflect_provider", checks.one_of("off", "ollama", "openai", "anthropic"), vault_may_set=False
+    ),
+    "reflect.model": Setting("reflect_model", checks.text, vault_may_set=False),
+    "reflect.url": Setting("reflect_url", checks.url, vault_may_set=False),
+    "reflect.key_env": Setting("reflect_key_env", checks.variable, vault_may_set=False),
+    "reflect.deadline_seconds": Setting("reflect_deadline_seconds", checks.seconds(0.1, 3600), vault_may_set=False),
+    "reflect.run_deadline_seconds": Setting(
+        "reflect_run_deadline_seconds", checks.seconds(0.1, 86_400), vault_may_set=False
+    ),
     "embedding.provider": Setting(
         "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
     ),
@@ -112,7 +128,11 @@ SETTINGS: Mapping[str, Setting] = {
 
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
-    **{f"MEMORY_{key.replace('.', '_').upper()}": key for key in SETTINGS if key.startswith(("embedding.", "rerank."))},
+    **{
+        f"MEMORY_{key.replace('.', '_').upper()}": key
+        for key, setting in SETTINGS.items()
+        if key.startswith(("embedding.", "rerank.", "reflect.")) and not setting.vault_may_set
+    },
 }
 """Environment variables that set a key; they beat both files."""
 
@@ -187,29 +207,43 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
     """Settings that are good by themselves and not together."""
     yield from (Problem("settings", what) for what in _incomplete(values))
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
-    asks = [name for name in ("embedding", "rerank") if values.get(f"{name}_provider") == "ollama"]
+    asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
     if host and any(not values.get(f"{name}_url") for name in asks):
         try:
             checks.url(host)
         except ValueError as error:
             yield Problem(ENVIRONMENT, f"$OLLAMA_HOST {error}")
             return
-    ollama = values.get("embedding_provider") == "ollama"
-    split = checks.split(values.get("embedding_url") or (host if ollama else "") or "127.0.0.1")
-    if split and split.username and values.get("embedding_key_env"):
-        both = "the address has a password and `embedding.key_env` names a key, and the server takes only one"
-        yield Problem("settings", f"{both}: leave one of them out")
+    for name in ("embedding", "reflect"):
+        yield from (Problem("settings", what) for what in _address_at_odds(values, name, host))
+
+
+def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:
+    """What in the address of a model does not go together with its other settings."""
+    ollama = values.get(f"{name}_provider") == "ollama"
+    split = checks.split(values.get(f"{name}_url") or (host if ollama else "") or "127.0.0.1")
+    if split and split.username and values.get(f"{name}_key_env"):
+        both = f"the address has a password and `{name}.key_env` names a key, and the server takes only one"
+        yield f"{both}: leave one of them out"
     if split and split.query and ollama:
-        yield Problem("settings", "`embedding.url` has a `?`, which Ollama does not know: leave it out")
+        yield f"`{name}.url` has a `?`, which Ollama does not know: leave it out"
 
 
 def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
     """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
-    if values.get("embedding_provider") == "openai":
-        yield from (f"`embedding.{name}` must be set for the provider openai" for name in ("url", "model")
-                    if not values.get(f"embedding_{name}"))  # fmt: skip
-    if values.get("rerank_provider") == "ollama" and not values.get("rerank_model"):
-        yield "`rerank.model` must be set for the provider ollama"
+    for table, name, providers in _MUST_BE_NAMED:
+        provider = values.get(f"{table}_provider")
+        if provider in providers and not values.get(f"{table}_{name}"):
+            yield f"`{table}.{name}` must be set for the provider {provider}"
+
+
+_MUST_BE_NAMED = (
+    ("embedding", "url", ("openai",)),
+    ("embedding", "model", ("openai",)),
+    ("rerank", "model", ("ollama",)),
+    ("reflect", "url", ("openai",)),
+    ("reflect", "model", ("ollama", "openai", "anthropic")),
+)
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
