@@ -18,7 +18,7 @@ from vault_memory.reflect.model import Fact
 SHOWN_CHARACTERS = 600
 """Of a fact the model sees so much."""
 
-SHOWN_TOKENS = 6000
+SHOWN_TOKENS = 4500
 """Of all facts together so much, estimated: a small model's context holds it with the answer."""
 
 ALIKE = 0.8
@@ -52,6 +52,8 @@ class About:
     aliases: tuple[str, ...] = ()
     limits: Limits = USUAL
 
+
+SUMMARY = About()
 
 FORM: Mapping[str, Any] = {
     "type": "object",
