@@ -44,6 +44,8 @@ _UNITS = {word: value for value, word in enumerate(_TO_TWENTY.split())}
 _TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _COUNTS = _UNITS | _TENS | {"twice": 2, "thrice": 3}
 _TIMES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_TO_TWELFTH = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_NTH = {word: f"{n}{ordinal(n)}" for n, word in enumerate(_TO_TWELFTH.split(), 1)}
 _LITERAL = frozenset({"half", "halves", "dozens", "hundreds", "thousands", "millions", "billions"})
 _SUFFIXES = {"k": 1000, "M": 10**6, "bn": 10**9}
 _ORDINAL = frozenset({"st", "nd", "rd", "th"})
@@ -147,7 +149,9 @@ def _stem(word: str) -> str:
 
 
 def _opens(piece: _Piece) -> bool:
-    return piece.word.partition("'")[0] in FUNCTION_WORDS - _MAY_BE_NAMES
+    """Whether a word has its capital from the sentence that it begins, or is no name but a number."""
+    word = piece.word.partition("'")[0]
+    return word in _COUNTS or word in _TIMES or word in _NTH or word in FUNCTION_WORDS - _MAY_BE_NAMES
 
 
 # --- dates -----------------------------------------------------------------------------------------------------------
@@ -247,6 +251,8 @@ def _numbers(pieces: list[_Piece], text: str) -> Iterator[Decimal | str]:
         value = _value(piece)
         if isinstance(value, Decimal):
             after = pieces[at] if at < len(pieces) and _joined(text, piece, pieces[at]) else None
+            if after and (piece.word, after.word) in _NO_NUMBER:
+                continue
             if after and value in _TENS_AND_TWENTY and 0 < _UNITS.get(after.word, 0) < 10:
                 value, at = value + _UNITS[after.word], at + 1
             elif after and after.word in _TIMES:
@@ -254,6 +260,8 @@ def _numbers(pieces: list[_Piece], text: str) -> Iterator[Decimal | str]:
             yield value
         elif value is not None:
             yield value
+        elif piece.word in _NTH:
+            yield _NTH[piece.word]
         elif piece.word in _TIMES:
             yield Decimal(_TIMES[piece.word])
         elif piece.word in _LITERAL or (not piece.is_name and any(c.isdigit() for c in piece.text)):
@@ -270,6 +278,7 @@ def _uncounted(said: Stated, known: list[Stated]) -> Iterator[str]:
         yield f"the number {shown[:40]} is in none of the facts it cites"
 
 
+_NO_NUMBER = (("one", "of"), ("one", "another"))
 _TENS_AND_TWENTY = frozenset(Decimal(value) for value in (20, *_TENS.values()))
 
 
