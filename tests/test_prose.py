@@ -32,6 +32,7 @@ FACTS = {
     5: "2025-11-20: 田中さんは東京に住む。",
     6: "Cleo paid 40% of the rent, twenty-five dollars, on the 3rd.",
     7: "2025-10-04: Dr. Ida Holm met iOS people from R2 Labs.",
+    8: "Set `rope.length` by hand in boat.toml.",
 }
 ABOUT = About(aliases=("Addie",))
 
@@ -66,6 +67,7 @@ def wrong(text: str, *facts: int) -> list[str]:
         ("They met Dr. Ida Holm on 4 October.", (7,)),
         ("It's Ada who prefers short replies.", (1,)),
         ("Three lamps she bought with Ben.", (2,)),
+        ("The rope.length in boat.toml was set by hand.", (8,)),
         ("She bought one of three lamps for a price with Ben.", (2,)),
     ],
 )
@@ -95,6 +97,7 @@ def test_a_sentence_that_stands_in_its_facts_is_accepted(text: str, facts: tuple
         ("Bought three lamps for half of €1,500.", (2,), "the number half"),
         ("Bought three lamps for $1,500 with Ben.", (2,), "the sign $"),
         ("Cleo paid 40 euros of the rent.", (6,), "the sign €"),
+        ("Ada prefers short replies on ferry.example there.", (1,), "“ferry.example” is in none"),
         ("The Otter project moves to v2.2.", (4,), "the number v2.2"),
         ("The Otter project moves at 14:31.", (4,), "the number 14:31"),
         ("The Otter project moves for 2.5 users.", (4,), "the number 2.5"),
@@ -137,11 +140,11 @@ def test_who_cites_everything_cites_nothing() -> None:
 # --- dates and numbers in any usual form -----------------------------------------------------------------------------
 
 FORMS = (
-    lambda d: f"{d:%-d %B %Y}",
+    lambda d: f"{d.day} {d:%B} {d.year}",
     lambda d: f"{d.day}{ordinal(d.day)} of {d:%B}",
-    lambda d: f"{d:%B %-d}, {d.year}",
-    lambda d: f"{d:%-d %b} {d.year}",
-    lambda d: f"{d:%b %-d}",
+    lambda d: f"{d:%B} {d.day}, {d.year}",
+    lambda d: f"{d.day} {d:%b} {d.year}",
+    lambda d: f"{d:%b} {d.day}",
     lambda d: d.isoformat(),
     lambda d: f"{d.day}.{d.month}.{d.year}",
     lambda d: f"{d:%Y/%m/%d}",
@@ -266,7 +269,6 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
         ("Mended oars http://oars there.", "link"),
         ("Mended oars //oars there.", "link"),
         ("Mended oars javascript:oars there.", "link"),
-        ("Mended oars at oars.example there.", "link"),
         ("mended oars there.", "begin like a sentence"),
         ("Mended oars oars oars there.", "repeats itself"),
         ("Mended the oars and mended the oars and mended the oars.", "repeats itself"),
@@ -374,3 +376,21 @@ def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
 )  # fmt: skip
 def test_a_fact_is_told_with_its_day(day: date | None, occurred: Span | None, expected: str) -> None:
     assert told(Fact(1, "world", "Mended\n <oars>", "a.md", 1, day, occurred)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Met [[Ben Lowe|Ben]] and @Ida at [[Tarn]].", "Met Ben and Ida at Tarn."),
+        (
+            "Read **the** `oar_book.md`, [here](https://x.example/a) ==now== #todo",
+            "Read the oar_book.md, here now todo",
+        ),
+        ("Wrote to a@x.example about HO-212 and C#.", "Wrote to a@x.example about HO-212 and C#."),
+    ],
+)
+def test_a_fact_is_told_without_marks_that_a_model_would_copy(text: str, expected: str) -> None:
+    assert told(Fact(1, "world", text, "a.md", 1, None)) == expected
+    assert (
+        told(Fact(1, "world", text, "a.md", 1, date(2025, 1, 2)), ("Ada", "Ben")) == f"2025-01-02: Ada, Ben: {expected}"
+    )

@@ -40,6 +40,8 @@ _TO_TWENTY = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty
 """
+_DOTTED = re.compile(r"[\w-]+(?:\.[^\W\d_][\w-]+)+")
+"""The name of a file, of a setting, of a host."""
 _UNITS = {word: value for value, word in enumerate(_TO_TWENTY.split())}
 _TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _COUNTS = _UNITS | _TENS | {"twice": 2, "thrice": 3}
@@ -131,6 +133,8 @@ def ungrounded(sentence: str, facts: Iterable[Stated], subject: Stated) -> Itera
     yield from _unnamed(said, known)
     signs = frozenset().union(*(one.signs for one in known))
     yield from (f"the sign {sign} is in none of the facts it cites" for sign in sorted(said.signs - signs))
+    dotted = [word for word in _DOTTED.findall(said.text) if not any(word in one.text for one in known)]
+    yield from (f"“{word[:40]}” is in none of the facts it cites" for word in dotted)
     yield from _denied(sentence, [one.text for one in cited])
     if shared(said, known) < _SHARE:
         yield "too few of its words are words of the facts it cites"

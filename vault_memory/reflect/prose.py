@@ -90,12 +90,22 @@ together at most {limits.total}.
 If `corrections` are there, an earlier answer was refused for these reasons: do better."""
 
 
-def told(fact: Fact) -> str:
-    """A fact as a model is to read it: its day, when it happened if that is another, its words."""
+def told(fact: Fact, names: Sequence[str] = ()) -> str:
+    """A fact as a model is to read it: its day, when it happened if that is another, whom it is about, its words.
+
+    `names` are for a page with facts about several. Marks of Markdown are left out: a model would copy them.
+    """
+    text = ": ".join(filter(None, (", ".join(names), _unmarked(plain(fact.text)))))
     day = fact.day.isoformat() if fact.day else ""
     happened = fact.occurred.isoformat() if fact.occurred else ""
     when = f"{day} (happened {happened})" if day and happened not in ("", day) else day or happened
-    return f"{when}: {plain(fact.text)}" if when else plain(fact.text)
+    return f"{when}: {text}" if when else text
+
+
+def _unmarked(text: str) -> str:
+    text = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", text)
+    text = re.sub(r"!?\[([^\[\]]*)\]\([^()\s]*\)", r"\1", text)
+    return re.sub(r"[*`]|~~|==|(?<!\w)[@#](?=\w)|(?<!\w)_|_(?!\w)", "", text)
 
 
 def shown(facts: Sequence[str]) -> dict[int, str]:
@@ -179,7 +189,6 @@ _MARKS = (
     (r".*(?:(?<!\w)_|_(?!\w)|~~|==|::|%%|\$(?!\d)|---)", "it has a sign of Markdown"),
     (r".*(?:<(?! ?\d)|>(?! ?\d)|&#?\w{1,31};)", "it has a sign of HTML"),
     (r".*(?:\w:/|//|\bwww\.|\bmailto:|\b(?:javascript|data|file|obsidian):\S)", "it has a link"),
-    (r".*\b[\w-]+\.[^\W\d_]{2,}\b", "it has a link or the name of a file"),
 )
 _LETTERS = ("L", "N")
 _NEVER = ("C", "Zl", "Zp")
