@@ -1,9 +1,10 @@
-"""Owns a small model server for tests: real HTTP on a real port, Ollama's protocol and OpenAI's embeddings.
+"""Owns a small model server for tests: real HTTP on a real port, the protocols of Ollama, OpenAI and Anthropic.
 
 Vectors are bags of words: a word's place is found by counting its letters, so that texts with the same words are near
 each other in any process. What goes wrong on real servers can be switched on.
 """
 
+import gzip
 import json
 import math
 import re
@@ -53,6 +54,14 @@ class Trouble:
     """The status and body that a request for the vectors of these texts is refused with, or None."""
     reply: Callable[[dict[str, Any]], str] | None = None
     """Makes the chat model's answer from the request."""
+    unknown: tuple[str, ...] = ()
+    """Keys of a request for a chat that are refused, as servers do that do not know them."""
+    piece_delay_seconds: float = 0.0
+    """Answers come in pieces of 16 bytes, so far apart."""
+    endless: bool = False
+    """An answer never ends: text after text, until who asked has gone."""
+    packed: bool = False
+    """Answers are packed, whatever was asked for."""
 
 
 @dataclass
@@ -161,6 +170,8 @@ class _Handler(BaseHTTPRequestHandler):
             "/api/embed": self._embed,
             "/api/chat": self._chat,
             "/v1/embeddings": self._openai,
+            "/v1/chat/completions": self._completions,
+            "/v1/messages": self._anthropic,
         }.get(self.path.partition("?")[0])
         if not answer:
             self._send(404, "404 page not found")
@@ -178,8 +189,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.connection.close()
                 return True
             trouble.dies_after -= 1
-        if self.state.key and self.headers.get("authorization") != f"Bearer {self.state.key}":
-            said = self.headers.get("authorization")
+        said = self.headers.get("x-api-key") or self.headers.get("authorization")
+        if self.state.key and said not in (self.state.key, f"Bearer {self.state.key}"):
             self._send(
                 401, {"error": {"message": f"Incorrect API key provided: {said}", "type": "invalid_request_error"}}
             )
@@ -250,7 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._model(body):
             return
         reply = self.state.trouble.reply
-        text = reply(body) if reply else judged_by_words(body)
+        text = reply(body) if reply else sensible(body)
         base = {"model": body["model"], "created_at": "2025-12-01T09:00:00.000000Z"}
         if body.get("stream", True):
             parts = [text[i : i + 20] for i in range(0, len(text), 20)]
@@ -261,6 +272,33 @@ class _Handler(BaseHTTPRequestHandler):
             message = {"role": "assistant", "content": text}
             self._send(200, {**base, "message": message, "done": True, "done_reason": "stop"})
 
+    def _said(self, body: dict[str, Any]) -> str | None:
+        """What the model says; None when a refusal was sent."""
+        if not self._model(body):
+            return None
+        if unknown := [key for key in self.state.trouble.unknown if key in body]:
+            self._send(400, {"error": {"message": f"Unsupported parameter: '{unknown[0]}' is not supported."}})
+            return None
+        return (self.state.trouble.reply or sensible)(body)
+
+    def _completions(self, body: dict[str, Any]) -> None:
+        text = self._said(body)
+        if text is not None:
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            self._send(200, {"id": "chatcmpl-1", "object": "chat.completion", "model": body["model"],
+                             "choices": [choice], "usage": {"total_tokens": 1}})  # fmt: skip
+
+    def _anthropic(self, body: dict[str, Any]) -> None:
+        text = self._said(body)
+        if text is None:
+            return
+        try:
+            part = {"type": "tool_use", "id": "toolu_1", "name": body["tool_choice"]["name"], "input": json.loads(text)}
+        except ValueError:
+            part = {"type": "text", "text": text}
+        self._send(200, {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"],
+                         "content": [part], "stop_reason": "tool_use"})  # fmt: skip
+
     def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         data = (body if isinstance(body, str) else json.dumps(body)).encode()
         try:
@@ -269,11 +307,38 @@ class _Handler(BaseHTTPRequestHandler):
                 if value:
                     self.send_header(name, value)
             self.send_header("Content-Type", "application/json; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self._write(data)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True  # who asked has gone
+
+    def _write(self, data: bytes) -> None:
+        trouble = self.state.trouble
+        if trouble.packed:
+            data = gzip.compress(data)
+            self.send_header("Content-Encoding", "gzip")
+        if trouble.endless:
+            self.close_connection = True
+            self.end_headers()
+            while True:
+                self.wfile.write(b" and on and on" * 100)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        for at in range(0, len(data), 16 if trouble.piece_delay_seconds else len(data)):
+            time.sleep(trouble.piece_delay_seconds)
+            self.wfile.write(data[at : at + 16] if trouble.piece_delay_seconds else data)
+
+
+def sensible(body: dict[str, Any]) -> str:
+    """What a sensible model answers to whatever it was asked."""
+    return summed_up(body) if "facts" in json.loads(body["messages"][-1]["content"]) else judged_by_words(body)
+
+
+def summed_up(body: dict[str, Any]) -> str:
+    """A summary of the first facts in their own words."""
+    facts = json.loads(body["messages"][-1]["content"])["facts"][:2]
+    return json.dumps(
+        {"sentences": [{"text": fact["text"].partition(": ")[2], "facts": [fact["n"]]} for fact in facts]}
+    )
 
 
 def judged_by_words(body: dict[str, Any]) -> str:

@@ -232,6 +232,13 @@ def test_a_model_is_set_in_the_users_file_and_the_environment_beats_it(tmp_path:
         ("[embedding]\nbatch = 0", "whole number from 1"),
         ("[embedding]\nquery_deadline_seconds = true", "must be a number"),
         ('[rerank]\nprovider = "ollama"', "`rerank.model` must be set"),
+        ('[reflect]\nprovider = "gemini"', "must be one of off, ollama, openai, anthropic"),
+        ('[reflect]\nprovider = "ollama"', "`reflect.model` must be set for the provider ollama"),
+        ('[reflect]\nprovider = "openai"\nmodel = "m"', "`reflect.url` must be set"),
+        ('[reflect]\nprovider = "anthropic"', "`reflect.model` must be set for the provider anthropic"),
+        ('[reflect]\nkey_env = "sk-123 456"', "not the key itself"),
+        ("[reflect]\ndeadline_seconds = 0", "must be a number from 0.1"),
+        ('[reflect]\nrun_deadline_seconds = "long"', "must be a number from 0.1"),
     ],
 )
 def test_a_model_that_is_set_badly_is_reported(tmp_path: Path, text: str, said: str) -> None:
@@ -247,11 +254,21 @@ def test_a_variable_that_is_set_badly_is_reported(tmp_path: Path) -> None:
 
 def test_a_vault_sets_no_model(tmp_path: Path) -> None:
     (tmp_path / ".memory").mkdir()
-    lines = "".join(f"{key.partition('.')[2]} = 1\n" for key in SETTINGS if key.startswith("embedding."))
-    (tmp_path / ".memory/config.toml").write_text(f'[embedding]\n{lines}[rerank]\nprovider = "ollama"\n', "utf-8")
+    keys = [key for key in SETTINGS if key.startswith(("embedding.", "rerank.", "reflect.")) and key != "reflect.at"]
+    lines = [f"{key} = 1\n" for key in keys]
+    (tmp_path / ".memory/config.toml").write_text("".join(lines), "utf-8")
     found = user_of(tmp_path, "")
-    assert found.embedding_provider == "builtin" and found.rerank_provider == "off"
-    assert sum("a vault may not set it" in sentence for sentence in found.ignored) == 12
+    assert (found.embedding_provider, found.rerank_provider, found.reflect_provider) == ("builtin", "off", "off")
+    assert sum("a vault may not set it" in sentence for sentence in found.ignored) == len(keys) == 21
+
+
+def test_the_model_that_writes_is_set_like_the_others(tmp_path: Path) -> None:
+    found = user_of(
+        tmp_path, '[reflect]\nat = "04:00"\nprovider = "ollama"\nmodel = "llama3.2"\nrun_deadline_seconds = 90\n',
+        MEMORY_REFLECT_MODEL="qwen3", MEMORY_REFLECT_DEADLINE_SECONDS="2.5", MEMORY_REFLECT_AT="05:00",
+    )  # fmt: skip
+    assert (found.reflect_provider, found.reflect_model, found.reflect_at) == ("ollama", "qwen3", "04:00")
+    assert (found.reflect_deadline_seconds, found.reflect_run_deadline_seconds) == (2.5, 90.0)
 
 
 # --- addresses -------------------------------------------------------------------------------------------------------
@@ -263,7 +280,7 @@ BAD_ADDRESSES = [
 
 
 @pytest.mark.parametrize("url", BAD_ADDRESSES)
-@pytest.mark.parametrize("table", ["embedding", "rerank"])
+@pytest.mark.parametrize("table", ["embedding", "rerank", "reflect"])
 def test_an_address_that_is_none_is_a_usage_error(home: Home, table: str, url: str) -> None:
     with pytest.raises(UsageError, match=rf"`{table}\.url` must be an address"):
         home.load(user=f'[{table}]\nurl = "{url}"\n')
@@ -272,7 +289,11 @@ def test_an_address_that_is_none_is_a_usage_error(home: Home, table: str, url: s
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "host:99999", "[::1", "::1"])
-@pytest.mark.parametrize("user", ['[embedding]\nprovider = "ollama"\n', '[rerank]\nprovider = "ollama"\nmodel = "m"\n'])
+@pytest.mark.parametrize(
+    "user",
+    ['[embedding]\nprovider = "ollama"\n', '[rerank]\nprovider = "ollama"\nmodel = "m"\n',
+     '[reflect]\nprovider = "ollama"\nmodel = "m"\n'],
+)  # fmt: skip
 def test_ollama_host_is_looked_at_where_it_is_used(home: Home, user: str, url: str) -> None:
     assert home.load(OLLAMA_HOST=url).embedding_provider == "builtin"
     with pytest.raises(UsageError, match=r"\$OLLAMA_HOST must be an address"):
@@ -297,9 +318,17 @@ def test_a_password_in_the_address_and_a_key_are_one_too_many(home: Home) -> Non
         home.load('[embedding]\nprovider = "ollama"\nkey_env = "KEY"\n', OLLAMA_HOST="http://me:pw@h")
 
 
-def test_a_query_in_an_address_is_for_openai_only(home: Home) -> None:
-    with pytest.raises(UsageError, match=r"`embedding\.url`.*`\?`"):
-        home.load(user='[embedding]\nprovider = "ollama"\nurl = "http://h/?a=1"\n')
+def test_a_password_and_a_key_are_one_too_many_for_the_model_that_writes_too(home: Home) -> None:
+    user = '[reflect]\nprovider = "openai"\nmodel = "m"\nurl = "https://me:pw-hidden@h/v1"\nkey_env = "KEY"\n'
+    with pytest.raises(UsageError, match="the server takes only one") as error:
+        home.load(user=user)
+    assert "`reflect.key_env`" in str(error.value) and "pw-hidden" not in str(error.value)
+
+
+@pytest.mark.parametrize("table", ["embedding", "reflect"])
+def test_a_query_in_an_address_is_for_openai_only(home: Home, table: str) -> None:
+    with pytest.raises(UsageError, match=rf"`{table}\.url`.*`\?`"):
+        home.load(user=f'[{table}]\nprovider = "ollama"\nmodel = "m"\nurl = "http://h/?a=1"\n')
 
 
 @pytest.mark.parametrize("text", ["03:30", "23:59", ""])

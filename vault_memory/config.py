@@ -1,24 +1,21 @@
 """Owns the settings: file, environment and flags become one frozen Config; every problem is reported at once.
 
-It knows where settings come from and which of them a vault may set; it does not read notes.
+It knows where settings come from and which of them a vault may set; it does not read notes. What a value may be says
+`checks`.
 Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or programs is taken from the user's own
 file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
 """
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from vault_memory import folders
+from vault_memory import checks, folders
 from vault_memory.choices import PRESETS
 from vault_memory.errors import UsageError, VaultError
-
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
 
 ENVIRONMENT = "environment"
 
@@ -58,6 +55,12 @@ class Config:
     rerank_url: str = ""
     rerank_deadline_seconds: float = 5.0
     reflect_at: str = "03:30"
+    reflect_provider: str = "off"
+    reflect_model: str = ""
+    reflect_url: str = ""
+    reflect_key_env: str = ""
+    reflect_deadline_seconds: float = 60.0
+    reflect_run_deadline_seconds: float = 600.0
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -78,134 +81,58 @@ class Setting(NamedTuple):
     vault_may_set: bool = True
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - a TOML value can be anything
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be text in quotes")
-    return value
-
-
-def _path(value: Any) -> Path:  # noqa: ANN401
-    return Path(_text(value)).expanduser().absolute()
-
-
-def _flag(value: Any) -> bool:  # noqa: ANN401
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("must be a list of texts")
-    return tuple(value)
-
-
-def _between(low: int, high: int) -> Callable[[Any], int]:
-    def check(value: Any) -> int:  # noqa: ANN401
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return value
-
-    return check
-
-
-def _seconds(low: float, high: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:  # noqa: ANN401
-        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"must be a number from {low:g} to {high:g}")
-        return float(value)
-
-    return check
-
-
-def _one_of(*allowed: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:  # noqa: ANN401
-        if value not in allowed:
-            raise ValueError(f"must be one of {', '.join(allowed)}")
-        return str(value)
-
-    return check
-
-
-def _prefix(value: Any) -> str:  # noqa: ANN401
-    if not isinstance(value, str):
-        raise ValueError("must be text in quotes")
-    return value
-
-
-def _time(value: Any) -> str:  # noqa: ANN401
-    from vault_memory.schedule import clock
-
-    clock(value if isinstance(value, str) else "?")
-    return str(value)
-
-
-def _url(value: Any) -> str:  # noqa: ANN401
-    text = _text(value)
-    split = _split(text)
-    if split is None or any(c.isspace() for c in text):
-        raise ValueError("must be an address such as http://127.0.0.1:11434")
-    return text
-
-
-def _split(text: str) -> "SplitResult | None":
-    """The parts of an address, with or without `http://` before it; None where it is none."""
-    from urllib.parse import urlsplit
-
-    bare = "://" not in text
-    try:
-        split = urlsplit(f"http://{text}" if bare else text)
-        port = split.port  # raises ValueError for what is no port
-    except ValueError:
-        return None
-    # `:56789` is that port of this computer, as Ollama reads it.
-    named = bool(split.hostname) or (bare and port is not None)
-    return split if named and port != 0 and split.scheme in ("http", "https") else None
-
-
-def _variable(value: Any) -> str:  # noqa: ANN401
-    # A key pasted here by mistake would be shown wherever the variable is named.
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value):
-        raise ValueError("must be the name of an environment variable, not the key itself")
-    return value
-
-
 SETTINGS: Mapping[str, Setting] = {
-    "vault": Setting("vault", _path, vault_may_set=False),
-    "vault.path": Setting("vault", _path, vault_may_set=False),  # the same, beside a table [vault]
-    "index.path": Setting("index_path", _path, vault_may_set=False),
-    "vault.daily_folder": Setting("daily_folder", _text),
-    "vault.daily_format": Setting("daily_format", _text),
-    "vault.ignore": Setting("ignore", _texts),
-    "chunk.tokens": Setting("chunk_tokens", _between(50, 8000)),
-    "chunk.overlap": Setting("chunk_overlap", _between(0, 4000)),
-    "recall.k": Setting("recall_k", _between(1, 1000)),
-    "recall.budget": Setting("recall_budget", _between(1, 1_000_000)),
-    "recall.preset": Setting("recall_preset", _one_of(*PRESETS)),
-    "recall.journal": Setting("journal", _flag),
-    "reflect.at": Setting("reflect_at", _time),
-    "embedding.provider": Setting("embedding_provider", _one_of("builtin", "ollama", "openai"), vault_may_set=False),
-    "embedding.model": Setting("embedding_model", _text, vault_may_set=False),
-    "embedding.url": Setting("embedding_url", _url, vault_may_set=False),
-    "embedding.key_env": Setting("embedding_key_env", _variable, vault_may_set=False),
-    "embedding.batch": Setting("embedding_batch", _between(1, 2048), vault_may_set=False),
-    "embedding.timeout_seconds": Setting("embedding_timeout_seconds", _seconds(0.1, 3600), vault_may_set=False),
-    "embedding.query_deadline_seconds": Setting(
-        "embedding_query_deadline_seconds", _seconds(0.01, 60), vault_may_set=False
+    "vault": Setting("vault", checks.path, vault_may_set=False),
+    "vault.path": Setting("vault", checks.path, vault_may_set=False),  # the same, beside a table [vault]
+    "index.path": Setting("index_path", checks.path, vault_may_set=False),
+    "vault.daily_folder": Setting("daily_folder", checks.text),
+    "vault.daily_format": Setting("daily_format", checks.text),
+    "vault.ignore": Setting("ignore", checks.texts),
+    "chunk.tokens": Setting("chunk_tokens", checks.between(50, 8000)),
+    "chunk.overlap": Setting("chunk_overlap", checks.between(0, 4000)),
+    "recall.k": Setting("recall_k", checks.between(1, 1000)),
+    "recall.budget": Setting("recall_budget", checks.between(1, 1_000_000)),
+    "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
+    "recall.journal": Setting("journal", checks.flag),
+    "reflect.at": Setting("reflect_at", checks.time_of_day),
+    "reflect.provider": Setting(
+        "reflect_provider", checks.one_of("off", "ollama", "openai", "anthropic"), vault_may_set=False
     ),
-    "embedding.keep_alive": Setting("embedding_keep_alive", _text, vault_may_set=False),
-    "embedding.query_prefix": Setting("embedding_query_prefix", _prefix, vault_may_set=False),
-    "embedding.document_prefix": Setting("embedding_document_prefix", _prefix, vault_may_set=False),
-    "embedding.context_tokens": Setting("embedding_context_tokens", _between(16, 1_000_000), vault_may_set=False),
-    "rerank.provider": Setting("rerank_provider", _one_of("off", "ollama"), vault_may_set=False),
-    "rerank.model": Setting("rerank_model", _text, vault_may_set=False),
-    "rerank.url": Setting("rerank_url", _url, vault_may_set=False),
-    "rerank.deadline_seconds": Setting("rerank_deadline_seconds", _seconds(0.1, 600), vault_may_set=False),
+    "reflect.model": Setting("reflect_model", checks.text, vault_may_set=False),
+    "reflect.url": Setting("reflect_url", checks.url, vault_may_set=False),
+    "reflect.key_env": Setting("reflect_key_env", checks.variable, vault_may_set=False),
+    "reflect.deadline_seconds": Setting("reflect_deadline_seconds", checks.seconds(0.1, 3600), vault_may_set=False),
+    "reflect.run_deadline_seconds": Setting(
+        "reflect_run_deadline_seconds", checks.seconds(0.1, 86_400), vault_may_set=False
+    ),
+    "embedding.provider": Setting(
+        "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
+    ),
+    "embedding.model": Setting("embedding_model", checks.text, vault_may_set=False),
+    "embedding.url": Setting("embedding_url", checks.url, vault_may_set=False),
+    "embedding.key_env": Setting("embedding_key_env", checks.variable, vault_may_set=False),
+    "embedding.batch": Setting("embedding_batch", checks.between(1, 2048), vault_may_set=False),
+    "embedding.timeout_seconds": Setting("embedding_timeout_seconds", checks.seconds(0.1, 3600), vault_may_set=False),
+    "embedding.query_deadline_seconds": Setting(
+        "embedding_query_deadline_seconds", checks.seconds(0.01, 60), vault_may_set=False
+    ),
+    "embedding.keep_alive": Setting("embedding_keep_alive", checks.text, vault_may_set=False),
+    "embedding.query_prefix": Setting("embedding_query_prefix", checks.prefix, vault_may_set=False),
+    "embedding.document_prefix": Setting("embedding_document_prefix", checks.prefix, vault_may_set=False),
+    "embedding.context_tokens": Setting("embedding_context_tokens", checks.between(16, 1_000_000), vault_may_set=False),
+    "rerank.provider": Setting("rerank_provider", checks.one_of("off", "ollama"), vault_may_set=False),
+    "rerank.model": Setting("rerank_model", checks.text, vault_may_set=False),
+    "rerank.url": Setting("rerank_url", checks.url, vault_may_set=False),
+    "rerank.deadline_seconds": Setting("rerank_deadline_seconds", checks.seconds(0.1, 600), vault_may_set=False),
 }
 
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
-    **{f"MEMORY_{key.replace('.', '_').upper()}": key for key in SETTINGS if key.startswith(("embedding.", "rerank."))},
+    **{
+        f"MEMORY_{key.replace('.', '_').upper()}": key
+        for key, setting in SETTINGS.items()
+        if key.startswith(("embedding.", "rerank.", "reflect.")) and not setting.vault_may_set
+    },
 }
 """Environment variables that set a key; they beat both files."""
 
@@ -280,29 +207,43 @@ def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[
     """Settings that are good by themselves and not together."""
     yield from (Problem("settings", what) for what in _incomplete(values))
     host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
-    asks = [name for name in ("embedding", "rerank") if values.get(f"{name}_provider") == "ollama"]
+    asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
     if host and any(not values.get(f"{name}_url") for name in asks):
         try:
-            _url(host)
+            checks.url(host)
         except ValueError as error:
             yield Problem(ENVIRONMENT, f"$OLLAMA_HOST {error}")
             return
-    ollama = values.get("embedding_provider") == "ollama"
-    split = _split(values.get("embedding_url") or (host if ollama else "") or "127.0.0.1")
-    if split and split.username and values.get("embedding_key_env"):
-        both = "the address has a password and `embedding.key_env` names a key, and the server takes only one"
-        yield Problem("settings", f"{both}: leave one of them out")
+    for name in ("embedding", "reflect"):
+        yield from (Problem("settings", what) for what in _address_at_odds(values, name, host))
+
+
+def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:
+    """What in the address of a model does not go together with its other settings."""
+    ollama = values.get(f"{name}_provider") == "ollama"
+    split = checks.split(values.get(f"{name}_url") or (host if ollama else "") or "127.0.0.1")
+    if split and split.username and values.get(f"{name}_key_env"):
+        both = f"the address has a password and `{name}.key_env` names a key, and the server takes only one"
+        yield f"{both}: leave one of them out"
     if split and split.query and ollama:
-        yield Problem("settings", "`embedding.url` has a `?`, which Ollama does not know: leave it out")
+        yield f"`{name}.url` has a `?`, which Ollama does not know: leave it out"
 
 
 def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
     """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
-    if values.get("embedding_provider") == "openai":
-        yield from (f"`embedding.{name}` must be set for the provider openai" for name in ("url", "model")
-                    if not values.get(f"embedding_{name}"))  # fmt: skip
-    if values.get("rerank_provider") == "ollama" and not values.get("rerank_model"):
-        yield "`rerank.model` must be set for the provider ollama"
+    for table, name, providers in _MUST_BE_NAMED:
+        provider = values.get(f"{table}_provider")
+        if provider in providers and not values.get(f"{table}_{name}"):
+            yield f"`{table}.{name}` must be set for the provider {provider}"
+
+
+_MUST_BE_NAMED = (
+    ("embedding", "url", ("openai",)),
+    ("embedding", "model", ("openai",)),
+    ("rerank", "model", ("ollama",)),
+    ("reflect", "url", ("openai",)),
+    ("reflect", "model", ("ollama", "openai", "anthropic")),
+)
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:

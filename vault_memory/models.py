@@ -7,6 +7,9 @@ from urllib.parse import unquote, urlsplit
 
 from vault_memory.config import Config
 
+ANTHROPIC_URL = "https://api.anthropic.com"
+ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
+
 OLLAMA_MODEL = "nomic-embed-text"
 OLLAMA_PORT = 11434
 
@@ -81,6 +84,39 @@ class Endpoint(NamedTuple):
     def where(self) -> str:
         """The server for people: `ollama at 127.0.0.1:11434`."""
         return f"{self.provider} at {self.address.shown}"
+
+
+class ChatEndpoint(NamedTuple):
+    """The configured model that writes: where it is, what it is called, which variable holds its key."""
+
+    provider: str
+    model: str
+    address: Address
+    key_env: str
+    needs_key: bool
+    """Whether a key must be there before anything is asked."""
+
+    @property
+    def method(self) -> str:
+        """How a page says who wrote its summary: `ollama/llama3.2`."""
+        return f"{self.provider}/{' '.join(self.model.removesuffix(':latest').split())}"
+
+    @property
+    def where(self) -> str:
+        """The server for people: `ollama at 127.0.0.1:11434`."""
+        return f"{self.provider} at {self.address.shown}"
+
+
+def chat_endpoint(config: Config, environ: Mapping[str, str]) -> ChatEndpoint | None:
+    """The model that is configured to write, or None."""
+    provider, url, key_env = config.reflect_provider, config.reflect_url, config.reflect_key_env
+    if provider == "off":
+        return None
+    # Another address than Anthropic's own may be a gateway on this computer that wants no key.
+    needs_key = bool(key_env) or (provider == "anthropic" and not url)
+    to = ollama_address(url, environ) if provider == "ollama" else address(url or ANTHROPIC_URL, None)
+    usual = {"anthropic": ANTHROPIC_KEY, "ollama": "OLLAMA_API_KEY"}.get(provider, "")
+    return ChatEndpoint(provider, config.reflect_model, to, key_env or usual, needs_key)
 
 
 def endpoint(config: Config, environ: Mapping[str, str]) -> Endpoint | None:

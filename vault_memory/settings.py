@@ -112,7 +112,7 @@ def _variables_of(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _are_alike(config: Config, others: Mapping[str, str]) -> bool:
     named = ["TZ"]
-    if "ollama" in (config.embedding_provider, config.rerank_provider):
+    if "ollama" in (config.embedding_provider, config.rerank_provider, config.reflect_provider):
         named.append("OLLAMA_HOST")
     if any(others.get(name) != os.environ.get(name) for name in named):
         return False

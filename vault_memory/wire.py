@@ -74,23 +74,14 @@ class OllamaServer:
         self.spoken = Spoken(
             f"ollama at {address.shown}", model, seconds, f"Get it with `ollama pull {model}`{other}.",
             f"Start it with `ollama serve`, check `{setting}.url` and $OLLAMA_HOST,{other}.",
-            _secrets(address, key),
+            secrets(address, key),
         )  # fmt: skip
         self._made: ollama.Client | None = None
 
     @property
     def _client(self) -> "ollama.Client":
         if self._made is None:
-            try:
-                import ollama
-            except ImportError as error:
-                raise RemoteError(
-                    f"the package ollama is missing ({error})", "Install it: pip install ollama"
-                ) from None
-            self._made = ollama.Client(
-                host=self._address.url, timeout=self._seconds, headers=_bearer(self._key),
-                **_connection(self._address),
-            )  # fmt: skip
+            self._made = ollama_client(self._address, self._key, timeout=self._seconds)
         return self._made
 
     def ready(self) -> None:
@@ -131,6 +122,15 @@ class OllamaServer:
             self._made = None
 
 
+def ollama_client(address: Address, key: str, **more: Any) -> "ollama.Client":  # noqa: ANN401 - as httpx takes it
+    """A client of Ollama's package; `more` goes to the httpx client in it."""
+    try:
+        import ollama
+    except ImportError as error:
+        raise RemoteError(f"the package ollama is missing ({error})", "Install it: pip install ollama") from None
+    return ollama.Client(host=address.url, headers=bearer(key), **connection(address), **more)
+
+
 class OpenAIServer:
     """Any server that offers `POST …/embeddings` as OpenAI does."""
 
@@ -138,7 +138,7 @@ class OpenAIServer:
         self._endpoint, self._seconds, self._key = endpoint, seconds, key
         self.spoken = Spoken(
             endpoint.where, endpoint.model, seconds, "Check `embedding.model` and `embedding.url`.",
-            'Check `embedding.url`, or set `embedding.provider = "builtin"`.', _secrets(endpoint.address, key),
+            'Check `embedding.url`, or set `embedding.provider = "builtin"`.', secrets(endpoint.address, key),
         )  # fmt: skip
         self._made: httpx.Client | None = None
 
@@ -148,7 +148,7 @@ class OpenAIServer:
             import httpx
 
             address = self._endpoint.address
-            self._made = httpx.Client(timeout=self._seconds, headers=_bearer(self._key), **_connection(address))
+            self._made = httpx.Client(timeout=self._seconds, headers=bearer(self._key), **connection(address))
         return self._made
 
     def ready(self) -> None:
@@ -202,7 +202,7 @@ def mapped(spoken: Spoken) -> Iterator[None]:
         raise error(f"broke off ({spoken.plain(failed) or type(failed).__name__})", spoken.start, "away") from None
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as failed:
         raise error(f"cannot be asked ({spoken.plain(failed)})", spoken.start) from None
-    except (ValueError, TypeError, LookupError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise error("answered with something that cannot be read", "Is this the right address for it?") from None
 
 
@@ -240,11 +240,12 @@ def _wait(response: "httpx.Response") -> float:
     return min(float(text), LONGEST_WAIT_SECONDS) if re.fullmatch(r"\d+(\.\d+)?", text) else 0.0
 
 
-def _bearer(key: str) -> dict[str, str]:
+def bearer(key: str) -> dict[str, str]:
+    """The header that carries a key; none without one."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _connection(address: Address) -> dict[str, Any]:
+def connection(address: Address) -> dict[str, Any]:
     """No redirect is followed (it could carry notes and key elsewhere); no proxy stands before this computer."""
     return {
         "follow_redirects": False,
@@ -254,7 +255,8 @@ def _connection(address: Address) -> dict[str, Any]:
     }
 
 
-def _secrets(address: Address, key: str) -> tuple[str, ...]:
+def secrets(address: Address, key: str) -> tuple[str, ...]:
+    """What of an address and a key must be in no error."""
     password = address.credentials[1] if address.credentials else ""
     return tuple(secret for secret in (key, password) if secret)
 

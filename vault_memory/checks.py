@@ -1,0 +1,103 @@
+"""Owns what a setting's value may be: each check gives it back as the program uses it, or raises ValueError. Pure.
+
+The error says what it must be ("must be true or false"); whoever checks puts the name of the setting before it.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
+
+def text(value: Any) -> str:  # noqa: ANN401 - a TOML value can be anything
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("must be text in quotes")
+    return value
+
+
+def path(value: Any) -> Path:  # noqa: ANN401
+    return Path(text(value)).expanduser().absolute()
+
+
+def flag(value: Any) -> bool:  # noqa: ANN401
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of texts")
+    return tuple(value)
+
+
+def between(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:  # noqa: ANN401
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return value
+
+    return check
+
+
+def seconds(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:  # noqa: ANN401
+        if not isinstance(value, int | float) or isinstance(value, bool) or not low <= value <= high:
+            raise ValueError(f"must be a number from {low:g} to {high:g}")
+        return float(value)
+
+    return check
+
+
+def one_of(*allowed: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:  # noqa: ANN401
+        if value not in allowed:
+            raise ValueError(f"must be one of {', '.join(allowed)}")
+        return str(value)
+
+    return check
+
+
+def prefix(value: Any) -> str:  # noqa: ANN401
+    if not isinstance(value, str):
+        raise ValueError("must be text in quotes")
+    return value
+
+
+def time_of_day(value: Any) -> str:  # noqa: ANN401
+    from vault_memory.schedule import clock
+
+    clock(value if isinstance(value, str) else "?")
+    return str(value)
+
+
+def url(value: Any) -> str:  # noqa: ANN401
+    given = text(value)
+    if split(given) is None or any(c.isspace() for c in given):
+        raise ValueError("must be an address such as http://127.0.0.1:11434")
+    return given
+
+
+def split(address: str) -> "SplitResult | None":
+    """The parts of an address, with or without `http://` before it; None where it is none."""
+    from urllib.parse import urlsplit
+
+    bare = "://" not in address
+    try:
+        parts = urlsplit(f"http://{address}" if bare else address)
+        port = parts.port  # raises ValueError for what is no port
+    except ValueError:
+        return None
+    # `:56789` is that port of this computer, as Ollama reads it.
+    named = bool(parts.hostname) or (bare and port is not None)
+    return parts if named and port != 0 and parts.scheme in ("http", "https") else None
+
+
+def variable(value: Any) -> str:  # noqa: ANN401
+    # A key pasted here by mistake would be shown wherever the variable is named.
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value):
+        raise ValueError("must be the name of an environment variable, not the key itself")
+    return value
