@@ -6,13 +6,13 @@ share is written with its path, and shown without: `[[memory/2025-11-27|2025-11-
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from vault_memory.entities import link_name
 from vault_memory.reflect.model import Fact
 
-LINE_NUMBER = re.compile(r"(?<=\]\] )L\d+")
-"""The number of a cited line: a moved line alone is no reason to write a page."""
+LINE_NUMBER = re.compile(r"(?<=\]\] )L\d+(?:, L\d+)*")
+"""The numbers of cited lines: a moved line alone is no reason to write a page."""
 
 
 class Citations:
@@ -28,6 +28,10 @@ class Citations:
             name, bar, shown = target.partition("|")
             return f"[[{name}#^{fact.block_id}{bar}{shown}]]"
         return f"[[{target}]] L{fact.line}"
+
+    def several(self, facts: Sequence[Fact]) -> str:
+        """The citation of several facts of one note without block ids: `[[2025-11-27]] L12, L14`."""
+        return ", ".join((self.of(facts[0]), *(f"L{fact.line}" for fact in facts[1:])))
 
     def link(self, path: str) -> str:
         """A link to a whole note."""
