@@ -38,5 +38,8 @@ class Fact:
 
     @property
     def when(self) -> date | None:
-        """The day it belongs to in a timeline: when it happened, else when it was written down."""
-        return self.occurred.start if self.occurred else self.day
+        """The day it belongs to in a timeline: when it happened, else when it was written down.
+
+        An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
+        """
+        return self.occurred.start if self.occurred and self.kind != "opinion" else self.day
