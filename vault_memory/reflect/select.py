@@ -1,0 +1,231 @@
+"""Owns the choice of the facts that tell most in few tokens. Pure; it knows neither pages nor what a page says of them.
+
+Extractive selection as budgeted submodular maximisation (H. Lin and J. Bilmes, "A Class of Submodular Functions for
+Document Summarization", ACL 2011; the greedy rule with a scaled cost is of their NAACL 2010 paper). A fact covers
+concepts: the people and things it is about, the threads (stems that return in another of the facts), and the stretch of
+time it lies in. Coverage of a concept is worth `weight · (1 - 2^-n)`: the first fact about it takes half of that, the
+next a quarter, so that what is not told yet comes before what is told again. To that each fact brings what it is worth
+by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
+gain of earlier is not the best any more needs no second look.
+
+What stands aside from the formula: of two facts in nearly the same words only one is taken, and a superseded fact only
+after the one that took its place, where that is among the facts at all. The tier weighs so little that it decides only
+between facts that tell about as much.
+"""
+
+import heapq
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple
+
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.periods import period_of
+
+SCALE = 0.7
+"""The exponent of a fact's cost: at 1 the shortest facts win, at 0 the longest."""
+
+PERSON, TIME = "person", "time"
+
+Concept = str | tuple[str, str]
+"""What a fact covers: a stem as it is, or one of the two kinds with a slug or with the name of the days."""
+
+TIERS: Mapping[str, float] = {"core": 1.1, "working": 1.0, "peripheral": 0.9}
+
+WEEKS_FROM, MONTHS_FROM = 14, 100
+"""From so many days on the stretches of time to be covered are weeks, and then months; below, they are days."""
+
+_DECIDED = re.compile(
+    r"(?<!\byou )\b(?:decid(?:e|es|ed|ing)|decisions?|chose|chosen|agreed|settled on|opted for|(?:going|went) with"
+    r"|approved|granted|cancell?ed|postponed|called off)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Weigh:
+    """What facts are weighed by.
+
+    `stems` of a text, in order; `rarity` of a stem in the whole vault, from 0 for what says nothing to 1; `cost` of a
+    fact in tokens, at least 1. `focus` are the slugs that all the facts are about: they tell nothing here.
+    """
+
+    stems: Callable[[str], Sequence[str]]
+    rarity: Callable[[str], float]
+    cost: Callable[[Fact], int]
+    focus: frozenset[str] = frozenset()
+    people: float = 1.0
+    threads: float = 1.0
+    times: float = 2.0
+    worth: float = 5.0
+    decision: float = 2.5
+    inferred: float = 0.8
+    superseded: float = 0.5
+    ahead: float = 0.7
+    """What a plan for a later day counts: what came of it is told by another fact, if it came to anything."""
+    alike: float = 0.6
+    """Two facts that share more of their stems than this (Jaccard) say the same."""
+
+
+def chosen(facts: Sequence[Fact], budget: int, weigh: Weigh) -> list[Fact]:
+    """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
+    candidates = _candidates(facts, weigh)
+    weights = _weights(candidates, weigh)
+    telling = [one._replace(concepts=tuple(c for c in one.concepts if c in weights)) for one in candidates]
+    return [one.fact for one in _greedy(telling, _Coverage(weights), budget, weigh.alike)]
+
+
+def in_order(fact: Fact) -> tuple[date, str, int, int]:
+    """The order of a timeline: by day, note and line; what has no day comes last."""
+    return (fact.when or date.max, fact.path, fact.line, fact.key)
+
+
+def is_decided(text: str) -> bool:
+    """Whether a fact tells of a decision; what else is important, its importance says already (decay.py)."""
+    return _DECIDED.search(text) is not None
+
+
+# --- what there is to choose from ------------------------------------------------------------------------------------
+
+
+class _Candidate(NamedTuple):
+    """A fact, what it covers and how much of a mention it is; `waits_for` the key of what took its place."""
+
+    fact: Fact
+    stems: frozenset[str]
+    concepts: tuple[Concept, ...]
+    share: float
+    worth: float
+    cost: int
+    waits_for: int | None
+
+
+def _candidates(facts: Sequence[Fact], weigh: Weigh) -> list[_Candidate]:
+    """The facts as they are weighed, in the order of a timeline, which also decides ties."""
+    keys = {fact.key for fact in facts}
+    ordered = sorted(facts, key=in_order)
+    times = _times(ordered)
+    found = []
+    for fact in ordered:
+        stems = frozenset(weigh.stems(fact.text))
+        waits_for = fact.succeeded_by if fact.succeeded_by in keys and fact.succeeded_by != fact.key else None
+        share = _share(fact, waits_for is not None, weigh)
+        # Sorted, for a sum of floats depends on its order, and the order of a set on the process.
+        concepts = (*sorted(stems), *_people(fact, weigh), *times.get(fact.when, ()))
+        worth = share * _worth(fact, weigh)
+        found.append(_Candidate(fact, stems, concepts, share, worth, max(weigh.cost(fact), 1), waits_for))
+    return found
+
+
+def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
+    """How much of a mention a fact is: what is merely inferred, planned, passed or faded covers less."""
+    is_ahead = fact.when is not None and fact.day is not None and fact.when > fact.day
+    less = ((fact.is_inferred, weigh.inferred), (is_ahead, weigh.ahead), (is_superseded, weigh.superseded))
+    return TIERS.get(fact.tier, 1.0) * math.prod(share for applies, share in less if applies)
+
+
+def _worth(fact: Fact, weigh: Weigh) -> float:
+    """What a fact brings whatever else is taken."""
+    sure = 1.0 if fact.confidence is None else fact.confidence
+    return sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text))
+
+
+def _people(fact: Fact, weigh: Weigh) -> list[Concept]:
+    return [(PERSON, slug) for slug in dict.fromkeys(fact.about) if slug not in weigh.focus]
+
+
+def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:
+    """The stretch of time that is covered with each day: a day, a week or a month, by how long the facts go on."""
+    days = sorted({fact.when for fact in ordered if fact.when})
+    length = (days[-1] - days[0]).days if days else 0
+    if length < WEEKS_FROM:
+        return {day: [(TIME, day.isoformat())] for day in days}
+    kind = "month" if length >= MONTHS_FROM else "week"
+    return {day: [(TIME, period_of(day, kind).name)] for day in days}
+
+
+# --- what it is worth to tell of ------------------------------------------------------------------------------------
+
+
+def _weights(candidates: Sequence[_Candidate], weigh: Weigh) -> dict[Concept, float]:
+    """What covering each concept wholly is worth; one that is worth nothing is left out.
+
+    A stem that is part of a name is no thread beside the one it names.
+    """
+    counts = Counter(concept for candidate in candidates for concept in candidate.concepts)
+    slugs = {*weigh.focus, *(concept[1] for concept in counts if isinstance(concept, tuple) and concept[0] == PERSON)}
+    names = frozenset(stem for slug in slugs for stem in weigh.stems(slug.replace("-", " ")))
+    found: dict[Concept, float] = {}
+    for concept, count in counts.items():
+        if isinstance(concept, tuple):
+            found[concept] = weigh.people * (2 + math.log2(count)) if concept[0] == PERSON else weigh.times
+        elif count > 1 and _is_telling(concept) and concept not in names:
+            found[concept] = weigh.threads * math.log2(count) * weigh.rarity(concept) ** 2
+    return {concept: weight for concept, weight in found.items() if weight > 0}
+
+
+def _is_telling(stem: str) -> bool:
+    """Whether a stem may be a thread: letters alone and small numbers return by chance."""
+    return len(stem) > 2 or (len(stem) == 2 and not stem.isdigit()) or not stem.isascii()
+
+
+# --- the choice ------------------------------------------------------------------------------------------------------
+
+
+class _Coverage:
+    """What is left to be covered of each concept, and what one more fact would add."""
+
+    def __init__(self, weights: Mapping[Concept, float]) -> None:
+        self._left = dict(weights)
+
+    def rate(self, one: _Candidate) -> float:
+        """The gain of a fact for what it costs."""
+        left = sum(map(self._left.__getitem__, one.concepts))
+        return (left * (1 - math.exp2(-one.share)) + one.worth) / math.pow(one.cost, SCALE)
+
+    def add(self, one: _Candidate) -> None:
+        """Take what a fact covers from what is left to be covered."""
+        remains = math.exp2(-one.share)
+        for concept in one.concepts:
+            self._left[concept] *= remains
+
+
+def _greedy(candidates: Sequence[_Candidate], coverage: _Coverage, budget: int, alike: float) -> Iterator[_Candidate]:
+    """The candidates taken, in turn."""
+    taken: list[_Candidate] = []
+    waiting: dict[int, list[int]] = defaultdict(list)
+    heap: list[tuple[float, int]] = []
+    for at, one in enumerate(candidates):
+        if one.waits_for is None:
+            heap.append((-coverage.rate(one), at))
+        else:
+            waiting[one.waits_for].append(at)
+    heapq.heapify(heap)
+    while heap:
+        _, at = heapq.heappop(heap)
+        one = candidates[at]
+        if one.cost > budget:
+            continue  # for good: the budget only shrinks
+        now = (-coverage.rate(one), at)
+        if heap and now > heap[0]:
+            heapq.heappush(heap, now)
+            continue
+        if any(_says_the_same(one, other, alike) for other in taken):
+            continue
+        yield one
+        taken.append(one)
+        budget -= one.cost
+        coverage.add(one)
+        for other in waiting.pop(one.fact.key, ()):
+            heapq.heappush(heap, (-coverage.rate(candidates[other]), other))
+
+
+def _says_the_same(one: _Candidate, other: _Candidate, limit: float) -> bool:
+    """Whether two facts say the same in nearly the same words."""
+    if not one.stems or not other.stems:
+        return one.fact.key == other.fact.key
+    shared = len(one.stems & other.stems)
+    return shared > limit * (len(one.stems) + len(other.stems) - shared)
