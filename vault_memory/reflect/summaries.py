@@ -1,0 +1,194 @@
+"""Owns the text of a period's page: what a week, a month or a year was about, in words its facts already hold. Pure.
+
+Law 5: a page is selected from the facts dated in the period, cites the notes they stand in, and takes no text from
+other pages; those of finer periods are only linked. It has a limit of tokens, and is never more than a share of the
+facts it stands for; what does not fit is counted and said. Same facts, same bytes.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.periods import Period, finer, page_of
+from vault_memory.reflect.sections import Body, Context
+from vault_memory.reflect.select import Weigh, chosen, in_order
+
+LIMITS = {"week": 400, "month": 600, "year": 800}
+"""The most tokens a page has, by the kind of its period."""
+
+SHARE = 0.35
+"""A page has at most this share of the tokens of its facts."""
+
+FEWEST = 3
+"""Of fewer facts a summary is longer than they are."""
+
+FEWEST_LINES = 2
+"""What tells fewer facts is none."""
+
+CITATION_TOKENS = 14
+"""What a line of the page costs beside its text."""
+
+SPARE = 2
+"""So many times the limit is chosen: what is too long for the room that is left makes place for what is not."""
+
+FOLDED = 3
+"""How many notes the closing line links: less beside links to finer pages, one on a short page, none on a tiny one."""
+
+_FINER = {"month": "Weeks", "year": "Months"}
+
+
+class Draft(NamedTuple):
+    """A page's text as the lines of its block, and its flat properties; `cited` in the order of the citations."""
+
+    title: str
+    path: str
+    lines: tuple[str, ...]
+    properties: Mapping[str, str | int]
+    cited: tuple[Fact, ...]
+    folded: int
+    """How many of the period's facts are not told, only counted."""
+
+
+class TooLittle(NamedTuple):
+    """Why a period has no page, as a sentence."""
+
+    reason: str
+
+
+def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | TooLittle:
+    """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
+
+    Their order plays no part. Whoever makes many pages had better give each only its own facts and their successors.
+    """
+    inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
+    if len(inside) < FEWEST:
+        return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
+    body = Body(period, inside, context, _limit(period, inside, context))
+    frame = _frame(body)
+    taken = _fitted(body, frame, _standing(facts, period))
+    told = body.lines(taken)
+    if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
+        return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
+    cited = tuple(fact for _, told_of in told for fact in told_of)
+    lines = tuple(frame.around(told, taken))
+    return Draft(period.title, period.path, lines, _properties(period, inside), cited, len(inside) - len(taken))
+
+
+def _limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
+    """The tokens that a page may have; the facts are only counted as far as it matters."""
+    limit, source = LIMITS[period.kind], 0
+    for fact in facts:
+        source += context.source_tokens(fact)
+        if source * SHARE >= limit:
+            return limit
+    return int(source * SHARE)
+
+
+def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
+    """The period's facts without those of which was known by its end that they hold no more.
+
+    What took a fact's place within the period is told before it (select.py); what did so on a day after the period
+    ended changes nothing in how the period was.
+    """
+    known = {fact.key: fact for fact in facts if fact.day is not None and fact.day <= period.end}
+    inside = [fact for fact in facts if period.holds(fact.when)]
+    newer = [known.get(fact.succeeded_by) if fact.succeeded_by is not None else None for fact in inside]
+    return [one for one, other in zip(inside, newer, strict=True) if other is None or period.holds(other.when)]
+
+
+def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact]) -> list[Fact]:
+    """The facts that the page tells: the best first, each that still fits with all that stands around it."""
+    count = body.context.count
+
+    def cost(fact: Fact) -> int:
+        """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
+        return min(count(fact.text), body.most) + CITATION_TOKENS
+
+    weigh = Weigh(body.context.stems, body.context.rarity, cost)
+    keys = {fact.key for fact in facts}
+    taken: list[Fact] = []
+    told: set[int] = set()
+    for fact in chosen(facts, SPARE * body.limit, weigh):
+        if fact.succeeded_by in keys - told - {fact.key}:
+            continue  # what took its place found no room
+        more = [*taken, fact]
+        if count("\n".join(frame.around(body.lines(more), more))) <= body.limit:
+            taken = more
+            told.add(fact.key)
+    return taken
+
+
+# --- what stands around the facts ------------------------------------------------------------------------------------
+
+
+class _Frame(NamedTuple):
+    """What is the same whichever facts are told: the opening line, how many facts each note has, the line of links."""
+
+    opening: str
+    notes: Counter[str]
+    finer: str
+    cite: Citations
+    links: int
+
+    def around(self, told: Sequence[tuple[str, tuple[Fact, ...]]], taken: Sequence[Fact]) -> list[str]:
+        """All lines of the page."""
+        closing = [line for line in (self._folded(taken), self.finer) if line]
+        return [self.opening, *(line for line, _ in told), *(["", *closing] if closing else [])]
+
+    def _folded(self, taken: Sequence[Fact]) -> str:
+        """How many facts are folded away, and the notes that hold most of them; "" where none is."""
+        folded = self.notes - Counter(fact.path for fact in taken)
+        if not folded:
+            return ""
+        fullest = sorted(folded, key=lambda path: (-folded[path], path))[: self.links]
+        counted = _counted(folded.total(), "more fact")
+        if not fullest:
+            return f"…and {counted}."
+        links = _and([f"{self.cite.link(path)} ({folded[path]})" for path in fullest])
+        among = "on" if len(fullest) == len(folded) else "the most on"
+        return f"…and {counted}, {among} {links}."
+
+
+def _frame(body: Body) -> _Frame:
+    pages = _finer_pages(body.period, body.context)
+    links = (FOLDED - bool(pages)) if body.with_headings else int(not body.is_tiny)
+    return _Frame(_opening(body), Counter(fact.path for fact in body.facts), pages, body.context.cite, links)
+
+
+def _opening(body: Body) -> str:
+    """What the period was about: `Mostly Tern (24), The Castle (14) and Peter (9); 76 facts on 25 days.`"""
+    total, named = len(body.facts), body.named
+    days = len({fact.when for fact in body.facts})
+    size = f"{_counted(total, 'fact')} on {_counted(days, 'day')}."
+    if not named:
+        return size
+    mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
+    names = _and([f"{body.context.shown(slug)} ({body.threads[slug]})" for slug in named])
+    return f"{'Mostly' if mostly else 'Among other things'} {names}; {size}"
+
+
+def _finer_pages(period: Period, context: Context) -> str:
+    """The links to the pages of the finer periods that there are, or ""."""
+    pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
+    return f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""
+
+
+def _properties(period: Period, facts: Sequence[Fact]) -> dict[str, str | int]:
+    return {
+        "period": period.name,
+        "from": period.start.isoformat(),
+        "to": period.end.isoformat(),
+        "facts": len(facts),
+        "days": len({fact.when for fact in facts}),
+        "written": "extractive",
+    }
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _and(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,94 @@
+"""Owns how the words of a fact stand on a page: links that open, no marks, cut where a sentence ends.
+
+Pure, and it never adds a word: what it leaves out shows as `…`, and the citation beside it leads to the whole.
+"""
+
+import re
+from collections.abc import Callable
+
+from vault_memory.query import STOP_WORDS
+from vault_memory.reflect.cite import plain
+
+TRACEABLE = 0.4
+"""The share of a cited line's content words that the cited fact must hold."""
+
+MUCH_TOO_LONG = 1.5
+"""A sentence over so many times the room it has is cut at a word; below that a whole sentence reads better."""
+
+_WIKILINK = re.compile(r"!?@?\[\[([^\[\]|#]*)(#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
+_MDLINK = re.compile(r"!?\[([^\[\]]*)\]\((?!https?://)[^()\s]*\)")
+_IMAGE = re.compile(r"!(\[[^\[\]]*\]\()")
+_MENTION = re.compile(r"(?<![\w@/.])@(?=[^\W\d_])")
+_TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
+_MARKED = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
+"""Whom a fact mentions behind its last sentence, for the index's sake."""
+
+_SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
+_DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+def told(text: str, exists: Callable[[str], bool]) -> str:
+    """A fact's text for a page: a link stays where its target exists, and is its own text elsewhere.
+
+    Marks of mentions and tags at the end go, for the page would be what they tag.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        target, anchor, shown = match[1].strip(), match[2] or "", (match[3] or "").strip()
+        if target and exists(target):
+            return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
+        return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
+
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", plain(text)))))
+    text = _MENTION.sub("", _WIKILINK.sub(link, text))
+    loose = _WIKILINK.sub("", text)
+    if "[[" in loose or "]]" in loose:
+        # What is left open would swallow the citation behind it.
+        text = _DOUBLED.sub("\\g<0>\u200b", text)
+    return text.rstrip(".").rstrip() if not text.endswith("..") else text
+
+
+def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
+    """As many whole sentences of a text as `most` tokens hold, at least the first, and `…` where some are left out."""
+    if count(text) <= most:
+        return text
+    parts = _SENTENCE.split(text)
+    kept = parts[0]
+    for part in parts[1:]:
+        if count(f"{kept} {part} …") > most:
+            break
+        kept = f"{kept} {part}"
+    if count(kept) > most * MUCH_TOO_LONG:
+        kept = _first_words(kept, most, count)
+    return kept if len(kept) >= len(text) else f"{kept.rstrip('.;')} …"
+
+
+def traced(line: str, source: str, cited: int = 1) -> float:
+    """The share of a line's words that its source holds, 0..1, by content words or by all, whichever is less.
+
+    Links count for nothing on the side of the line; the numbers of the `cited` lines are words that no source holds.
+    """
+    every, theirs = _words(_WIKILINK.sub(" ", line)), _words(source)
+    content = every - STOP_WORDS
+    return min((len(need & theirs) / (len(need) + cited) for need in (every, content) if need), default=1.0)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.casefold()) if len(word) > 1}
+
+
+def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
+    """As many words from the beginning as `most` tokens hold, no link and no code cut open; at least one."""
+    words = text.split(" ")
+    low, high = 1, len(words)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(" ".join(words[:middle])) <= most else (low, middle - 1)
+    while low > 1 and _is_open(" ".join(words[:low])):
+        low -= 1
+    return " ".join(words[:low]).rstrip(",:;–—-( ")
+
+
+def _is_open(text: str) -> bool:
+    return text.count("[[") > text.count("]]") or text.count("`") % 2 == 1
