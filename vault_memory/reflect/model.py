@@ -41,6 +41,9 @@ class Fact:
 
     @property
     def when(self) -> date | None:
-        """The day it belongs to in a timeline: when it happened, else when it was written down."""
-        span = self.occurred
+        """The day it belongs to in a timeline: when it happened, else when it was written down.
+
+        An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
+        """
+        span = self.occurred if self.kind != "opinion" else None
         return span.start if span and (span.end - span.start).days <= LONG_SPAN_DAYS else self.day

@@ -20,11 +20,22 @@ from vault_memory.spans import Span
 
 DECIDED, ALSO = "Decided", "Also"
 
+MOST = {"week": 48, "month": 40, "year": 32}
+"""The most tokens of one fact's text, by the kind of the period: the longer ago, the denser."""
+
+LINES = 6
+"""No fact's text takes more than one of so many parts of a short page."""
+
+HEADINGS_FROM, TINY = 300, 150
+"""A page with a limit under the one is a single list, for headings would be a good part of it; under the other, it
+does without most of what stands around the facts."""
+
 NAMED = 3
-"""How many entities the opening line names."""
+"""How many entities the opening line names; one on a tiny page."""
 
 _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
-_BROKEN = re.compile(r"[.;!?]\s|…$")
+_BROKEN = re.compile(r"[.;!?]\s|[!?…]$")
+"""What would read badly with another fact behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +69,28 @@ def unlinked(name: str) -> str:
 
 @dataclass(frozen=True)
 class Body:
-    """How the facts of one period are told; `most` tokens a fact's text has, `with_headings` where there is room."""
+    """How the facts of one period are told on a page of at most `limit` tokens."""
 
     period: Period
     facts: Sequence[Fact]
     context: Context
-    most: int
-    with_headings: bool = True
+    limit: int
     _texts: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def most(self) -> int:
+        """The most tokens of one fact's text; a first sentence may be somewhat longer."""
+        return min(MOST[self.period.kind], max(self.limit // LINES, 1))
+
+    @property
+    def with_headings(self) -> bool:
+        """Whether there is room for headings."""
+        return self.limit >= HEADINGS_FROM
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether there is room for little else than the facts."""
+        return self.limit < TINY
 
     @cached_property
     def threads(self) -> Counter[str]:
@@ -76,7 +101,7 @@ class Body:
     def named(self) -> list[str]:
         """The entities that most facts are about, for the opening line: there they are linked, and plain below."""
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
-        return [slug for slug in ranked if self.threads[slug] > 1][:NAMED]
+        return [slug for slug in ranked if self.threads[slug] > 1][: 1 if self.is_tiny else NAMED]
 
     def shown(self, slug: str) -> str:
         """The name of an entity below the opening line."""
@@ -145,7 +170,9 @@ class Body:
         if self._lead(one, section) != self._lead(other, section) or _BROKEN.search(self.text(one)):
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
-        if self.context.count(text) > self.most or not all(wording.traceable(text, f.text) for f in (one, other)):
+        if self.context.count(text) > self.most or any(
+            wording.traced(text, f.text, 2) < wording.TRACEABLE for f in (one, other)
+        ):
             return None
         return f"- {text} — {self.context.cite.several((one, other))}", (one, other)
 
@@ -153,7 +180,7 @@ class Body:
         """A fact with the day and the name that its own words leave out, as far as it stays traceable."""
         text = self.text(fact)
         told = f"{self._lead(fact, section)}{text}{self._until(fact)}"
-        return told if wording.traceable(told, fact.text) else text
+        return told if wording.traced(told, fact.text) >= wording.TRACEABLE else text
 
     def _lead(self, fact: Fact, section: str) -> str:
         parts = [part for part in (self._day(fact), self._name(fact, section)) if part]

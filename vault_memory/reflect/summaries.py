@@ -27,23 +27,14 @@ FEWEST = 3
 FEWEST_LINES = 2
 """What tells fewer facts is none."""
 
-MOST = {"week": 48, "month": 40, "year": 32}
-"""The most tokens of one fact's text: the longer ago, the denser."""
-
-HEADINGS_FROM = 300
-"""A page with a limit under this is one list: headings would be a good part of it."""
-
 CITATION_TOKENS = 14
 """What a line of the page costs beside its text."""
 
 SPARE = 2
 """So many times the limit is chosen: what is too long for the room that is left makes place for what is not."""
 
-LINES = 6
-"""No fact's text takes more than one of so many parts of a short page."""
-
 FOLDED = 3
-"""How many notes the closing line links; one less beside links to finer pages, only one on a short page."""
+"""How many notes the closing line links: less beside links to finer pages, one on a short page, none on a tiny one."""
 
 _FINER = {"month": "Weeks", "year": "Months"}
 
@@ -69,16 +60,14 @@ class TooLittle(NamedTuple):
 def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | TooLittle:
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
-    The order of the facts plays no part.
+    Their order plays no part. Whoever makes many pages had better give each only its own facts and their successors.
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
-    limit = _limit(period, inside, context)
-    most = min(MOST[period.kind], max(limit // LINES, 1))
-    body = Body(period, inside, context, most, limit >= HEADINGS_FROM)
+    body = Body(period, inside, context, _limit(period, inside, context))
     frame = _frame(body)
-    taken = _fitted(body, frame, _standing(facts, period), limit)
+    taken = _fitted(body, frame, _standing(facts, period))
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
@@ -109,7 +98,7 @@ def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
     return [one for one, other in zip(inside, newer, strict=True) if other is None or period.holds(other.when)]
 
 
-def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], limit: int) -> list[Fact]:
+def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact]) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
     count = body.context.count
 
@@ -121,11 +110,11 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], limit: int) -> l
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
     told: set[int] = set()
-    for fact in chosen(facts, SPARE * limit, weigh):
+    for fact in chosen(facts, SPARE * body.limit, weigh):
         if fact.succeeded_by in keys - told - {fact.key}:
             continue  # what took its place found no room
         more = [*taken, fact]
-        if count("\n".join(frame.around(body.lines(more), more))) <= limit:
+        if count("\n".join(frame.around(body.lines(more), more))) <= body.limit:
             taken = more
             told.add(fact.key)
     return taken
@@ -154,14 +143,17 @@ class _Frame(NamedTuple):
         if not folded:
             return ""
         fullest = sorted(folded, key=lambda path: (-folded[path], path))[: self.links]
+        counted = _counted(folded.total(), "more fact")
+        if not fullest:
+            return f"…and {counted}."
         links = _and([f"{self.cite.link(path)} ({folded[path]})" for path in fullest])
         among = "on" if len(fullest) == len(folded) else "the most on"
-        return f"…and {_counted(folded.total(), 'more fact')}, {among} {links}."
+        return f"…and {counted}, {among} {links}."
 
 
 def _frame(body: Body) -> _Frame:
     pages = _finer_pages(body.period, body.context)
-    links = 1 if not body.with_headings else FOLDED - 1 if pages else FOLDED
+    links = (FOLDED - bool(pages)) if body.with_headings else int(not body.is_tiny)
     return _Frame(_opening(body), Counter(fact.path for fact in body.facts), pages, body.context.cite, links)
 
 

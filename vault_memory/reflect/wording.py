@@ -23,7 +23,8 @@ _TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
 _MARKED = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
 """Whom a fact mentions behind its last sentence, for the index's sake."""
 
-_SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{2}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
+_SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
+_DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -44,7 +45,7 @@ def told(text: str, exists: Callable[[str], bool]) -> str:
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
         # What is left open would swallow the citation behind it.
-        text = text.replace("[[", "[\u200b[").replace("]]", "]\u200b]")
+        text = _DOUBLED.sub("\\g<0>\u200b", text)
     return text.rstrip(".").rstrip() if not text.endswith("..") else text
 
 
@@ -63,17 +64,18 @@ def clipped(text: str, most: int, count: Callable[[str], int]) -> str:
     return kept if len(kept) >= len(text) else f"{kept.rstrip('.;')} …"
 
 
-def traceable(line: str, source: str) -> bool:
-    """Whether enough of a line's content words are the source's for a reader to know the one in the other.
+def traced(line: str, source: str, cited: int = 1) -> float:
+    """The share of a line's words that its source holds, 0..1, by content words or by all, whichever is less.
 
-    Links count for nothing on the side of the line, nor do numbers of lines.
+    Links count for nothing on the side of the line; the numbers of the `cited` lines are words that no source holds.
     """
-    need = _content(_WIKILINK.sub(" ", line))
-    return not need or len(need & _content(source)) >= TRACEABLE * (len(need) + 1)
+    every, theirs = _words(_WIKILINK.sub(" ", line)), _words(source)
+    content = every - STOP_WORDS
+    return min((len(need & theirs) / (len(need) + cited) for need in (every, content) if need), default=1.0)
 
 
-def _content(text: str) -> set[str]:
-    return {word for word in _WORD.findall(text.casefold()) if word not in STOP_WORDS}
+def _words(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text.casefold()) if len(word) > 1}
 
 
 def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:

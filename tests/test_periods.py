@@ -1,0 +1,118 @@
+"""periods.py: names, days and titles of weeks, months and years, and which of them are over."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.reflect import periods
+from vault_memory.spans import Span
+
+days = st.dates(date(2, 1, 8), date(9999, 12, 20))
+kinds = st.sampled_from(periods.KINDS)
+
+
+@pytest.mark.parametrize(
+    ("day", "kind", "name", "title", "start", "end"),
+    [
+        ("2025-11-27", "week", "2025-W48", "Week 48 of 2025, 24–30 November", "2025-11-24", "2025-11-30"),
+        ("2025-11-01", "week", "2025-W44", "Week 44 of 2025, 27 October – 2 November", "2025-10-27", "2025-11-02"),
+        (
+            "2026-01-01",
+            "week",
+            "2026-W01",
+            "Week 1 of 2026, 29 December 2025 – 4 January 2026",
+            "2025-12-29",
+            "2026-01-04",
+        ),
+        (
+            "2021-01-03",
+            "week",
+            "2020-W53",
+            "Week 53 of 2020, 28 December 2020 – 3 January 2021",
+            "2020-12-28",
+            "2021-01-03",
+        ),
+        ("2025-11-27", "month", "2025-11", "November 2025", "2025-11-01", "2025-11-30"),
+        ("2024-02-10", "month", "2024-02", "February 2024", "2024-02-01", "2024-02-29"),
+        ("2025-11-27", "year", "2025", "2025", "2025-01-01", "2025-12-31"),
+    ],
+)
+def test_period_of(day: str, kind: str, name: str, title: str, start: str, end: str) -> None:
+    found = periods.period_of(date.fromisoformat(day), kind)
+    assert (found.name, found.title) == (name, title)
+    assert (found.start.isoformat(), found.end.isoformat()) == (start, end)
+    assert found.path == f"bank/summaries/{name}.md"
+
+
+@given(days, kinds)
+def test_a_day_lies_in_its_period_and_its_neighbours_in_the_next(day: date, kind: str) -> None:
+    found = periods.period_of(day, kind)
+    assert found.holds(day)
+    assert periods.period_of(found.start, kind) == periods.period_of(found.end, kind) == found
+    assert periods.period_of(found.start - timedelta(1), kind).end == found.start - timedelta(1)
+    assert not found.holds(None)
+
+
+@given(st.lists(days, max_size=12), days)
+def test_closed_periods_hold_a_day_and_are_over(known: list[date], today: date) -> None:
+    found = periods.closed(known, today)
+    assert len(set(found)) == len(found)
+    assert all(one.end < today and any(map(one.holds, known)) for one in found)
+    for day in known:
+        for kind in periods.KINDS:
+            one = periods.period_of(day, kind)
+            assert (one in found) == (one.end < today)
+
+
+def test_closed_goes_from_the_finer_to_the_coarser() -> None:
+    known = [date(2025, 11, 27), date(2024, 3, 1), date(2025, 11, 28), date(2025, 12, 1)]
+    names = [one.name for one in periods.closed(known, date(2025, 12, 3))]
+    assert names == ["2024-W09", "2025-W48", "2024-03", "2025-11", "2024"]
+    assert periods.closed(known, date(2025, 12, 3)) == periods.closed(reversed(known), date(2025, 12, 3))
+
+
+def test_the_last_day_of_a_period_is_not_yet_after_it() -> None:
+    known = [date(2025, 11, 27)]
+    assert [one.name for one in periods.closed(known, date(2025, 11, 30))] == []
+    assert [one.name for one in periods.closed(known, date(2025, 12, 1))] == ["2025-W48", "2025-11"]
+
+
+def test_finer() -> None:
+    november = periods.period_of(date(2025, 11, 1), "month")
+    assert periods.finer(november) == ["2025-W44", "2025-W45", "2025-W46", "2025-W47", "2025-W48"]
+    year = periods.period_of(date(2025, 1, 1), "year")
+    assert periods.finer(year) == [f"2025-{month:02}" for month in range(1, 13)]
+    assert periods.finer(periods.period_of(date(2025, 11, 1), "week")) == []
+
+
+@given(days, st.sampled_from(["month", "year"]))
+def test_the_finer_periods_are_those_of_its_days(day: date, kind: str) -> None:
+    one = periods.period_of(day, kind)
+    below = periods.KINDS[periods.KINDS.index(kind) - 1]
+    every = dict.fromkeys(
+        periods.period_of(one.start + timedelta(i), below).name for i in range((one.end - one.start).days + 1)
+    )
+    assert periods.finer(one) == list(every)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "text"),
+    [
+        ("2025-11-27", "2025-11-27", "27 Nov"),
+        ("2025-11-20", "2025-11-23", "20–23 Nov"),
+        ("2025-11-27", "2025-12-01", "27 Nov – 1 Dec"),
+        ("2026-01-20", "2026-02-02", "20 Jan 2026 – 2 Feb 2026"),
+    ],
+)
+def test_short_span(start: str, end: str, text: str) -> None:
+    span = Span(date.fromisoformat(start), date.fromisoformat(end))
+    assert periods.short_span(span, date(2025, 11, 1)) == text
+
+
+def test_the_ends_of_the_calendar_are_periods_too() -> None:
+    assert periods.period_of(date.max, "week").end == date.max
+    assert periods.period_of(date.min, "week").start == date.min
+    assert periods.finer(periods.period_of(date.max, "year"))[-1] == "9999-12"
+    assert periods.finer(periods.period_of(date.max, "month"))[-1] == "9999-W52"

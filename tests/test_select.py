@@ -1,0 +1,279 @@
+"""select.py: what is chosen under a budget, by tables and properties."""
+
+import random
+import time
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.reflect import select
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.select import Weigh, chosen, is_decided
+
+DAY = date(2025, 11, 3)
+WORDS = "roof stove tile server rain bread train letter boat cello"
+
+
+def ordinary(_: str) -> float:
+    """The rarity of words that are neither everywhere nor peculiar to a few notes."""
+    return 0.4
+
+
+def stems(text: str) -> list[str]:
+    return text.casefold().replace(".", "").split()
+
+
+def fact(text: str, line: int = 1, *about: str, **more: object) -> Fact:
+    day = more.pop("day", DAY)
+    assert isinstance(day, date)
+    given = {"key": hash_of(text), "kind": "experience", "path": f"memory/{day}.md", "day": day, **more}
+    return Fact(text=text, line=line, about=about, subjects=about, **given)  # type: ignore[arg-type]
+
+
+def hash_of(text: str) -> int:
+    return int.from_bytes(text.encode()[:8].ljust(8), "big") + len(text) * 7919
+
+
+def weigh(**more: object) -> Weigh:
+    plain = {"stems": stems, "rarity": ordinary, "cost": lambda fact: len(stems(fact.text)) + 10}
+    return Weigh(**{**plain, **more})  # type: ignore[arg-type]
+
+
+def texts(facts: list[Fact]) -> list[str]:
+    return [one.text for one in facts]
+
+
+# --- what comes first --------------------------------------------------------------------------------------------
+
+
+def test_people_come_before_repeating() -> None:
+    hers = ["Ann fed hens.", "Ann saw geese.", "Ann met friends."]
+    facts = [fact(text, line, "ann") for line, text in enumerate(hers)]
+    facts += [fact("Bob mended gates.", 10, "bob"), fact("Cy sold honey.", 11, "cy")]
+    found = chosen(facts, 14 * 3, weigh())
+    assert {slug for one in found for slug in one.about} == {"ann", "bob", "cy"}
+
+
+def test_a_name_is_no_thread_beside_the_person() -> None:
+    facts = [fact("Ann fed hens.", 1, "ann"), fact("Ann saw geese.", 2, "ann"), fact("Greyly dawned today.", 3)]
+    facts += [fact("Rain fell.", 4), fact("More rain.", 5)]
+    weights = select._weights(select._candidates(facts, weigh()), weigh())
+    assert {"rain", ("person", "ann")} <= set(weights)
+    assert "ann" not in weights
+
+
+def test_a_thread_comes_before_what_stands_alone() -> None:
+    facts = [
+        fact("Leak near ridge opened.", 1),
+        fact("Ladder borrowed against leak.", 2),
+        fact("Seventeen geese passed overhead.", 3),
+    ]
+    assert texts(chosen(facts, 14, weigh()))[0] != "Seventeen geese passed overhead."
+
+
+def test_a_rare_thread_comes_before_a_common_one() -> None:
+    facts = [
+        fact("Something happened early.", 1),
+        fact("Nobody happened along.", 2),
+        fact("Flue quoted dearly.", 3),
+        fact("Sweep inspected flue.", 4),
+    ]
+    rarity = {"flue": 0.9, "happened": 0.2}.get
+    found = chosen(facts, 13, weigh(rarity=lambda stem: rarity(stem, 0.4)))
+    assert "flue" in stems(found[0].text)
+
+
+def test_decisions_and_importance_come_first() -> None:
+    facts = [fact(f"Counted {name} boats.", line) for line, name in enumerate(WORDS.split())]
+    facts += [fact("We decided against sheet metal.", 20), fact("Basement flooded overnight.", 21, importance=0.95)]
+    assert set(texts(chosen(facts, 30, weigh()))) == {"We decided against sheet metal.", "Basement flooded overnight."}
+
+
+def test_days_are_covered() -> None:
+    facts = [fact(f"Saw {name} there.", line) for line, name in enumerate(WORDS.split())]
+    facts += [fact("Slept well indoors.", 1, day=DAY + timedelta(n)) for n in (1,)]
+    assert {one.day for one in chosen(facts, 26, weigh())} == {DAY, DAY + timedelta(1)}
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ({}, {"is_inferred": True}),
+        ({"tier": "core"}, {}),
+        ({}, {"tier": "peripheral"}),
+        ({}, {"day": DAY - timedelta(1), "occurred": (DAY, DAY)}),
+    ],
+)
+def test_of_two_that_tell_as_much(better: dict[str, object], worse: dict[str, object]) -> None:
+    from vault_memory.spans import Span
+
+    if "occurred" in worse:
+        worse["occurred"] = Span(DAY, DAY)
+    first, second = fact("Oats ordered here.", 1, **worse), fact("Barn painted today.", 2, **better)
+    assert chosen([first, second], 13, weigh()) == [second]
+    assert chosen([replace(first, line=3), second], 13, weigh()) == [second]
+
+
+def test_the_tier_does_not_outweigh_what_a_fact_tells() -> None:
+    faded = fact("Ann sold Bob that boat.", 1, "ann", "bob", tier="peripheral")
+    fresh = fact("It rained a bit.", 2, tier="core")
+    assert chosen([faded, fresh], 15, weigh()) == [faded]
+
+
+def test_ties_go_by_day_note_and_line() -> None:
+    facts = [fact("Aa bb cc.", 9), fact("Dd ee ff.", 2), fact("Gg hh ii.", 5)]
+    assert [one.line for one in chosen(facts, 1000, weigh())] == [2, 5, 9]
+
+
+def test_what_everyone_is_about_tells_nothing() -> None:
+    tern = [fact(f"Tern served {word}.", line, "tern") for line, word in enumerate(WORDS.split())]
+    with_bob = fact("Bob looked puzzled.", 30, "tern", "bob")
+    found = chosen([*tern, with_bob], 13, weigh(focus=frozenset({"tern"})))
+    assert found == [with_bob]
+    # Without the focus, what only names the subject would do as well.
+    both = [fact("Tern crashed hard.", 1, "tern"), fact("Tern crashed twice.", 2, "tern"), fact("Alone indeed so.", 3)]
+    assert chosen(both, 13, weigh())[0].about == ("tern",)
+
+
+# --- what is taken once, or not before its time ------------------------------------------------------------------
+
+
+def test_near_duplicates_are_taken_once() -> None:
+    facts = [
+        fact("Swam 1500 m in the big pool.", 1),
+        fact("Swam 1500 m in the old pool.", 2),
+        fact("Bought a stove.", 3),
+    ]
+    found = texts(chosen(facts, 1000, weigh()))
+    assert len(found) == 2
+    assert "Bought a stove." in found
+
+
+def test_facts_without_words_are_not_all_alike() -> None:
+    facts = [fact("🎉", 1, key=1), fact("🌧", 2, key=2), fact("🎉", 3, key=1)]
+    assert len(chosen(facts, 1000, weigh(stems=lambda text: []))) == 2
+
+
+def test_a_superseded_fact_comes_after_its_successor() -> None:
+    old = fact("Lives at Harbour Street with two cats.", 1, "ann", importance=0.9)
+    new = fact("Moved upriver.", 2, "ann", importance=0.1)
+    old = replace(old, succeeded_by=new.key)
+    assert texts(chosen([old, new], 1000, weigh())) == [new.text, old.text]
+    assert texts(chosen([old, new], 12, weigh())) == [new.text]
+    assert chosen([old], 1000, weigh()) == [old], "one whose successor is not among them stands by itself"
+    assert chosen([replace(new, succeeded_by=new.key)], 1000, weigh()) != [], "nothing waits for itself"
+
+
+def test_a_successor_without_room_lets_nothing_by() -> None:
+    new = fact("This one is by far too long to find any room at all in here.", 2, "ann")
+    old = fact("Short enough.", 1, "ann", succeeded_by=new.key)
+    assert chosen([old, new], 15, weigh()) == []
+
+
+# --- properties --------------------------------------------------------------------------------------------------
+
+
+word = st.sampled_from([*WORDS.split(), "decided", "never", "1500", "a"])
+people = st.lists(st.sampled_from(["ann", "bob", "cy", "tern"]), max_size=3, unique=True)
+
+
+@st.composite
+def many(draw: st.DrawFn) -> list[Fact]:
+    found = []
+    for number in range(draw(st.integers(0, 14))):
+        text = " ".join(draw(st.lists(word, min_size=1, max_size=8)))
+        found.append(
+            Fact(
+                key=number,
+                kind="world",
+                text=text,
+                path=draw(st.sampled_from(["memory/a.md", "memory/b.md"])),
+                line=number,
+                day=draw(st.one_of(st.none(), st.dates(date(2025, 1, 1), date(2025, 12, 31)))),
+                about=tuple(draw(people)),
+                importance=draw(st.floats(0, 1)),
+                confidence=draw(st.one_of(st.none(), st.floats(0, 1))),
+                tier=draw(st.sampled_from(["core", "working", "peripheral"])),
+                is_inferred=draw(st.booleans()),
+                succeeded_by=draw(st.one_of(st.none(), st.integers(number + 1, 20))),
+            )
+        )
+    return found
+
+
+@given(many(), st.integers(0, 120), st.randoms(use_true_random=False))
+def test_properties(facts: list[Fact], budget: int, shuffle: random.Random) -> None:
+    one = weigh()
+    found = chosen(facts, budget, one)
+    assert sum(map(one.cost, found)) <= budget
+    mixed = list(facts)
+    shuffle.shuffle(mixed)
+    assert chosen(mixed, budget, one) == found
+    assert len(set(found)) == len(found)
+    for at, this in enumerate(found):
+        before = {other.key for other in found[:at]}
+        assert this.succeeded_by not in {other.key for other in facts} or this.succeeded_by in before
+        for other in found[:at]:
+            mine, theirs = set(stems(this.text)), set(stems(other.text))
+            assert len(mine & theirs) <= 0.6 * len(mine | theirs)
+
+
+@given(many())
+def test_with_room_for_all_only_repetitions_are_left_out(facts: list[Fact]) -> None:
+    found = chosen(facts, 10_000, weigh(alike=1.0))
+    keys = {one.key for one in facts}
+    assert {one.key for one in found} == keys
+
+
+@given(many(), st.integers(0, 120))
+def test_the_lazy_choice_is_the_greedy_one(facts: list[Fact], budget: int) -> None:
+    """Looking at every fact anew at each step gives the same: a gain of earlier is never too small."""
+    one = weigh(alike=1.0)
+    facts = [replace(each, succeeded_by=None) for each in facts]
+    candidates = select._candidates(facts, one)
+    weights = select._weights(candidates, one)
+    left = [each._replace(concepts=tuple(c for c in each.concepts if c in weights)) for each in candidates]
+    coverage, expected = select._Coverage(weights), []
+    while left := [each for each in left if each.cost <= budget]:
+        best = max(left, key=coverage.rate)
+        expected.append(best.fact)
+        budget -= best.cost
+        coverage.add(best)
+        left.remove(best)
+    found = chosen(facts, sum(map(one.cost, expected)) + max(budget, 0), one)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We decided to keep the mast.", True),
+        ("Agreed with Tomas on Friday.", True),
+        ("SQLite was the right decision.", True),
+        ("Went with the cheaper felt.", True),
+        ("The permit was granted.", True),
+        ("The trip is cancelled.", True),
+        ("I love that you chose pottery.", False),
+        ("It went without a hitch.", False),
+        ("Nothing undecided here.", False),
+    ],
+)
+def test_is_decided(text: str, expected: bool) -> None:
+    assert is_decided(text) is expected
+
+
+def test_ten_thousand_facts_take_no_time() -> None:
+    dice = random.Random(1)
+    words = [f"word{n}" for n in range(3000)]
+    facts = [
+        fact(
+            " ".join(dice.choices(words, k=15)), n, f"someone{dice.randrange(100)}", key=n, day=DAY + timedelta(n % 360)
+        )
+        for n in range(10_000)
+    ]
+    start = time.process_time()
+    assert chosen(facts, 800, weigh())
+    assert time.process_time() - start < 3  # some 0.5 s; a quadratic way takes minutes

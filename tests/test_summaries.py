@@ -1,0 +1,424 @@
+"""summaries.py and sections.py: the page of a period, over made-up facts and the real token counter."""
+
+import random
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vault_memory import tokens
+from vault_memory.query import STOP_WORDS
+from vault_memory.reflect import sections, summaries
+from vault_memory.reflect.cite import LINE_NUMBER, Citations
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.periods import KINDS, period_of
+from vault_memory.reflect.sections import Context
+from vault_memory.reflect.summaries import Draft, TooLittle, summary
+from vault_memory.spans import Span
+
+NOVEMBER = period_of(date(2025, 11, 1), "month")
+PAGES = {"ann-berg": "[[Ann Berg|Ann]]", "castle": "[[The Castle]]", "tern": "[[Tern]]"}
+TARGETS = {"Ann Berg", "The Castle", "Tern", "Runbook"}
+CITATION = re.compile(r"\[\[([^\[\]|#^]+)(?:#\^[\w-]+)?(?:\|[^\[\]]*)?\]\](?: (L\d+(?:, L\d+)*))?$")
+
+
+def stems(text: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
+
+
+def context(facts: Iterable[Fact], **more: object) -> Context:
+    plain: dict[str, object] = {
+        "cite": Citations({fact.path for fact in facts}),
+        "shown": lambda slug: PAGES.get(slug, slug.title()),
+        "exists": TARGETS.__contains__,
+        "stems": stems,
+        "rarity": lambda stem: 0.5,
+        "count": tokens.count,
+    }
+    return Context(**{**plain, **more})  # type: ignore[arg-type]
+
+
+def fact(text: str, day: int = 3, line: int = 10, *about: str, **more: object) -> Fact:
+    on = more.pop("on", None) or date(2025, 11, day)
+    values = {"key": day * 1000 + line, "kind": "experience", "path": f"memory/{on}.md", "day": on, **more}
+    return Fact(text=text, line=line, about=about, subjects=about, **values)  # type: ignore[arg-type]
+
+
+def page(facts: Sequence[Fact], period: object = NOVEMBER, **more: object) -> Draft:
+    found = summary(period, facts, context(facts, **more))  # type: ignore[arg-type]
+    assert isinstance(found, Draft), found
+    return found
+
+
+def bullets(draft: Draft) -> list[str]:
+    return [line for line in draft.lines if line.startswith("- ")]
+
+
+def words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W_]+", text.casefold()) if word not in STOP_WORDS}
+
+
+SAMPLE = ["tern", "castle", "tern", "ann-berg", "", "castle", "tern"]
+VOCABULARY = (
+    "anchor boards rafters harbour kettle lanterns mooring noon orchard parcel quarry ridge saddle timber umbrella"
+    " valley wagon yarn bakery cellar ditch engine ferry gravel hatch iron jetty kiln ladder meadow north oven pump"
+    " quay rope stable tower upland village window carried painted mended counted measured borrowed sold wrote found"
+)
+
+
+def month_of(number: int, start: date = date(2025, 11, 1), days: int = 30) -> list[Fact]:
+    """So many facts with the people and threads of a real log, spread over some days; the same each time."""
+    dice = random.Random(7)
+    found = []
+    for n in range(number):
+        about = [SAMPLE[n % len(SAMPLE)]] if SAMPLE[n % len(SAMPLE)] else []
+        text = " ".join(dice.sample(VOCABULARY.split(), 18)).capitalize()
+        found.append(fact(f"{text}.", 0, n + 1, *about, on=start + timedelta(n % days), key=n + 1))
+    return found
+
+
+# --- the page as a person reads it -----------------------------------------------------------------------------------
+
+
+def test_a_small_month() -> None:
+    facts = [
+        fact("Rolled node 2 back to see whether the garbled tiles go away; they did not.", 3, 10, "tern"),
+        fact(
+            "We decided to write packs beside and to rename them, on every node and without a setting.", 4, 11, "tern"
+        ),
+        fact("The rotation truncates the pack while readers have it mapped, which explains the tiles.", 5, 12, "tern"),
+        fact("Felt off on the east side, and rot at the eave as far as the second rafter.", 6, 13, "castle"),
+        fact("New boards and battens on the east side; the corner stayed dry under the hose.", 7, 14, "castle"),
+        fact("Prefers a short message on the phone and the rest in a file that she can keep.", 8, 15, "ann-berg"),
+        fact("Baked with a cold proof of 14 hours, straight from the fridge, the best so far.", 8, 16),
+    ]
+    draft = page(facts, source=lambda _: 200, summaries={"2025-W45", "2025-W30"})
+    assert list(draft.lines) == [
+        "Mostly [[Tern]] (3) and [[The Castle]] (2); 7 facts on 6 days.",
+        "",
+        "### Decided",
+        "- Tern: We decided to write packs beside and to rename them, on every node and without a setting"
+        " — [[2025-11-04]] L11",
+        "",
+        "### Tern",
+        "- Rolled node 2 back to see whether the garbled tiles go away; they did not — [[2025-11-03]] L10",
+        "- The rotation truncates the pack while readers have it mapped, which explains the tiles — [[2025-11-05]] L12",
+        "",
+        "### The Castle",
+        "- Felt off on the east side, and rot at the eave as far as the second rafter — [[2025-11-06]] L13",
+        "- New boards and battens on the east side; the corner stayed dry under the hose — [[2025-11-07]] L14",
+        "",
+        "### Also",
+        "- [[Ann Berg|Ann]]: Prefers a short message on the phone and the rest in a file that she can keep"
+        " — [[2025-11-08]] L15",
+        "- Baked with a cold proof of 14 hours, straight from the fridge, the best so far — [[2025-11-08]] L16",
+        "",
+        "Weeks: [[2025-W45]]",
+    ]
+    assert draft.properties == {
+        "period": "2025-11",
+        "from": "2025-11-01",
+        "to": "2025-11-30",
+        "facts": 7,
+        "days": 6,
+        "written": "extractive",
+    }
+    assert (draft.title, draft.path) == ("November 2025", "bank/summaries/2025-11.md")
+    assert [one.line for one in draft.cited] == [11, 10, 12, 13, 14, 15, 16]
+    assert draft.folded == 0
+
+
+def test_a_short_page_is_one_list_in_order() -> None:
+    draft = page(month_of(14))
+    assert not [line for line in draft.lines if line.startswith("#")]
+    days = [CITATION.search(line)[1] for line in bullets(draft)]  # type: ignore[index]
+    assert days == sorted(days)
+
+
+def test_what_is_folded_away_is_counted() -> None:
+    facts = month_of(90)
+    draft = page(facts)
+    assert draft.folded + len(draft.cited) == 90
+    closing = next(line for line in draft.lines if line.startswith("…and"))
+    assert closing.startswith(f"…and {draft.folded} more facts, the most on [[2025-11-")
+    counts = [int(number) for number in re.findall(r"\]\] \((\d+)\)", closing)]
+    assert counts == sorted(counts, reverse=True)
+    assert len(counts) <= summaries.FOLDED
+
+
+def test_the_opening_line_of_a_month_about_nothing_in_particular() -> None:
+    facts = [replace(one, about=(), subjects=()) for one in month_of(6)]
+    assert page(facts, source=lambda _: 100).lines[0] == "6 facts on 6 days."
+    facts = [replace(one, about=("tern",)) if n < 2 else one for n, one in enumerate(facts)]
+    assert page(facts, source=lambda _: 100).lines[0] == "Among other things [[Tern]] (2); 6 facts on 6 days."
+
+
+def test_short_facts_of_a_day_share_a_citation() -> None:
+    one = fact("Planted three apple trees beside fences", 5, 7)
+    two = fact("Watered eleven large gooseberry bushes carefully", 5, 8)
+    rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
+    draft = page([one, two, rest], source=lambda _: 200)
+    joined = f"- {one.text}; {two.text} — [[2025-11-05]] L7, L8"
+    assert joined in draft.lines
+    assert draft.cited == (one, two, rest)
+    assert LINE_NUMBER.sub("L", "[[2025-11-05]] L7, L8.") == "[[2025-11-05]] L."
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"block_id": "apple"},
+        {"path": "memory/other.md"},
+        {"subjects": ("tern",)},
+        {"text": "Planted three apple trees beside fences!"},
+        {"text": "Planted three apple trees. They stand beside fences"},
+        {"text": "Planted trees"},
+    ],
+)
+def test_what_stands_apart(change: dict[str, object]) -> None:
+    one = fact("Planted three apple trees beside fences", 5, 7)
+    two = fact("Watered eleven large gooseberry bushes carefully", 5, 8)
+    rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
+    facts = [replace(one, **change), two, rest]  # type: ignore[arg-type]
+    assert len(bullets(page(facts, source=lambda _: 200))) == 3
+
+
+# --- what goes before the words ----------------------------------------------------------------------------------
+
+
+OTHERS = [
+    fact("Waited for the letter of the building office, which did not come that day.", 20, 1),
+    fact("Repaired the old cello for an orchestra that needs it before the winter.", 21, 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (fact("Prefers concise replies on the phone.", 3, 9, "ann-berg"), "- [[Ann Berg|Ann]]: Prefers"),
+        (fact("Ann prefers concise replies on the phone.", 3, 9, "ann-berg"), "- Ann prefers"),
+        (
+            fact(
+                "Walked along the river with two sandwiches.", 3, 9, occurred=Span(date(2025, 11, 2), date(2025, 11, 2))
+            ),
+            "- 2 Nov: Walked",
+        ),
+        (
+            fact(
+                "On 2 November walked along the river with sandwiches.",
+                3,
+                9,
+                occurred=Span(date(2025, 11, 2), date(2025, 11, 2)),
+            ),
+            "- On 2 November walked",
+        ),
+        (
+            fact(
+                "Walked along the river with two sandwiches.", 3, 9, occurred=Span(date(2025, 11, 3), date(2025, 11, 3))
+            ),
+            "- Walked",
+        ),
+        (
+            fact(
+                "Away from home with two large suitcases.",
+                3,
+                9,
+                "ann-berg",
+                occurred=Span(date(2025, 11, 20), date(2025, 11, 23)),
+            ),
+            "- 20–23 Nov, [[Ann Berg|Ann]]: Away",
+        ),
+        (
+            fact(
+                "Read forty novels and wrote to every author.",
+                3,
+                9,
+                occurred=Span(date(2025, 11, 1), date(2026, 10, 31)),
+            ),
+            "- Read",
+        ),
+        (
+            fact(
+                "The ship was right, it goes to all on 8 December.",
+                3,
+                9,
+                kind="opinion",
+                occurred=Span(date(2025, 12, 8), date(2025, 12, 8)),
+            ),
+            "- The ship",
+        ),
+    ],
+)
+def test_a_line_says_what_its_words_leave_out(one: Fact, expected: str) -> None:
+    lines = bullets(page([one, *OTHERS], source=lambda _: 200))
+    assert [line for line in lines if line.startswith(expected)], lines
+
+
+def test_superseded_within_the_period() -> None:
+    new = fact("The quote for the roof is 41 200 kr with all the rotten boards.", 15, 5, "castle", key=2)
+    old = fact("Tomas asks 38 500 kr, material and skip included.", 11, 4, "castle", key=1, succeeded_by=2)
+    lines = bullets(page([old, new, *OTHERS], source=lambda _: 400))
+    assert any(
+        line.startswith("- Tomas asks 38 500 kr, material and skip included (until 15 Nov) — ") for line in lines
+    )
+    # Without room for both, only what holds is told.
+    tight = page([old, new, *OTHERS], source=lambda _: 60)
+    assert new in tight.cited
+    assert old not in tight.cited
+
+
+def test_superseded_by_what_is_of_another_time() -> None:
+    old = fact("The contract is to be signed on 28 November by both of us.", 3, 4, "tern", key=1, succeeded_by=2)
+    new = fact("The signing is moved to 12 December, because the board meets later.", 20, 5, "tern", key=2)
+    new = replace(new, occurred=Span(date(2025, 12, 12), date(2025, 12, 12)))
+    draft = page([old, new, *OTHERS, fact("Counted the boats in the harbour.", 5, 5)], source=lambda _: 200)
+    assert old not in draft.cited, "it was known in November that this holds no more"
+    assert new not in draft.cited, "and what holds instead is told in December"
+    later = replace(new, day=date(2025, 12, 2), path="memory/2025-12-02.md")
+    assert old in page([old, later, *OTHERS], source=lambda _: 200).cited, "in November that was so"
+
+
+# --- too little ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_few_facts_have_no_page(number: int) -> None:
+    found = summary(NOVEMBER, month_of(number), context(month_of(3)))
+    assert isinstance(found, TooLittle)
+    assert f"{number} fact" in found.reason
+    assert found.reason.startswith("November 2025")
+
+
+def test_short_facts_have_no_page() -> None:
+    facts = [fact(text, 3, n) for n, text in enumerate(("Rain.", "Sun again.", "More rain.", "Fog."), 1)]
+    found = summary(NOVEMBER, facts, context(facts))
+    assert found == TooLittle("November 2025 has 4 facts, too short to be told in fewer words.")
+
+
+# --- limits and laws -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("number", [8, 20, 60, 300])
+def test_limits(kind: str, number: int) -> None:
+    period = period_of(date(2025, 11, 5), kind)
+    facts = month_of(number, date(2025, 11, 3), 7)
+    found = summary(period, facts, context(facts, summaries={"2025-W45", "2025-11"}))
+    if number >= 20:
+        assert isinstance(found, Draft)
+    if isinstance(found, Draft):
+        cost = tokens.count("\n".join(found.lines))
+        assert cost <= {"week": 400, "month": 600, "year": 800}[kind]
+        assert cost <= 0.35 * sum(tokens.count(one.text) for one in facts)
+
+
+def test_the_room_there_is_gets_used() -> None:
+    for kind, limit in summaries.LIMITS.items():
+        facts = month_of(300, date(2025, 11, 3), 7)
+        cost = tokens.count("\n".join(page(facts, period_of(date(2025, 11, 5), kind)).lines))
+        assert cost > 0.85 * limit
+
+
+def test_only_facts_dated_in_the_period_are_told() -> None:
+    inside = month_of(40)
+    outside = month_of(40, date(2025, 12, 1)) + month_of(40, date(2025, 10, 1))
+    undated = [replace(one, day=None) for one in month_of(5)]
+    assert page([*inside, *outside, *undated]) == page(inside)
+
+
+text = st.text(st.sampled_from("abc dE fg.;!?,-1234[]|#@`*:–é猫"), min_size=1, max_size=80)
+slugs = st.lists(st.sampled_from(["ann-berg", "castle", "tern", "bo"]), max_size=2, unique=True)
+plain = st.lists(
+    st.sampled_from(["roof", "tern", "boat", "night", "decided", "1500", "m", "Ann", "harbour"]), min_size=3
+)
+
+
+@st.composite
+def many(draw: st.DrawFn) -> list[Fact]:
+    found = []
+    for number in range(draw(st.integers(3, 12))):
+        told = draw(st.one_of(text, plain.map(" ".join)))
+        if draw(st.booleans()):
+            told = f"{told} [[Tern]] [[Nowhere|there]] @[[Ann Berg]] {told}. And more of the same about the harbour."
+        about = tuple(draw(slugs))
+        day = date(2025, 11, draw(st.integers(1, 30)))
+        occurred = draw(st.sampled_from([None, Span(day, day), Span(date(2025, 11, 2), date(2025, 11, 9))]))
+        found.append(
+            Fact(
+                key=number,
+                kind=draw(st.sampled_from(["world", "opinion", "experience"])),
+                text=told,
+                path=f"memory/{day}.md",
+                line=number + 1,
+                day=day,
+                occurred=occurred,
+                about=about,
+                subjects=about if draw(st.booleans()) else (),
+                importance=draw(st.sampled_from([0.4, 0.5, 0.9])),
+                tier=draw(st.sampled_from(["core", "working", "peripheral"])),
+                block_id=draw(st.sampled_from([None, None, f"b{number}"])),
+                is_inferred=draw(st.booleans()),
+                succeeded_by=draw(st.sampled_from([None, None, number + 1])),
+            )
+        )
+    return found
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(many(), st.integers(10, 200), st.randoms(use_true_random=False))
+def test_laws_of_every_page(facts: list[Fact], source: int, shuffle: random.Random) -> None:
+    known = context(facts, source=lambda _: source)
+    draft = summary(NOVEMBER, facts, known)
+    mixed = list(facts)
+    shuffle.shuffle(mixed)
+    assert summary(NOVEMBER, mixed, known) == draft
+    if isinstance(draft, TooLittle):
+        return
+    assert tokens.count("\n".join(draft.lines)) <= min(600, 0.35 * source * len(facts))
+    notes = {one.path.rsplit("/", 1)[-1].removesuffix(".md") for one in facts}
+    for target in re.findall(r"\[\[([^\[\]|#]+)", "\n".join(draft.lines)):
+        assert target in notes | TARGETS
+    cited = list(draft.cited)
+    for line in bullets(draft):
+        citation = CITATION.search(line)
+        assert citation, line
+        mine = [cited.pop(0) for _ in range((citation[2] or "").count(",") + 1)]
+        assert {one.path for one in mine} == {f"memory/{citation[1]}.md"}
+        assert citation[2] is None or [int(n) for n in re.findall(r"\d+", citation[2])] == [one.line for one in mine]
+        allowed = words(" ".join(one.text for one in mine)) | words("2 9 Nov Ann Berg The Castle Tern Bo until longer")
+        allowed |= {str(day) for day in range(1, 31)}
+        assert words(line[: citation.start()]) <= allowed, line
+    assert not cited
+
+
+def test_ten_thousand_facts_make_a_year_in_no_time() -> None:
+    dice = random.Random(2)
+    vocabulary = [f"word{n}" for n in range(3000)]
+    facts = [
+        fact(
+            " ".join(dice.choices(vocabulary, k=15)),
+            0,
+            n,
+            f"someone{dice.randrange(90)}",
+            key=n,
+            on=date(2025, 1, 1) + timedelta(n % 365),
+        )
+        for n in range(10_000)
+    ]
+    tokens.count("warm")
+    start = time.process_time()
+    draft = page(facts, period_of(date(2025, 1, 1), "year"))
+    assert time.process_time() - start < 4  # some 0.9 s
+    assert draft.folded > 9_900
+    assert isinstance(draft.cited[0], Fact)
+
+
+def test_unlinked() -> None:
+    assert sections.unlinked("[[Peter Smith|Peter]]") == "Peter"
+    assert sections.unlinked("[[Tern]]") == "Tern"
+    assert sections.unlinked("Bosun") == "Bosun"
