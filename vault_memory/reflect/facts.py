@@ -4,8 +4,9 @@ Left out, with their number kept: what is private to some scope (a page is for e
 pages of proposals and summaries, and what was forgotten.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -129,3 +130,15 @@ def _followed(store: Store, names: Names, facts: dict[int, Fact], today: date) -
     for i, fact in facts.items():
         newer = facts.get(after[i].id) if i in after else None
         yield replace(fact, succeeded_by=newer.key) if newer else fact
+
+
+def rarity(
+    facts: Sequence[Fact], stems: Callable[[str], Sequence[str]], idle: Container[str]
+) -> Callable[[str], float]:
+    """How rare a stem is among some facts: 1 in one of them alone, 0 in all of them, and for words without sense.
+
+    Not in the whole index: that holds our own pages, and what they say would change what they are to say.
+    """
+    held = Counter(stem for fact in facts for stem in set(stems(fact.text)))
+    most = math.log(max(len(facts), 2))
+    return lambda stem: 0.0 if stem in idle else max(1 - math.log(max(held[stem], 1)) / most, 0.0)

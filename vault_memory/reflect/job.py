@@ -1,17 +1,21 @@
 """Owns a whole reflect: index up to date, one at a time on this computer, plan, pages written, index told; and undo."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from vault_memory.errors import UsageError, VaultError
-from vault_memory.keeper import template
+import apsw
+
+from vault_memory import places, schema
+from vault_memory.errors import UsageError, VaultError, VaultMemoryError
+from vault_memory.keeper import LOCK_SECONDS, template
 from vault_memory.preimages import Preimages
 from vault_memory.reflect import blocks
-from vault_memory.reflect.apply import Writer
+from vault_memory.reflect.apply import Again, Applied, Writer
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, Skipped, edit, planned
 from vault_memory.reflect.run import Options, Run
@@ -61,15 +65,23 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
     started = time.monotonic()
     with _alone(memory):
         memory.index(progress=progress)
-        drafts, plan, past, facts = memory.ask(lambda store, _: _planned(memory, store, asked))
-        if asked.dry_run or not plan.edits:
-            edits, skipped, run = plan.edits, plan.skipped, ""
+        found = memory.ask(lambda store, _: _Look(memory, store, asked).found())
+        if asked.dry_run or not found.plan.edits:
+            done = Applied(edits=list(found.plan.edits))
         else:
-            done = Writer(memory.vault).write(plan.edits, lambda path: edit(drafts[path], _page(memory, path), past))
-            edits, skipped, run = tuple(done.edits), (*plan.skipped, *done.skipped), done.run
-            _tell_index(memory, [one.path for one in edits])
+            done = Writer(memory.vault).write(found.plan.edits, found.again)
+            _tell_index(memory, [one.path for one in done.edits])
+        if not asked.dry_run:
+            _remember(memory, found, done)
     return Reflected(
-        edits, skipped, len(plan.unchanged), plan.left_out, facts, run, asked.dry_run, time.monotonic() - started
+        edits=tuple(done.edits),
+        skipped=(*found.plan.skipped, *done.skipped),
+        unchanged=len(found.plan.unchanged),
+        left_out=found.left_out,
+        facts=found.facts,
+        run=done.run,
+        dry_run=asked.dry_run,
+        seconds=time.monotonic() - started,
     )
 
 
@@ -96,19 +108,87 @@ def _alone(memory: "Memory") -> Iterator[None]:
         yield
 
 
-def _planned(memory: "Memory", store: Store, asked: Asked) -> tuple[dict[str, Draft], Plan, Past, int]:
-    options = Options(asked.now.astimezone().date(), asked.only, asked.since)
-    run = Run(store, options, template("entity.md").read_text("utf-8"))
-    ledger = Ledger(memory.vault.root)
-    past = Past(
-        facts=frozenset(blocks.short(fact.key) for fact in run.told.facts),
-        last=ledger.last,
-        hidden=lambda path: frozenset(),
-        force=asked.force,
+@dataclass(frozen=True)
+class _Found:
+    """A plan, with what is needed to write it and to know the next time what was looked at."""
+
+    plan: Plan
+    again: Again
+    signatures: dict[str, bytes]
+    facts: int
+    left_out: dict[str, int]
+
+
+class _Look:
+    """One look at the index and the pages, from which a plan comes."""
+
+    def __init__(self, memory: "Memory", store: Store, asked: Asked) -> None:
+        self._memory, self._store, self._asked = memory, store, asked
+        options = Options(asked.now.astimezone().date(), asked.only, asked.since)
+        self._run = Run(store, options, template("entity.md").read_text("utf-8"))
+        self._past = Past(
+            facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
+            last=Ledger(memory.vault.root).last,
+            hidden=lambda path: frozenset(),
+            force=asked.force,
+        )
+
+    def found(self) -> _Found:
+        """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
+        drafts: dict[str, Draft] = {}
+        signatures: dict[str, bytes] = {}
+        plans: list[Plan] = []
+        known = {row[0]: row[1:] for row in self._store.rows(_REFLECTED)}
+        for job in self._run.jobs():
+            signature, is_same, is_there = known.get(job.path, (b"", False, False))
+            if signature == job.signature and is_same:
+                if is_there:
+                    plans.append(Plan((), (), (job.path,)))
+                    self._run.stands(job.path)
+                continue
+            draft = job.draft()
+            signatures[job.path] = job.signature
+            if draft is None:
+                continue
+            drafts[job.path] = draft
+            self._run.stands(job.path)
+            plans.append(planned([draft], lambda path: _page(self._memory, path), self._past))
+        again = partial(self._again, drafts)
+        told = self._run.told
+        return _Found(_joined(plans), again, signatures, len(told.facts), told.left_out)
+
+    def _again(self, drafts: dict[str, Draft], path: str) -> Edit | None:
+        return edit(drafts[path], _page(self._memory, path), self._past)
+
+
+_REFLECTED = """
+SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL
+FROM reflected r LEFT JOIN note n ON n.path = r.path
+"""
+"""A page with the signature of what it was made of, whether it is as it was then, and whether it is there."""
+
+
+def _joined(plans: Sequence[Plan]) -> Plan:
+    return Plan(
+        tuple(edit for plan in plans for edit in plan.edits),
+        tuple(skipped for plan in plans for skipped in plan.skipped),
+        tuple(path for plan in plans for path in plan.unchanged),
     )
-    drafts = {draft.path: draft for draft in run.drafts()}
-    plan = planned(drafts.values(), lambda path: _page(memory, path), past)
-    return drafts, Plan(plan.edits, plan.skipped, plan.unchanged, run.told.left_out), past, len(run.told.facts)
+
+
+def _remember(memory: "Memory", found: _Found, done: Applied) -> None:
+    """Note in the index what each page was made of, for the next run; without that it only takes longer."""
+    missed = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
+    rows = [(path, sign, path) for path, sign in found.signatures.items() if path not in missed]
+    sql = "INSERT OR REPLACE INTO reflected VALUES(?, ?, coalesce((SELECT hash FROM note WHERE path = ?), zeroblob(0)))"
+    index = memory.index_path
+    with (
+        suppress(VaultMemoryError, apsw.Error),
+        places.writer_lock(index, LOCK_SECONDS),
+        closing(Store.open(index)) as store,
+        schema.writing(store.connection),
+    ):
+        store.connection.executemany(sql, rows)
 
 
 def _page(memory: "Memory", path: str) -> bytes | None:

@@ -1,20 +1,23 @@
-"""Owns one run of reflect: facts out of the index, drafts of all pages, and the plan of what is to be written.
+"""Owns one run of reflect: facts out of the index, and which pages they make.
 
-It reads the index and the pages, and writes nothing; apply.py does.
+A page is made from the facts that belong on it and from nothing else: a signature of those tells whether it can have
+changed, and only then it is drafted. This reads the index and writes nothing; apply.py does.
 """
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 from vault_memory import entities, tokens
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Lexicon
-from vault_memory.reflect import entity_page, facts, periods, summaries
+from vault_memory.reflect import bank_page, beliefs, entity_page, facts, opinion_page, periods, summaries
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
@@ -22,10 +25,19 @@ from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import Context
 from vault_memory.store import Store
 
+VERSION = 1
+"""Raise it whenever the same facts would make another page: every page is then looked at again."""
+
 SUMMARY_BLOCK = "summary"
+
+OPINIONS_ON_A_PAGE = 5
+IN_SHORT = opinion_page.Detail(1, 1, 0)
+"""What an entity's page tells of an opinion: the newest for and against; bank/opinions.md has the rest."""
 
 KINDS = ("entities", "opinions", "summaries", "proposals")
 """What `--only` chooses from."""
+
+_TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,14 @@ class Options:
     """A new page is made for what is mentioned on so many days."""
 
 
+class Job(NamedTuple):
+    """A page that facts make: what would have to change for it to change, and how to draft it."""
+
+    path: str
+    signature: bytes
+    draft: Callable[[], Draft | None]
+
+
 class Run:
     """One look at the facts of a vault. `template` is how a new page of an entity begins."""
 
@@ -46,7 +66,23 @@ class Run:
         self._store, self._options, self._template = store, options, template
         self._names = Names(store)
         self._lexicon = Lexicon(store)
+        self._made: set[str] = set()
         self.told = facts.read(store, options.today)
+        self.too_little: list[str] = []
+
+    def jobs(self) -> Iterator[Job]:
+        """The pages that the facts make; summaries first, the finer before the coarser, for others link them.
+
+        A job must be done, or its page left as it is, before the next one is asked for.
+        """
+        wanted = set(self._options.only or KINDS)
+        if "summaries" in wanted:
+            yield from self._summaries()
+        if "entities" in wanted:
+            yield from self._entities()
+            yield from self._bank()
+        if "opinions" in wanted:
+            yield self._opinions()
 
     # --- what there is -------------------------------------------------------------------------------------------
 
@@ -74,81 +110,163 @@ class Run:
         return found
 
     @cached_property
-    def _periods(self) -> list[periods.Period]:
-        days = {fact.when for fact in self.told.facts if fact.when}
-        return periods.closed(days, self._options.today)
+    def opinions(self) -> list[beliefs.Opinion]:
+        """The opinions held, surest first."""
+        vault = beliefs.Vault(lambda slug: [slug.replace("-", " "), *self._names.forms(slug)], self._stems, {})
+        return beliefs.held(self.told.facts, vault)
 
-    def _context(self, summaries_made: frozenset[str]) -> Context:
-        paths = [*self._paths, *(path for path in self._pages.values() if path not in set(self._paths))]
-        paths += [periods.page_of(name) for name in sorted(summaries_made) if periods.page_of(name) not in set(paths)]
-        targets = {link_name(path).casefold() for path in paths} | {
-            path.removesuffix(".md").casefold() for path in paths
-        }
-        cite = Citations(paths)
-        return Context(
-            cite=cite,
-            shown=lambda slug: self._shown(slug, cite),
-            exists=lambda target: target.strip().removesuffix(".md").casefold() in targets,
-            stems=self._stems,
-            rarity=lambda stem: self._rarities.get(stem, 1.0),
-            count=lru_cache(1 << 14)(tokens.count),
-            summaries=summaries_made,
-        )
+    @cached_property
+    def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
+        found: dict[str, list[beliefs.Opinion]] = defaultdict(list)
+        for opinion in self.opinions:
+            for slug in opinion.subjects:
+                found[slug].append(opinion)
+        return found
 
-    def _shown(self, slug: str, cite: Citations) -> str:
-        name = self._names.shown(slug) or slug
-        path = self._pages.get(slug)
-        if path is None:
-            return name
-        target = cite.target(path)
-        return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{name}]]"
+    # --- how it is told ------------------------------------------------------------------------------------------
 
     @cached_property
     def _stems(self) -> Callable[[str], Sequence[str]]:
         return lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
 
     @cached_property
-    def _rarities(self) -> dict[str, float]:
-        """How rare each stem is among the facts: 1 for what stands in one alone, 0 for what stands everywhere.
+    def _cite(self) -> Citations:
+        return Citations({*self._paths, *self._pages.values()})
 
-        Not in the whole index: that holds our own pages, and what they say would change what they are to say.
-        """
-        held = Counter(stem for fact in self.told.facts for stem in set(self._stems(fact.text)))
-        most = math.log(max(len(self.told.facts), 2))
-        found = {stem: max(1 - math.log(count) / most, 0.0) for stem, count in held.items()}
-        return found | dict.fromkeys(self._lexicon.idle, 0.0)
+    @cached_property
+    def _targets(self) -> set[str]:
+        paths = (*self._paths, *self._pages.values())
+        return {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
 
-    # --- drafts --------------------------------------------------------------------------------------------------
+    def _exists(self, target: str) -> bool:
+        name = target.strip().removesuffix(".md")
+        return name.casefold() in self._targets or name in self._made
 
-    def drafts(self) -> Iterator[Draft]:
-        """The pages as the facts would have them."""
-        made = list(self._summaries()) if self._is_wanted("summaries") else []
-        context = self._context(frozenset(link_name(draft.path) for draft in made))
-        if self._is_wanted("entities"):
-            yield from self._entities(context)
-        yield from made
+    @cached_property
+    def _context(self) -> Context:
+        return Context(
+            cite=self._cite,
+            shown=lru_cache(1 << 14)(self._shown),
+            exists=self._exists,
+            stems=self._stems,
+            rarity=lambda stem: 1.0,
+            count=lru_cache(1 << 15)(tokens.count),
+            summaries=self._made,
+        )
 
-    def _is_wanted(self, kind: str) -> bool:
-        return not self._options.only or kind in self._options.only
+    def _context_of(self, about: Sequence[Fact]) -> Context:
+        """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
+        return replace(self._context, rarity=facts.rarity(about, self._stems, self._lexicon.idle))
 
-    def _entities(self, context: Context) -> Iterator[Draft]:
+    def _shown(self, slug: str) -> str:
+        name = self._names.shown(slug) or slug
+        path = self._pages.get(slug)
+        if path is None:
+            return name
+        target = self._cite.target(path)
+        return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{name}]]"
+
+    # --- pages ---------------------------------------------------------------------------------------------------
+
+    def _job(self, path: str, about: Sequence[Fact], more: Iterable[str], draft: Callable[[], Draft | None]) -> Job:
+        sign = hashlib.blake2b(f"{VERSION}\0{path}".encode("utf-8", "replace"), digest_size=16)
+        for fact in about:
+            said = (fact.key, fact.when, fact.tier, fact.importance, fact.succeeded_by, fact.block_id, fact.path)
+            names = [self._shown(slug) for slug in fact.about]
+            links = [self._exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
+            sign.update(repr((said, names, links)).encode("utf-8", "replace"))
+        for text in more:
+            sign.update(text.encode("utf-8", "replace"))
+        return Job(path, sign.digest(), draft)
+
+    def _is_touched(self, about: Iterable[Fact]) -> bool:
+        since = self._options.since
+        return since is None or any(fact.day and fact.day >= since for fact in about)
+
+    def _entities(self) -> Iterator[Job]:
         for slug, path in sorted(self._pages.items()):
             about = self._about.get(slug, [])
-            known = entity_page.Profile(slug, self._names.shown(slug) or slug, about)
-            lines = entity_page.lines(known, context) if about else ()
-            start = self._template.replace("{{title}}", link_name(path))
-            yield Draft(path, entity_page.BLOCK, lines, _why(about), start)
-
-    def _summaries(self) -> Iterator[Draft]:
-        made: set[str] = set()
-        for period in self._periods:
-            context = self._context(frozenset(made))
-            found = summaries.summary(period, self.told.facts, context)
-            if isinstance(found, summaries.TooLittle):
+            if not about or not self._is_touched(about):
                 continue
-            made.add(period.name)
-            lines = tuple(Line(text) for text in found.lines)
-            yield Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+            opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
+            entries = [line for one in opinions for line in opinion_page.entry(one, self._context, IN_SHORT)]
+            told = {fact.key for opinion in opinions for fact in opinion.told}
+            rest = [fact for fact in about if fact.key not in told]
+
+            def draft(
+                slug: str = slug, path: str = path, rest: list[Fact] = rest, entries: list[Line] = entries,
+                about: list[Fact] = about,
+            ) -> Draft:  # fmt: skip
+                known = entity_page.Profile(slug, self._names.shown(slug) or slug, rest, entries)
+                lines = entity_page.lines(known, self._context_of(rest))
+                start = self._template.replace("{{title}}", link_name(path))
+                return Draft(path, entity_page.BLOCK, lines, _why(about), start)
+
+            yield self._job(path, about, (line.text for line in entries), draft)
+
+    def _bank(self) -> Iterator[Job]:
+        for path, title, kinds, lines in (
+            (bank_page.WORLD, "World", ("world", "observation"), bank_page.world),
+            (bank_page.EXPERIENCE, "Experience", ("experience",), bank_page.experience),
+        ):
+            about = [fact for fact in self.told.facts if fact.kind in kinds and fact.path != path]
+            if not about or not self._is_touched(about):
+                continue
+
+            def draft(
+                path: str = path, title: str = title, about: list[Fact] = about,
+                lines: Callable[[Sequence[Fact], Context], tuple[Line, ...]] = lines,
+            ) -> Draft:  # fmt: skip
+                found = lines(about, self._context_of(about))
+                return Draft(path, entity_page.BLOCK, found, _why(about), f"# {title}\n")
+
+            yield self._job(path, about, (), draft)
+
+    def _opinions(self) -> Job:
+        lines = opinion_page.page(self.opinions, self._context)
+        moved = f"{len(self.opinions)} opinion{'s' * (len(self.opinions) != 1)} held"
+        draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, moved, "# Opinions\n")
+        return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
+
+    def _summaries(self) -> Iterator[Job]:
+        by_key = {fact.key: fact for fact in self.told.facts}
+        inside: dict[periods.Period, list[Fact]] = defaultdict(list)
+        for fact in self.told.facts:
+            if fact.when:
+                for kind in periods.KINDS:
+                    inside[periods.period_of(fact.when, kind)].append(fact)
+        for period in sorted(inside, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
+            about = inside[period]
+            if period.end >= self._options.today or not self._is_touched(about):
+                continue
+            newer = [by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in by_key]
+            links = [name for name in periods.finer(period) if name in self._made]
+
+            given = [*about, *newer]
+            yield self._job(period.path, given, links, partial(self._summary, period, given))
+
+    def _summary(self, period: periods.Period, given: Sequence[Fact]) -> Draft | None:
+        found = summaries.summary(period, given, self._context_of(given))
+        if isinstance(found, summaries.TooLittle):
+            self.too_little.append(found.reason)
+            return None
+        cited = iter(found.cited)
+        lines = tuple(Line(text, _cited(text, cited)) for text in found.lines)
+        return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+
+    def stands(self, path: str) -> None:
+        """Note that a summary has its page, so that others may link it."""
+        if path.startswith(periods.SUMMARIES):
+            self._made.add(link_name(path))
+            self._targets.add(link_name(path).casefold())
+
+
+def _cited(text: str, facts: Iterator[Fact]) -> tuple[int, ...]:
+    """The keys of the facts that a line of a summary cites, which come in the order of the lines."""
+    if not text.startswith("- "):
+        return ()
+    _, _, cited = text.rpartition(" — ")
+    return tuple(next(facts).key for _ in range(cited.count(",") + 1))
 
 
 def _start(found: summaries.Draft) -> str:
@@ -158,11 +276,10 @@ def _start(found: summaries.Draft) -> str:
 
 def _why(about: Sequence[Fact]) -> str:
     days = {fact.day for fact in about if fact.day}
-    return f"{plural(len(about), 'fact')} on {plural(len(days), 'day')}"
+    return f"{_counted(len(about), 'fact')} on {_counted(len(days), 'day')}"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 fact`, `2 facts`."""
+def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

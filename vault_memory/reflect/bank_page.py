@@ -1,0 +1,58 @@
+"""Owns the blocks of bank/world.md and bank/experience.md: how things are, by whom; what was done, by month. Pure.
+
+What a person wrote on the page itself stands there already and is not told again.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, by_month, weighed
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.periods import period_of
+from vault_memory.reflect.sections import Body, Context
+from vault_memory.reflect.select import Weigh, chosen
+
+WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
+
+PAGE_TOKENS = 2000
+"""More than an entity's page: what does not fit here stands on one of those."""
+
+
+def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+    """How things are now, by the person, place or project it is about."""
+    standing = [fact for fact in facts if fact.kind in ("world", "observation") and fact.succeeded_by is None]
+    return tuple(_lines([fact for fact in standing if fact.path != WORLD], context, tokens, by_thread=True))
+
+
+def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+    """What was done and what came of it, the newest month first."""
+    done = [fact for fact in facts if fact.kind == "experience" and fact.path != EXPERIENCE]
+    return tuple(_lines(done, context, tokens, by_thread=False))
+
+
+def _lines(facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool) -> Iterator[Line]:
+    if not facts:
+        return
+
+    def cost(fact: Fact) -> int:
+        return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
+
+    taken = chosen(weighed(facts), tokens, Weigh(context.stems, context.rarity, cost))
+    last = max((fact.when for fact in facts if fact.when), default=date.min)
+    body = Body(period_of(last, "year"), facts, context, FACT_TOKENS)
+    yield Line("## From the logs")
+    if by_thread:
+        for text, cited in body.lines(taken):
+            yield Line(text, tuple(fact.key for fact in cited))
+            if text.startswith("#"):
+                yield Line("")
+    else:
+        for title, of_month in by_month(taken):
+            yield from (Line(""), Line(f"### {title}"), Line(""))
+            for text, cited in body.listed(of_month, ""):
+                yield Line(text, tuple(fact.key for fact in cited))
+    folded = len(facts) - len(taken)
+    if folded:
+        more = f"…and {folded:,} more fact{'s' * (folded != 1)}: on the pages of those they are about, and in the logs."
+        yield from (Line(""), Line(more, slot="folded"))

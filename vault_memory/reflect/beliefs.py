@@ -1,0 +1,186 @@
+"""Owns the opinions that the facts hold: which statements are one opinion, what bears on it, how sure it makes. Pure.
+
+An opinion is what O facts state: the same words about the same entities, or statements that support each other both
+ways. All other facts about its subjects are held against it (polarity.py) and its confidence is computed afresh from
+them (confidence.py): from what it was given first, or from what the user gave it by hand, which no older fact then
+moves. A fact that bears on it unclearly is listed and moves nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, Stance
+from vault_memory.reflect.select import in_order
+from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
+
+OPINION = "opinion"
+
+LOOKED_AT = 400
+"""So many facts about its subject are held against an opinion: those that share most words with it, then the newest."""
+
+
+@dataclass(frozen=True)
+class Set:
+    """A confidence that the user gave by hand, 0..1, and the day that was noticed."""
+
+    confidence: float
+    day: date
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """An opinion and what it rests on; every list is in the order of a timeline. `statement` is its newest wording."""
+
+    statement: Fact
+    told: tuple[Fact, ...]
+    prior: float
+    belief: Belief
+    supports: tuple[Fact, ...] = ()
+    contradicts: tuple[Fact, ...] = ()
+    related: tuple[Fact, ...] = ()
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Slugs of those it is about."""
+        return self.statement.subjects or self.statement.about
+
+    @property
+    def updated(self) -> date | None:
+        """The day of the newest fact that it rests on."""
+        days = [fact.day for fact in (*self.told, *self.supports, *self.contradicts) if fact.day]
+        return max(days, default=None)
+
+
+@dataclass(frozen=True)
+class Vault:
+    """What opinions are read with: an entity's names by its slug, stems of a text, confidences set by hand by key."""
+
+    names: Callable[[str], Sequence[str]]
+    stems: Callable[[str], Sequence[str]]
+    given: Mapping[int, Set]
+
+
+def held(facts: Iterable[Fact], vault: Vault) -> list[Opinion]:
+    """The opinions that these facts hold, surest first; the order given plays no part."""
+    by_subject: dict[str, list[Fact]] = defaultdict(list)
+    stated: list[Fact] = []
+    for fact in sorted(facts, key=in_order):
+        if fact.kind == OPINION:
+            stated.append(fact)
+        for slug in fact.about:
+            by_subject[slug].append(fact)
+    found = [_opinion(told, by_subject, vault) for told in _clusters(stated, vault)]
+    return sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))
+
+
+# --- which statements are one ----------------------------------------------------------------------------------------
+
+
+def _clusters(stated: Sequence[Fact], vault: Vault) -> Iterator[list[Fact]]:
+    """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
+    worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
+    for fact in stated:
+        worded[_subjects(fact), tuple(vault.stems(fact.text))].append(fact)
+    by_subject: dict[tuple[str, ...], list[list[Fact]]] = defaultdict(list)
+    for (subjects, _), told in worded.items():
+        by_subject[subjects].append(told)
+    for subjects, groups in by_subject.items():
+        yield from _joined(groups, vault) if subjects else groups
+
+
+def _subjects(fact: Fact) -> tuple[str, ...]:
+    return tuple(sorted(fact.subjects or fact.about))
+
+
+class _Group:
+    """Statements taken for one opinion so far."""
+
+    def __init__(self, told: list[Fact], vault: Vault) -> None:
+        self.told = told
+        self.stance = _stance(told[-1], vault)
+        self.stems = frozenset(vault.stems(told[-1].text))
+
+
+def _joined(groups: Sequence[list[Fact]], vault: Vault) -> Iterator[list[Fact]]:
+    """Groups of one subject, those that support each other both ways as one."""
+    kept: list[_Group] = []
+    for told in groups:
+        new = _Group(told, vault)
+        same = next((old for old in kept if _says_the_same(old, new)), None)
+        if same:
+            same.told = sorted([*same.told, *told], key=in_order)
+        else:
+            kept.append(new)
+    yield from (group.told for group in kept)
+
+
+def _says_the_same(one: _Group, other: _Group) -> bool:
+    if len(one.stems & other.stems) < 2:
+        return False
+    both = ((one, other), (other, one))
+    return all(first.stance.relation(second.told[-1].text) == SUPPORTS for first, second in both)
+
+
+def _stance(fact: Fact, vault: Vault) -> Stance:
+    return Stance(fact.text, [name for slug in fact.about for name in vault.names(slug)])
+
+
+# --- what bears on it ------------------------------------------------------------------------------------------------
+
+
+def _opinion(told: Sequence[Fact], by_subject: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
+    statement = told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
+    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
+    first = mine or told[0]
+    given = max((vault.given[f.key] for f in told if f.key in vault.given), key=lambda one: one.day, default=None)
+    prior = given.confidence if given else _confidence(first)
+    around = _around(statement, told, by_subject, vault)
+    stance = _stance(statement, vault)
+    bearing: dict[str, list[Fact]] = defaultdict(list)
+    for fact in around:
+        bearing[stance.relation(fact.text)].append(fact)
+    pieces = [
+        *(_piece(fact, SUPPORTS) for fact in bearing[SUPPORTS]),
+        *(_piece(fact, CONTRADICTS) for fact in bearing[CONTRADICTS]),
+        *(_piece(fact, RESTATES) for fact in told if fact is not first),
+    ]
+    if given:
+        pieces = [piece for piece in pieces if piece.day and piece.day > given.day.toordinal()]
+    return Opinion(
+        statement=statement,
+        told=tuple(told),
+        prior=prior,
+        belief=confidence(prior, pieces),
+        supports=tuple(bearing[SUPPORTS]),
+        contradicts=tuple(bearing[CONTRADICTS]),
+        related=tuple(bearing[RELATED]),
+    )
+
+
+def _confidence(fact: Fact) -> float:
+    return DEFAULT_OPINION_CONFIDENCE if fact.confidence is None else fact.confidence
+
+
+def _piece(fact: Fact, relation: str) -> Evidence:
+    stated = _confidence(fact) if relation == RESTATES else None
+    return Evidence(fact.key, fact.day.toordinal() if fact.day else None, relation, stated)
+
+
+def _around(
+    statement: Fact, told: Sequence[Fact], by_subject: Mapping[str, Sequence[Fact]], vault: Vault
+) -> list[Fact]:
+    """The facts about an opinion's subjects but for its own statements; of very many those nearest in their words."""
+    own = {fact.key for fact in told}
+    found: dict[int, Fact] = {}
+    for slug in statement.subjects or statement.about:
+        found |= {fact.key: fact for fact in by_subject.get(slug, ()) if fact.key not in own}
+    if len(found) <= LOOKED_AT:
+        return sorted(found.values(), key=in_order)
+    wanted = frozenset(vault.stems(statement.text))
+    shared = {key: len(wanted.intersection(vault.stems(fact.text))) for key, fact in found.items()}
+    near = sorted(found.values(), key=lambda f: (-shared[f.key], -(f.day or date.min).toordinal(), in_order(f)))
+    return sorted(near[:LOOKED_AT], key=in_order)

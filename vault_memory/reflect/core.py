@@ -1,0 +1,79 @@
+"""Owns the core, memory.md, as reflect reads and changes it: its list items, and an edit of one of them. Pure.
+
+Reflect never changes it unasked: only a proposal that a person ticked does (proposals.py).
+"""
+
+import re
+from typing import NamedTuple
+
+from vault_memory.errors import ConflictError
+from vault_memory.note import TEXT
+from vault_memory.parse import parse
+
+HEADING = "## Learnt"
+"""Where ticked additions go, unless the page has that heading elsewhere."""
+
+ADD, CHANGE, REMOVE = "add", "change", "remove"
+
+_ITEM = re.compile(r"([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?!\[ \])(\S.*)$")
+_ENDS = re.compile(r"(\r\n|\n|\r)")
+
+
+class Item(NamedTuple):
+    """A list item of the core: its line, 1-based, and its text."""
+
+    line: int
+    text: str
+
+
+class Change(NamedTuple):
+    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
+
+    what: str
+    text: str
+    old: str = ""
+
+
+def items(path: str, data: bytes) -> list[Item]:
+    """The list items of the core that stand in one line."""
+    note = parse(path, data)
+    plain = (number for number, state in enumerate(note.states, 1) if state == TEXT)
+    lines = ((number, _ITEM.match(note.lines[number - 1])) for number in plain)
+    return [Item(number, match[2].rstrip()) for number, match in lines if match]
+
+
+def changed(path: str, data: bytes, change: Change) -> bytes:
+    """The core with one change made; all other bytes stay. Raises ConflictError when the item is not there any more."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{path} is not UTF-8: nothing was changed.", "Save it as UTF-8.") from error
+    parts = _ENDS.split(text)
+    newline = next(iter(parts[1::2]), "\n")
+    if change.what == ADD:
+        return _added(parts, change.text, newline).encode("utf-8")
+    found = next((item for item in items(path, data) if item.text == change.old), None)
+    if found is None:
+        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
+    at = 2 * (found.line - 1)
+    if change.what == REMOVE:
+        del parts[at : at + 2]
+    else:
+        match = _ITEM.match(parts[at])
+        parts[at] = f"{match[1] if match else '- '}{change.text}"
+    return "".join(parts).encode("utf-8")
+
+
+def _added(parts: list[str], text: str, newline: str) -> str:
+    """The text with an item at the end of the section for what was learnt, which is made where there is none."""
+    lines = parts[::2]
+    at = next((i for i, line in enumerate(lines) if line.strip() == HEADING), None)
+    if at is None:
+        body = "".join(parts)
+        lead = "" if not body.strip("\ufeff") else newline if body.endswith(("\n", "\r")) else newline * 2
+        return f"{body}{lead}{HEADING}{newline}{newline}- {text}{newline}"
+    end = next((i for i in range(at + 1, len(lines)) if re.match(r"#{1,2} ", lines[i])), len(lines))
+    last = max((i for i in range(at, end) if lines[i].strip()), default=at)
+    lead = newline if last == at else ""
+    head, tail = "".join(parts[: 2 * last + 1]), "".join(parts[2 * last + 1 :])
+    return f"{head}{newline}{lead}- {text}{tail or newline}"

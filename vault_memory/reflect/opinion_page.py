@@ -1,0 +1,107 @@
+"""Owns how opinions are told on a page: the statement with its confidence, where it has been going, and why. Pure.
+
+- **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
+  - ▅▆▇ rising, last on 27 November 2025
+  - for: Skips messages that need scrolling — [[2025-11-11]] L36
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from vault_memory.reflect import wording
+from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.blocks import Line, short
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.periods import MONTHS
+from vault_memory.reflect.sections import Context, unlinked
+from vault_memory.reflect.select import in_order
+
+BLOCK = "opinions"
+PATH = "bank/opinions.md"
+
+PAGE_TOKENS = 4000
+"""What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
+
+TEXT_TOKENS = 44
+
+
+class Detail(NamedTuple):
+    """How many facts are named that speak for an opinion, against it, or unclearly."""
+
+    supports: int = 3
+    contradicts: int = 3
+    related: int = 1
+
+
+def page(opinions: Sequence[Opinion], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+    """The block of bank/opinions.md: by whom they are about, those with most and surest opinions first."""
+    if not opinions:
+        return ()
+    sections = [_section(subject, held, context) for subject, held in _by_subject(opinions)]
+    lines = [Line("## As the logs have it"), Line("")]
+    used, folded = 0, 0
+    for section in sections:
+        for heading, entries in [section]:
+            kept: list[Line] = []
+            for entry in entries:
+                cost = context.count("\n".join(line.text for line in entry))
+                if used + cost > tokens:
+                    folded += 1
+                    continue
+                used += cost
+                kept += entry
+            if kept:
+                lines += [*heading, *kept, Line("")]
+    if folded:
+        lines.append(Line(f"…and {folded} more: see `memory opinions`.", slot="folded"))
+    return tuple(lines if lines[-1].text else lines[:-1])
+
+
+def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
+    found: dict[str, list[Opinion]] = defaultdict(list)
+    for opinion in opinions:
+        found[next(iter(opinion.subjects), "")].append(opinion)
+    return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
+
+
+def _section(subject: str, opinions: Sequence[Opinion], context: Context) -> tuple[list[Line], list[list[Line]]]:
+    title = unlinked(context.shown(subject)) if subject else "Everything else"
+    return [Line(f"### {title}"), Line("")], [list(entry(opinion, context)) for opinion in opinions]
+
+
+def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> Iterator[Line]:
+    """One opinion with what speaks for and against it."""
+    detail = detail or Detail()
+    name = short(opinion.statement.key)
+    yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
+    yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
+    for word, facts, most in (
+        ("for", opinion.supports, detail.supports),
+        ("against", opinion.contradicts, detail.contradicts),
+        ("related", opinion.related, detail.related),
+    ):
+        newest = sorted(facts, key=in_order, reverse=True)[:most]
+        for fact in newest:
+            yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,))
+        if len(facts) > most and word != "related":
+            yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
+
+
+def _told(fact: Fact, context: Context) -> str:
+    text = wording.clipped(wording.told(fact.text, context.exists), TEXT_TOKENS, context.count)
+    return f"{text} — {context.cite.of(fact)}"
+
+
+def _course(opinion: Opinion) -> str:
+    """Where the confidence has been going, and since when it has not."""
+    belief = opinion.belief
+    drawn = f"{belief.sparkline} " if len(belief.history) > 1 else ""
+    day = opinion.updated
+    last = f", last on {day.day} {MONTHS[day.month - 1]} {day.year}" if day else ""
+    return f"{drawn}{belief.trend}{last}"
+
+
+def decimal(value: float) -> str:
+    """A confidence as `.85`."""
+    return f"{value:.2f}".lstrip("0")

@@ -1,0 +1,181 @@
+"""Owns the proposals for the core: what reflect would add, change or remove there, and what was said to them. Pure.
+
+    - [ ] add: "Prefers concise replies on WhatsApp" because it was told on 3 days ([[2025-11-27]] L14) ^p-1a2b3c4d
+
+A tick (`[x]`) has it done at the next run, `[-]` or a deleted line refuses it, for good. Proposed is little, and only
+what is sure: a small core is worth more than a full one.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from vault_memory.reflect import wording
+from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, Change, Item
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.opinion_page import decimal
+from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
+from vault_memory.reflect.sections import Context
+from vault_memory.reflect.select import in_order
+
+PATH, BLOCK = "bank/proposals.md", "proposals"
+
+MOST = 5
+"""So many additions are open at a time: a long list is read by nobody."""
+
+SURE, SURE_DAYS = 0.85, 2
+"""An opinion is proposed when it is this sure, and was told or borne out on so many days."""
+
+WEIGHTY = 0.85
+"""A standing fact is proposed when it is in the core tier, or this important by its own `i=`."""
+
+SAID = 0.6
+"""A fact is in the core already when one of its lines has this share of its words."""
+
+_LINE = re.compile(
+    r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<first>.*?)"(?: → "(?P<second>.*?)")? because .*'
+    r"\^p-(?P<name>[0-9a-f]{8})\s*$"
+)
+
+
+class Proposal(NamedTuple):
+    """One change of the core that reflect would make, why, and the facts it rests on."""
+
+    change: Change
+    because: str
+    evidence: tuple[Fact, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is known by, so that it is asked only once."""
+        words = f"{self.change.what}\0{self.change.old}\0{'' if self.change.old else self.change.text}"
+        keys = ",".join(str(fact.key) for fact in self.evidence[:1])
+        return hashlib.blake2b(f"{words}\0{keys}".encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+class Answer(NamedTuple):
+    """What a person said to one proposal: a change to be made, or None for a refusal."""
+
+    name: str
+    change: Change | None
+
+
+def answers(lines: Iterable[str]) -> Iterator[Answer]:
+    """What a person ticked or refused on the page, with their own wording where they changed the quoted one."""
+    for line in lines:
+        match = _LINE.match(line)
+        if not match or match["box"] == " ":
+            continue
+        if match["box"] not in "xX":
+            yield Answer(match["name"], None)
+            continue
+        first, second = match["first"], match["second"] or ""
+        text, old = (first, "") if match["what"] == ADD else (second, first)
+        yield Answer(match["name"], Change(match["what"], text, old))
+
+
+def name_of(line: str) -> str:
+    """The name of the proposal that a line of the page states, or ""."""
+    match = _LINE.match(line)
+    return match["name"] if match else ""
+
+
+def shown(proposals: Sequence[Proposal], context: Context) -> tuple[Line, ...]:
+    """The lines of the page's block."""
+    if not proposals:
+        return (Line("Nothing open.", slot="nothing"),)
+    intro = "Tick what should be done (`[x]`), mark what should not (`[-]`); it happens at the next `memory reflect`."
+    return (Line(intro, slot="intro"), Line(""), *(_line(proposal, context) for proposal in proposals))
+
+
+def _line(proposal: Proposal, context: Context) -> Line:
+    change = proposal.change
+    quoted = {
+        ADD: f'"{change.text}"', CHANGE: f'"{change.old}" → "{change.text}"', REMOVE: f'"{change.old}"'
+    }[change.what]  # fmt: skip
+    cited = ", ".join(context.cite.of(fact) for fact in proposal.evidence)
+    text = f"- [ ] {change.what}: {quoted} because {proposal.because} ({cited}) ^p-{proposal.name}"
+    return Line(text, tuple(fact.key for fact in proposal.evidence), f"p-{proposal.name}")
+
+
+# --- what is proposed ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What proposals are made from; `slugs` gives the entities that a line of the core mentions."""
+
+    facts: Sequence[Fact]
+    opinions: Sequence[Opinion]
+    items: Sequence[Item]
+    stems: Callable[[str], Sequence[str]]
+    slugs: Callable[[str], Sequence[str]]
+    names: Callable[[str], Sequence[str]]
+    exists: Callable[[str], bool]
+    refused: Container[str] = frozenset()
+
+
+def proposed(grounds: Grounds) -> list[Proposal]:
+    """The proposals that nobody has refused: changes and removals of what is there first, then a few additions."""
+    open_ = [one for one in _changes(grounds) if one.name not in grounds.refused]
+    added = [one for one in _additions(grounds) if one.name not in grounds.refused]
+    return [*open_, *added[:MOST]]
+
+
+def _changes(grounds: Grounds) -> Iterator[Proposal]:
+    """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
+    about: dict[str, list[Fact]] = {}
+    for fact in sorted(grounds.facts, key=in_order):
+        for slug in fact.subjects:
+            about.setdefault(slug, []).append(fact)
+    for item in grounds.items:
+        slugs = grounds.slugs(item.text)
+        found = {fact.key: fact for slug in slugs for fact in about.get(slug, ()) if fact.day}
+        newest = _newest_word(item, sorted(found.values(), key=in_order), grounds, slugs)
+        if newest is None or newest.succeeded_by is not None:
+            continue
+        text = _quotable(newest, grounds)
+        change = Change(CHANGE, text, item.text)
+        yield Proposal(change, f"on {newest.day} it was told otherwise", (newest,))
+
+
+def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Sequence[str]) -> Fact | None:
+    """The newest fact that bears on a line, where that contradicts it."""
+    stance = Stance(wording.told(item.text, lambda _: False), [name for slug in slugs for name in grounds.names(slug)])
+    for fact in reversed(facts):
+        relation = stance.relation(fact.text)
+        if relation in (CONTRADICTS, SUPPORTS):
+            return fact if relation == CONTRADICTS else None
+    return None
+
+
+def _additions(grounds: Grounds) -> Iterator[Proposal]:
+    said = [frozenset(grounds.stems(item.text)) for item in grounds.items]
+    told: set[int] = set()
+    for opinion in grounds.opinions:
+        told |= {fact.key for fact in opinion.told}
+        days = {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
+        if opinion.belief.shown >= SURE and len(days) >= SURE_DAYS and not _is_said(opinion.statement, said, grounds):
+            sure = decimal(opinion.belief.shown)
+            because = f"it is held with {sure} and was told or borne out on {len(days)} days"
+            evidence = tuple(sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True))[:3]
+            first = (opinion.statement, *(fact for fact in evidence if fact is not opinion.statement))
+            yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first)
+    standing = [f for f in grounds.facts if f.succeeded_by is None and f.kind == "world" and f.key not in told]
+    for fact in sorted(standing, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
+        if (fact.tier == "core" or fact.importance >= WEIGHTY) and not _is_said(fact, said, grounds):
+            because = "it was needed again and again" if fact.tier == "core" else "it was marked as important"
+            yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
+
+
+def _is_said(fact: Fact, said: Sequence[frozenset[str]], grounds: Grounds) -> bool:
+    stems = frozenset(grounds.stems(fact.text))
+    return any(len(stems & line) >= SAID * len(stems) for line in said) if stems else True
+
+
+def _quotable(fact: Fact, grounds: Grounds) -> str:
+    return wording.told(fact.text, grounds.exists).replace('"', "'")
