@@ -54,15 +54,19 @@ class _Line(NamedTuple):
     goes_on: bool
 
 
-_LEAD = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:\[(?P<box>.)\]\s+)?")
-_TIME = re.compile(r"[*_(\[]*\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d%])[)\]*_]*[\s,:–-]+(?=\D)")
-_TAGS = re.compile(r"(?:#[\w/-]+\s+)+")
+_LEAD = re.compile(
+    r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:\[(?P<box>.)\]\s+)?"
+    r"(?P<time>[*_(\[]*\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d%])[)\]*_]*[\s,:–-]+(?=\D))?"
+    r"(?:#[\w/-]+\s+)*"
+)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]+`|~~[^~]+~~")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]+)")
 _MARKED = re.compile(r"[\"“«`~]")
 _ASIDE = re.compile(r"(?<![\[\]!\w])\[(?![\[^])([^\[\]]{3,})\](?![\[(:])")
-_END = re.compile(r"[.!?…]+[\"'»”’)\]*_]*(?=\s)")
-_SHORT = re.compile(r"(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|St|Prof|No|Nr|vs|e\.g|i\.e|approx|ca|etc|Jr|Sr|a\.m|p\.m|[A-Z])\.$")
+_END = re.compile(
+    r"(?:[!?…]+|\.+(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bvs\.)(?<!\be\.g\.)"
+    r"(?<!\bi\.e\.)(?<!\betc\.)(?<!\bca\.)(?<!\bapprox\.)(?<!\b[A-Z]\.)(?![\"'»”’)\]*_]*\s+[a-z]))[\"'»”’)\]*_]*(?=\s)"
+)
 _COMMA = r"(?:,? [A-Z]\w+)?[,!.…–—-]+\s*"
 _INTERJECTION = re.compile(
     rf"(?:(?:oh|wow|yeah|yes|yep|yup|nope|hey|hi|hello|haha\w*|hehe|lol|ah|aww*|ooh|btw|by the way|omg|hmm+|um+|uh"
@@ -73,7 +77,6 @@ _INTERJECTION = re.compile(
     rf"|same here|good question|for sure|me too|fun fact|in fact|luckily|unfortunately|thankfully){_COMMA})+",
     re.I,
 )
-_GATE = re.compile(r"[A-Za-z]{2}.*\s.*[A-Za-z0-9]{2}")
 _SINCE = re.compile(r"\b(?:since|ever since)\b[^.,;!]*|\[\[[^\[\]]*\]\]")
 _YEAR = re.compile(r"\b(?:last|ago|years?|(?:19|20)\d\d)\b")
 FAR_DAYS = 183
@@ -108,7 +111,7 @@ def _lines(note: Note) -> Iterator[tuple[int, _Line]]:
     for number, state in enumerate(note.states, 1):
         line = note.shown(number) if state == TEXT else ""
         begin, is_known = turns.take(line, state)
-        if state != TEXT or not is_known or not _GATE.search(line) or (note.owned and note.is_owned(number)):
+        if state != TEXT or not is_known or (note.owned and note.is_owned(number)):
             continue
         if line.lstrip()[:1] in (">", "|") or turns.speaker.casefold() in _MODELS:
             continue
@@ -128,24 +131,19 @@ def _goes_on(note: Note, number: int) -> bool:
 def _read(line: str, begin: int, speaker: str) -> _Line | None:
     """The words of a line; None for a task that is not done."""
     lead = _LEAD.match(line, begin)
-    box = lead["box"] if lead else None
-    if box is not None and box not in "xX":
+    if lead is None or (lead["box"] or "x") not in "xX":
         return None
-    begin = max(begin, lead.end() if lead else begin)
-    time = _TIME.match(line, begin)
-    begin = time.end() if time else begin
-    tags = _TAGS.match(line, begin)
-    text = line[tags.end() if tags else begin :].rstrip()
-    if block_id(text):
+    text = line[lead.end() :].rstrip()
+    if "^" in text and block_id(text):
         text = text[: text.rindex("^")].rstrip()
     named = None if speaker.casefold() in _SELF else speaker or None
-    return _Line(text, named, bool(speaker), time is not None, box is not None, False)
+    return _Line(text, named, bool(speaker), lead["time"] is not None, lead["box"] is not None, False)
 
 
 def _told(line: _Line) -> tuple[str, str] | None:
     """The kind and the words of what a line tells, or None."""
     judged, asides = _judged(line.text)
-    place = Place(line.is_turn, line.is_logged or line.is_done)
+    place = Place(line.is_turn, line.is_logged, line.is_done)
     kinds: list[str] = []
     told: list[str] = []
     for begin, end in _sentences(judged, line.goes_on):
@@ -185,7 +183,7 @@ def _blanked(quoted: re.Match[str]) -> str:
 def _sentences(text: str, goes_on: bool) -> Iterator[tuple[int, int]]:
     """Where the sentences of a line begin, behind interjections, and end; without one that goes on in the next line."""
     begin = 0
-    ends = [match.end() for match in _END.finditer(text) if not _is_short(text, match)]
+    ends = [match.end() for match in _END.finditer(text)]
     last = len(text.rstrip())
     if last and (not ends or ends[-1] < last) and not (goes_on and text[last - 1] not in ".!?…:"):
         ends.append(last)
@@ -203,12 +201,3 @@ def _begin(text: str, begin: int) -> int:
         lead = _INTERJECTION.match(text, first.start(1))
         return lead.end() if lead else first.start(1)
     return first.start(1) if first else begin + len(text[begin:]) - len(text[begin:].lstrip())
-
-
-def _is_short(text: str, end: re.Match[str]) -> bool:
-    """Whether a full stop ends an abbreviation, or goes on in small letters."""
-    if "!" in end[0] or "?" in end[0]:
-        return False
-    if text[end.end() : end.end() + 3].lstrip()[:1].islower():
-        return True
-    return _SHORT.search(text[max(0, end.start() - 6) : end.start() + 1]) is not None

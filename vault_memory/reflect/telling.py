@@ -23,10 +23,11 @@ WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "obs
 
 
 class Place(NamedTuple):
-    """Where a sentence stands: in somebody's turn of a conversation; behind a time of day or a ticked box."""
+    """Where a sentence stands: in somebody's turn of a conversation; behind a time of day; behind a ticked box."""
 
     is_turn: bool = False
     is_logged: bool = False
+    is_done: bool = False
 
 
 class _Sentence(NamedTuple):
@@ -49,7 +50,9 @@ _ADVERBS = (
     r"|now|currently|definitely|totally|absolutely|never|often|sometimes|mostly|mainly|officially|soon|either"
     r"|accidentally|quickly|especially) )*"
 )
-_FIRST = re.compile(rf"(?<![\w'.-])(?:I|[Ww]e)(?P<aux>'ve| have|'d)? {_ADVERBS}(?P<verb>[A-Za-z]+|\d+)(?P<rest>.*)")
+_FIRST = re.compile(
+    rf"(?<![\w'.-])(?:I|[Ww]e)(?P<aux>'ve| have|'d)? {_ADVERBS}(?P<verb>[A-Za-z]+|\d+)\b(?!')(?P<rest>.*)"
+)
 _BEING = re.compile(
     rf"(?<![\w'.-])(?:I'm|I am|[Ww]e're|[Ww]e are|(?P<past>I was|[Ww]e were|(?:I|[Ww]e)(?:'ve| have) {_ADVERBS}been))"
     rf" {_ADVERBS}(?P<verb>[\w-]+)(?P<rest>.*)"
@@ -64,9 +67,14 @@ _LEADS_NOWHERE = re.compile(
 )
 _ASKED = re.compile(r"\b(?:how|what|who|whom|which|if|whether|everyone|one|ones|people) $")
 _DESCRIBES = re.compile(r" [a-z]+(?: [a-z]+)? (?:is|are|was|were|will|would|has|have|had|can|could|came|went)\b")
+_TAKES = re.compile(
+    r" (?:[A-Z@\[\d]|(?:the|an?|my|our|his|her|their|its|some|all|both|to|with|for|at|in|on|off|up|out|down|from"
+    r"|about|it"
+    r"|them|this|that)\b)"
+)
 _NO_OBJECT = re.compile(
     r" *(?:it|this|that|these|those|them|when|how|what|the way|to (?:hear|see|know)|you|your"
-    r"|(?:a|the) (?:idea|look|sound))\b"
+    r"|(?:a|the) (?:idea|look|sound|thought|colou?rs?|texture|vibe|design))\b"
 )
 _GOOD_TIME = re.compile(
     r" (?:(?:a|an|the|such|so much|lots of|some|more) )*(?:\w+ )?(?:blast|fun|time|feeling|day|idea|point|look|chance"
@@ -147,26 +155,21 @@ _AHEAD = re.compile(
     r"\b(?:is|are|will|starts|begins|ends|opens|closes|comes|arrives|leaves|goes|happens|expires|visits|flies|returns"
     r"|takes place|has to|have to|must|moves)\b|\w'(?:ll|re) "
 )
-_BEGIN = re.compile(
-    r"(?:(?:then|finally|also|later|today|yesterday|last night|this (?:morning|afternoon|evening)|in the (?:morning"
-    r"|afternoon|evening)|just|and|quickly|already|never|almost)[,:]? )*(?P<verb>[a-z]+)\b(?P<rest>.*)",
-    re.I,
-)
 
 
 def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
     """The kind of what a sentence tells, or None when it tells nothing; apostrophes are straight ones."""
     words = words_of(text)
-    if "?" in text or len(words) < LEAST_WORDS or words[0] in table.HEADS or " ".join(words[:2]) in table.HEAD_PAIRS:
+    if len(words) < LEAST_WORDS or words[0] in table.HEADS or (words[0], words[1]) in table.HEAD_PAIRS or "?" in text:
         return None
     held = frozenset(words)
-    if held & table.UNREAL_HINTS and _UNREAL.search(text):
-        return None
-    if " since " in text or "how " in text:
-        text = _LEADS_NOWHERE.sub(" ", text)
     is_mine = not table.MINE.isdisjoint(held)
     if place.is_turn and not is_mine and not table.YOU.isdisjoint(held):
         return None
+    if not table.UNREAL_HINTS.isdisjoint(held) and _UNREAL.search(text):
+        return None
+    if "since" in held or "how" in held:
+        text = _LEADS_NOWHERE.sub(" ", text)
     sentence = _Sentence(text, words, held, place)
     kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence)
     return kind if kind and says_something(words) else None
@@ -230,7 +233,7 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return WORLD
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
         return None
-    if table.is_past(verb) or (verb in table.UNMARKED and verb not in ("let", "become")):
+    if table.is_past(verb) or (verb in table.UNMARKED and verb not in ("let", "become", "bet")):
         return EXPERIENCE
     if aux or verb not in table.LIVES or verb in ("have", "keep", "share") or _NO_OBJECT.match(rest):
         return None
@@ -259,23 +262,34 @@ def _relation(text: str) -> bool:
 
 def _others(sentence: _Sentence) -> str | None:
     """What a sentence without a telling I or we tells: of its writer in a log, else of others."""
-    text, held = sentence.text, sentence.held
+    text, first = sentence.text, sentence.words[0]
     if _logged(sentence):
         return EXPERIENCE
-    if not sentence.words or sentence.words[0] in table.NO_SUBJECTS:
+    if first in table.NO_SUBJECTS:
         return None
-    is_past = any(map(table.is_past, sentence.words[1:]))
-    is_mentioned = ("[[" in text or "@" in text) and _MENTION.search(text)
-    if (is_mentioned or held & table.OTHERS_HINTS) and _SOMEBODY.match(text):
-        if _CHANGE.search(text):
-            return WORLD
-        if (match := _PREFERS.search(text)) and not _NO_OBJECT.match(match["rest"]):
-            return OPINION
-        if is_past and is_mentioned:
-            return OBSERVATION
+    if first not in table.MINE or first in table.OWNERS:
+        is_mentioned = ("[[" in text or "@" in text) and _MENTION.search(text) is not None
+        if kind := _of_somebody(sentence, is_mentioned):
+            return kind
     if _is_dated(sentence):
-        return OBSERVATION if is_past else WORLD if _AHEAD.search(text) else None
+        return OBSERVATION if _is_past(sentence) else WORLD if _AHEAD.search(text) else None
     return None
+
+
+def _of_somebody(sentence: _Sentence, is_mentioned: bool) -> str | None:
+    """What a sentence tells that begins with a name or "my …"."""
+    if (not is_mentioned and table.OTHERS_HINTS.isdisjoint(sentence.held)) or not _SOMEBODY.match(sentence.text):
+        return None
+    if _CHANGE.search(sentence.text):
+        return WORLD
+    match = _PREFERS.search(sentence.text)
+    if match and not _NO_OBJECT.match(match["rest"]):
+        return OPINION
+    return OBSERVATION if is_mentioned and _is_past(sentence) else None
+
+
+def _is_past(sentence: _Sentence) -> bool:
+    return any(map(table.is_past, sentence.words[1:]))
 
 
 def _is_dated(sentence: _Sentence) -> bool:
@@ -285,14 +299,24 @@ def _is_dated(sentence: _Sentence) -> bool:
 
 def _logged(sentence: _Sentence) -> bool:
     """Whether a sentence begins with what its writer did, as telegraphic logs are written."""
-    match = _BEGIN.match(sentence.text)
-    if not match or (sentence.place.is_turn and not table.YOU.isdisjoint(sentence.held)):
+    words = sentence.words
+    verb = next((word for word in words if word not in table.LEADS), "") if words[0] in table.LEADS else words[0]
+    if not table.is_past(verb) and verb not in table.UNMARKED:
         return False
-    verb, rest = match["verb"].lower(), match["rest"]
+    if sentence.place.is_turn and not table.YOU.isdisjoint(sentence.held):
+        return False
+    found = _WORD.finditer(sentence.text.lower())
+    at = next(match for match in found if match[0] == verb)
+    is_first = sentence.text[: at.start()].strip("*_( ") == "" or words[0] in table.LEADS
+    return is_first and _is_deed(verb, sentence.text[at.end() :], sentence.place)
+
+
+def _is_deed(verb: str, rest: str, place: Place) -> bool:
+    """Whether the past form that a sentence begins with tells a deed; `rest` is what follows it."""
     if verb in table.STATES_OF_MIND or rest[:1] in (",", "!", ".", ":", "-", "'") or rest.startswith(" by "):
         return False
     if verb in table.UNMARKED:
-        return sentence.place.is_logged and verb != "let"
+        return (place.is_logged or place.is_done) and verb != "let"
     if verb in ("was", "were", "had", "got", "did", "been"):
         return verb in ("had", "got", "did") and not _GOOD_TIME.match(rest)
-    return table.is_past(verb) and not (verb.endswith("ed") and _DESCRIBES.match(rest))
+    return not (verb.endswith("ed") and (_DESCRIBES.match(rest) or (place.is_done and not _TAKES.match(rest))))

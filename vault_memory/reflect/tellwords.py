@@ -54,7 +54,8 @@ LIVES_OF_OTHERS = _words(
 NO_DOINGS = _words(
     """amazing asking assuming being boring calling counting doing dying enjoying exciting feeling figuring
     finding getting giving glowing going guessing happening having hoping interesting joking just kidding liking
-    looking loving missing not rambling rooting saying sending seeing sitting smiling something struggling
+    looking loving missing not rambling rooting saying sending seeing staying hanging chasing keeping pushing sitting
+    smiling something struggling
     thinking trying willing wishing wondering"""
 )
 """After "I'm": an -ing that tells of no doing, or too little of it."""
@@ -120,13 +121,23 @@ HEADS = _words(
     """thank thanks hi hello hey congrats congratulations bye goodbye welcome happy wish wishing hope hoping let's
     lets keep sound sounds look looks glad please if unless what how why who where which whether do does are is
     has can can't could would should may might maybe perhaps imagine remember don't you you're you've you'll your
-    to todo idea question q"""
+    to todo idea question q check see"""
 )
 HEAD_PAIRS = frozenset(
-    " ".join(pair.split())
-    for pair in """good luck|good morning|good night|good evening|good job|good for|take care|see you|let us|
-    let me|looking forward|did you|did he|did she|did it|did they|did we|did i|have you|never mind|
-    no worries|no problem|not sure|will you|will it|will he|will she|will they|will be""".split("|")
+    (first, second)
+    for first, seconds in {
+        "good": "luck morning night evening job for",
+        "did": "you he she it they we i",
+        "will": "you it he she they be",
+        "no": "worries problem",
+        "let": "us me",
+        "take": "care",
+        "looking": "forward",
+        "have": "you",
+        "never": "mind",
+        "not": "sure",
+    }.items()
+    for second in seconds.split()
 )
 INTERJECTIONS = _words(
     """oh wow yeah yes yep yup nope hey hi hello hehe lol ah aw aww awww ooh btw by omg hmm hmmm um umm uh fyi
@@ -134,6 +145,11 @@ INTERJECTIONS = _words(
     actually honestly true thanks thank awesome cool great nice sweet man of speaking guess you i look listen
     indeed agreed amazing wonderful sorry same good for me fun in luckily unfortunately thankfully haha hahaha"""
 )
+
+LEADS = _words(
+    "then finally also later today yesterday last night this morning in the afternoon evening just quickly already"
+)
+"""What may stand before the verb that a line of a log begins with."""
 
 # What must be among the words of a sentence before a pattern is tried: most sentences fail at once.
 UNREAL_HINTS = _words("if have i'd we'd wish as yesterday pretend dreamed dreamt")
@@ -177,5 +193,5 @@ def is_past(word: str) -> bool:
 
 def is_english(words: list[str]) -> bool:
     """Whether lower-case words read as English rather than as one of its neighbours."""
-    foreign = sum(word in FOREIGN for word in words)
+    foreign = len(FOREIGN.intersection(words))
     return foreign < 2 or foreign < sum(word in ENGLISH for word in words)
