@@ -67,6 +67,7 @@ LOG = [
     ("We decided to keep the ledger in SQLite.", B, "We decided to keep the ledger in SQLite."),
     ("Will use Postgres for the berth table.", W, "Will use Postgres for the berth table."),
     ("Decision: weekly releases, on Tuesdays.", W, "Decision: weekly releases, on Tuesdays."),
+    ("Decided: no car this year.", B, "Decided: no car this year."),
     ("We have not decided on the colour of the hull.", None, ""),
     # preferences
     ("I love rye bread with caraway.", O, "I love rye bread with caraway."),
@@ -75,7 +76,15 @@ LOG = [
     ("[[Nora]] prefers trains to planes.", O, "[[Nora]] prefers trains to planes."),
     ("I love it!", None, ""),
     ("I asked how I like the book.", B, "I asked how I like the book."),
+    ("Kim hates coriander in soup.", O, "Kim hates coriander in soup."),
+    ("You went on a trip and how I loved your letters!", None, ""),
     # states of a life
+    ("I don't drink coffee anymore.", W, "I don't drink coffee anymore."),
+    ("I don't get it at all.", None, ""),
+    ("Kim's allergic to nuts.", W, "Kim's allergic to nuts."),
+    ("My new phone number is 555-0101.", W, "My new phone number is 555-0101."),
+    ("Got promoted!", B, "Got promoted!"),
+    ("I got excited about it.", None, ""),
     ("I have two kids and a lodger.", W, "I have two kids and a lodger."),
     ("I've got two kids and a lodger.", W, "I've got two kids and a lodger."),
     ("I work as a pilot in Malmö.", W, "I work as a pilot in Malmö."),
@@ -92,11 +101,20 @@ LOG = [
     ("The boiler broke yesterday.", S, "The boiler broke yesterday."),
     ("The audit starts on Monday.", W, "The audit starts on Monday."),
     ("The boiler is loud.", None, ""),
+    ("The door opens if the token expired yesterday.", None, ""),
+    ("Last night was amazing!", None, ""),
+    ("I graduated last week.", B, "I graduated last week."),
+    ("Graduation was great.", None, ""),
+    ("Quit smoking three days ago.", B, "Quit smoking three days ago."),
+    ("Deadline, Friday, maybe.", None, ""),
     # plans
     ("I'm going to learn Finnish before summer.", W, "I'm going to learn Finnish before summer."),
     ("We plan to repaint the hull in May.", W, "We plan to repaint the hull in May."),
     ("I'll pick up the sails tomorrow.", W, "I'll pick up the sails tomorrow."),
     ("I'm going to try.", None, ""),
+    ("Gonna volunteer at the shelter next month.", W, "Gonna volunteer at the shelter next month."),
+    ("I just wanted to say that we sold the canoe.", B, "I just wanted to say that we sold the canoe."),
+    ("Must renew the passport before 1 May.", None, ""),
     # what is nobody's own words, or no words
     ("> I went to the harbour yesterday.", None, ""),
     ("| I went to the harbour | yesterday |", None, ""),
@@ -147,6 +165,7 @@ def test_when_it_happened_is_read_from_the_day_of_the_note(line: str, first: dat
         "I wrote a script for tomorrow.",  # done today, whatever it is for
         "I've lived on a boat since 2019.",  # a state that lasts
         "Sent the agenda for 12 December to Ingrid.",
+        "We are going to sail to Bornholm in June.",  # the last June is over
         "I read [[2025-03-02]] and rewrote the ending.",  # a citation is no date
     ],
 )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from vault_memory import dates, retain
 from vault_memory.links import block_id
 from vault_memory.note import TEXT, Note
-from vault_memory.reflect.telling import EXPERIENCE, OBSERVATION, Place, kind_of, says_something, words_of
+from vault_memory.reflect.telling import EXPERIENCE, OBSERVATION, WORLD, Place, kind_of, says_something, words_of
 from vault_memory.reflect.tellwords import INTERJECTIONS, TASKS
 from vault_memory.spans import Span, plus
 from vault_memory.turns import Turns, talking
@@ -77,10 +77,10 @@ _INTERJECTION = re.compile(
     rf"|same here|good question|for sure|me too|fun fact|in fact|luckily|unfortunately|thankfully){_COMMA})+",
     re.I,
 )
-_SINCE = re.compile(r"\b(?:since|ever since)\b[^.,;!]*|\[\[[^\[\]]*\]\]")
+_SINCE = re.compile(r"\bsince\b[^.,;!]*|\[\[[^\[\]]*\]\]")
 _YEAR = re.compile(r"\b(?:last|ago|years?|(?:19|20)\d\d)\b")
-FAR_DAYS = 183
-"""A day without a year that would lie further away is misread rather than meant."""
+FAR_DAYS, OVER_DAYS = 183, 31
+"""A day without a year that would lie further away is misread; so is one of how things are or shall be, once over."""
 
 
 def inferred(note: Note, day: date | None) -> Iterator[Inferred]:
@@ -98,10 +98,12 @@ def inferred(note: Note, day: date | None) -> Iterator[Inferred]:
 
 def _occurred(kind: str, text: str, day: date) -> Span | None:
     """The days a fact names; not since when it holds, and not what is still to come of something done."""
-    span = dates.occurred(_SINCE.sub(" ", text), day)
+    text = _SINCE.sub(" ", text) if "since" in text or "[[" in text else text
+    span = dates.occurred(text, day)
     if span is None or (kind == EXPERIENCE and span.start > day):
         return None
-    is_far = span.start > plus(day, FAR_DAYS) or span.end < plus(day, -FAR_DAYS)
+    past = OVER_DAYS if kind == WORLD else FAR_DAYS
+    is_far = span.start > plus(day, FAR_DAYS) or span.end < plus(day, -past)
     return None if is_far and not _YEAR.search(text) else span
 
 

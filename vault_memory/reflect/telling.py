@@ -51,11 +51,11 @@ _ADVERBS = (
     r"|accidentally|quickly|especially) )*"
 )
 _FIRST = re.compile(
-    rf"(?<![\w'.-])(?:I|[Ww]e)(?P<aux>'ve| have|'d)? {_ADVERBS}(?P<verb>[A-Za-z]+|\d+)\b(?!')(?P<rest>.*)"
+    rf"(?<![\w'.-])(?:I|[Ww]e)(?P<aux>'ve| have|'d)? {_ADVERBS}(?P<verb>[A-Za-z]+|\d+)\b(?!')(?=(?P<rest>.*))"
 )
 _BEING = re.compile(
     rf"(?<![\w'.-])(?:I'm|I am|[Ww]e're|[Ww]e are|(?P<past>I was|[Ww]e were|(?:I|[Ww]e)(?:'ve| have) {_ADVERBS}been))"
-    rf" {_ADVERBS}(?P<verb>[\w-]+)(?P<rest>.*)"
+    rf" {_ADVERBS}(?P<verb>[\w-]+)(?=(?P<rest>.*))"
 )
 _UNREAL = re.compile(
     r"\b(?:if only|(?:would|could|should|might|must)(?:n't)? have|'d have|I wish|as if|like (?:just |only )?yesterday"
@@ -81,7 +81,8 @@ _GOOD_TIME = re.compile(
     r"|doubt|lot|clue|question|moment|words|luck|to)\b"
 )
 _DECIDED = re.compile(
-    r"\b(?P<done>decided|agreed (?:to|on|that|with \S+ (?:to|that|on))|chose|opted|settled on|went with|picked)\b"
+    r"\b(?P<done>[Dd]ecided|[Aa]greed (?:to|on|that|with \S+ (?:to|that|on))|[Cc]hose|[Oo]pted|[Ss]ettled on"
+    r"|[Ww]ent with|[Pp]icked)\b"
     r"|\b(?:we|team|they|I)\b[^.]{0,20}\bwill (?:use|go with)\b|\b(?:[Ww]ill use|[Ww]ill go with)\b"
     r"|(?:^|\b[Ww]e're |\b[Ww]e are |\bI'm )[Gg]oing with\b(?! (?:my|the|our) (?:kids|family|friends?))|^Decision:"
 )
@@ -98,7 +99,7 @@ _FOND = re.compile(
 )
 _DENIED = re.compile(
     r"\b(?:I|[Ww]e) (?:don't|do not|can't|cannot) (?:really |even |usually |normally )?"
-    r"(?P<verb>like|eat|drink|own|drive|smoke|enjoy|play|work|live|watch|celebrate)\b(?P<rest>.*)"
+    r"(?P<verb>like|enjoy|eat|drink|own|drive|smoke|play|work|live|watch|celebrate)\b(?P<rest>.*)"
 )
 _STATE = re.compile(
     r" *(?:an? (?!bit|little|lot|mess|tad|fan|big|huge|believer|while|hundred|sucker)\w|allerg|vegan|vegetarian"
@@ -120,6 +121,7 @@ _PLAN = re.compile(
     r"|have (?:an? )?appointment))"
     r" ?(?P<verb>\w+)"
 )
+_PLANNED = re.compile(rf"(?:Gonna|Going to|Planning to) (?!(?:{'|'.join(sorted(table.NO_PLANS))})\b)[a-z]")
 _WILL = re.compile(
     r"\b(?:I|[Ww]e)(?:'ll| will| shall) (?!be\b|never|always|keep|try|let\b|see\b|check|look|definitely)\w+"
 )
@@ -131,7 +133,9 @@ _CHANGE = re.compile(
     r"|passed (?:the|her|his|their|an?|all|away|out)|became|was born|were born|died|retired|graduated|sold"
     r"|switched (?:to|from)|resigned"
     r"|broke up|split up|gave birth|(?:is|are) pregnant|turned \d+|lives in|works (?:at|for|as)|dropped out|(?:is"
-    r"|was) hired)\b"
+    r"|was) hired|(?:is|are|'s) (?:allergic|vegan|vegetarian|married|moving|leaving|retiring|getting (?:married"
+    r"|divorced))"
+    r"|has (?:\w+ )?(?:kids?|children|sons?|daughters?|twins))\b"
 )
 _SOMEBODY = re.compile(r"(?:[\"'“*_(]*)(?:@|\[\[|[Mm]y |[Oo]ur |[A-Z][\w'-]+(?: (?:and |& )?[A-Z][\w'-]+)* \w)")
 _PREFERS = re.compile(rf"\b(?P<verb>{'|'.join(sorted(table.LIKES_OF_OTHERS))}|can't stand)\b(?P<rest>.*)")
@@ -153,7 +157,7 @@ _DATED = re.compile(
 )
 _AHEAD = re.compile(
     r"\b(?:is|are|will|starts|begins|ends|opens|closes|comes|arrives|leaves|goes|happens|expires|visits|flies|returns"
-    r"|takes place|has to|have to|must|moves)\b|\w'(?:ll|re) "
+    r"|takes place|moves)\b|\w'(?:ll|re) "
 )
 
 
@@ -172,7 +176,7 @@ def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
         text = _LEADS_NOWHERE.sub(" ", text)
     sentence = _Sentence(text, words, held, place)
     kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence)
-    return kind if kind and says_something(words) else None
+    return kind if kind and (says_something(words) or (is_mine and _names_a_day(sentence))) else None
 
 
 def words_of(text: str) -> list[str]:
@@ -207,6 +211,9 @@ def _mine(sentence: _Sentence) -> str | None:
     plan = _PLAN.search(text) if held & table.PLAN_HINTS else None
     if plan and plan["verb"].lower() not in table.NO_PLANS:
         return WORLD
+    denied = _DENIED.search(text) if "n't " in text else None
+    if denied and not _NO_OBJECT.match(denied["rest"]):
+        return WORLD
     will = held & table.WILL_HINTS and held.isdisjoint(table.YOU) and _WILL.search(text)
     return WORLD if will and _is_dated(sentence) else None
 
@@ -216,6 +223,8 @@ def _preference(text: str) -> bool:
         return True
     likes = (m for m in _FIRST.finditer(text) if m["verb"].lower() in table.LIKES and m["aux"] != "'d")
     match = next((m for m in likes if not _ASKED.search(text, 0, m.start())), None) or _DENIED.search(text)
+    if match and match.re is _DENIED and match["verb"] not in table.LIKES:
+        return False
     return (
         match is not None
         and not _NO_OBJECT.match(match["rest"])
@@ -233,6 +242,8 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return WORLD
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
         return None
+    if verb == "got" and not table.STATES_OF_MIND.isdisjoint(words_of(rest)[:2]):
+        return None
     if table.is_past(verb) or (verb in table.UNMARKED and verb not in ("let", "become", "bet")):
         return EXPERIENCE
     if aux or verb not in table.LIVES or verb in ("have", "keep", "share") or _NO_OBJECT.match(rest):
@@ -245,7 +256,8 @@ def _being(text: str) -> str | None:
     for match in _BEING.finditer(text):
         verb, rest = match["verb"].lower(), match["rest"]
         is_doing = verb.endswith("ing") and len(verb) > 4
-        if verb not in table.NO_DOINGS if is_doing else _STATE.match(match["verb"] + rest):
+        is_search = verb == "looking" and rest.startswith((" into ", " for "))
+        if verb not in table.NO_DOINGS or is_search if is_doing else _STATE.match(match["verb"] + rest):
             return EXPERIENCE if match["past"] else WORLD
         if match["past"] and verb == "to" and rest.strip():
             return EXPERIENCE
@@ -265,13 +277,15 @@ def _others(sentence: _Sentence) -> str | None:
     text, first = sentence.text, sentence.words[0]
     if _logged(sentence):
         return EXPERIENCE
+    if _PLANNED.match(text):
+        return WORLD
     if first in table.NO_SUBJECTS:
         return None
     if first not in table.MINE or first in table.OWNERS:
         is_mentioned = ("[[" in text or "@" in text) and _MENTION.search(text) is not None
         if kind := _of_somebody(sentence, is_mentioned):
             return kind
-    if _is_dated(sentence):
+    if "if" not in sentence.held and _is_dated(sentence):
         return OBSERVATION if _is_past(sentence) else WORLD if _AHEAD.search(text) else None
     return None
 
@@ -292,6 +306,11 @@ def _is_past(sentence: _Sentence) -> bool:
     return any(map(table.is_past, sentence.words[1:]))
 
 
+def _names_a_day(sentence: _Sentence) -> bool:
+    """Whether one word that means something goes with a date: "I graduated last week"."""
+    return not sentence.held <= table.GENERIC and _is_dated(sentence) and table.is_english(sentence.words)
+
+
 def _is_dated(sentence: _Sentence) -> bool:
     is_hinted = not table.DATE_HINTS.isdisjoint(sentence.held) or "20" in sentence.text
     return is_hinted and _DATED.search(sentence.text) is not None
@@ -308,7 +327,8 @@ def _logged(sentence: _Sentence) -> bool:
     found = _WORD.finditer(sentence.text.lower())
     at = next(match for match in found if match[0] == verb)
     is_first = sentence.text[: at.start()].strip("*_( ") == "" or words[0] in table.LEADS
-    return is_first and _is_deed(verb, sentence.text[at.end() :], sentence.place)
+    place = sentence.place._replace(is_logged=sentence.place.is_logged or not table.BACK.isdisjoint(words))
+    return is_first and _is_deed(verb, sentence.text[at.end() :], place)
 
 
 def _is_deed(verb: str, rest: str, place: Place) -> bool:
@@ -316,7 +336,7 @@ def _is_deed(verb: str, rest: str, place: Place) -> bool:
     if verb in table.STATES_OF_MIND or rest[:1] in (",", "!", ".", ":", "-", "'") or rest.startswith(" by "):
         return False
     if verb in table.UNMARKED:
-        return (place.is_logged or place.is_done) and verb != "let"
+        return (place.is_logged or place.is_done) and verb not in ("let", "bet", "cost")
     if verb in ("was", "were", "had", "got", "did", "been"):
         return verb in ("had", "got", "did") and not _GOOD_TIME.match(rest)
     return not (verb.endswith("ed") and (_DESCRIBES.match(rest) or (place.is_done and not _TAKES.match(rest))))

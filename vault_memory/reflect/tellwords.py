@@ -14,7 +14,8 @@ UNMARKED = _words("become bet cast come cost cut hit hurt let put quit read run 
 """Past forms that look like the verb itself: a past only where something else says so."""
 
 NO_DEEDS = _words(
-    """admired appreciated believed cared children cried envied excited feared feet felt figured geese guessed
+    """admired appreciated believed belonged cared children cried envied excited feared feet felt figured geese
+    guessed
     heard hoped imagined intended knew known knives liked loved meant men mice needed people preferred realised
     realized related shelves supposed teeth thought understood wanted wished wives women wondered worried"""
 )
@@ -28,7 +29,8 @@ _NO_PASTS = _words(
 PASTS = (_words("was were had did went got gotten made led fed bit been done") | frozenset(BASES)) - NO_DEEDS
 
 STATES_OF_MIND = _words(
-    """advanced aged amazed amused annoyed ashamed based bored broken closed combined complicated concerned
+    """better carried emotional excited lucky nervous ready sick used advanced aged amazed amused annoyed ashamed
+    based bored broken closed combined complicated concerned
     confused convinced delighted depressed detailed determined disappointed done embarrassed exhausted expected
     fascinated fixed given gone impressed improved inspired interested kept known limited lost made mixed moved
     needed overwhelmed planned pleased prepared proposed relaxed relieved required satisfied scared shared shocked
@@ -67,29 +69,29 @@ RELATIONS = (
     "aunt|baby|birthday|boss|boyfriend|brother|car|cat|colleague|company|cousin|dad|daughter|doctor|dog|family|father"
     "|fianc[eé]e?|flatmate|friend|girlfriend|gran|grandad|grandfather|grandma|grandmother|grandpa|grandson|granddaughter"
     "|house|husband|job|kid|landlord|manager|mentor|mom|mother|mum|name|neighbou?r|nephew|niece|parent|partner|roommate"
-    "|sister|son|studio|teacher|therapist|twin|uncle|wife"
+    "|sister|son|studio|teacher|therapist|twin|uncle|wife|number|address|flat|apartment|bike|rent"
 )
 
 GENERIC = _words(
     """a about absolutely actually after again agree all almost already also always am amazing an and another any
     anyone anything are aren't around as at awesome awful away back bad be beautiful because become been before
-    being best better big bit both brilliant but by came can can't come cool could couldn't cute day days
+    being best better big bit both brilliant but by can can't come cool could couldn't cute day days
     definitely did didn't do does doesn't doing don't done down each else end ended enough even ever every
     everyone everything excellent exciting experience fab fabulous fantastic far feel feeling feels felt few fine
-    first for from fun get getting give gave go going gone good gorgeous got great guess guys had happy hard has
+    first for from fun get getting give go going gone good gorgeous great guess guys had happy hard has
     have haven't having he he's her here him his hope how i i'd i'll i'm i've idea if in incredible indeed
     inspiring interesting into is isn't it it's its itself just keep kind kinda know last later least let let's
-    life like likely little long look looked looking lot lots lovely made make makes man many maybe me means meant
+    life like likely little long look looked looking lot lots lovely make makes man many maybe me means meant
     might mine moment moments more most much must my myself neat never new next nice no none nope not nothing now
     of off oh ok okay on once one only onto or other our out over own perfect perhaps pretty probably put quite
     really remember right said same saw say see seem seemed seems seen sense she should so some someone something
     soon sort special still stuff such super sure sweet take talk tell terrible than thank thanks that that's the
     their them then there there's these they they're thing things think this those though thought time times to
-    today together told tomorrow tonight too took totally tried true truly try unbelievable under until up us use
-    very want wanted was wasn't way we we'll we're we've week weekend weeks well went were what when where which
+    today together tomorrow tonight too totally true truly try unbelievable under until up us use
+    very want wanted was wasn't way we we'll we're we've week weekend weeks well were what when where which
     while who why will wish with wonder wonderful won't worth would wow year years yep yes yesterday yet you
-    you'll you're you've your yours month months monday tuesday wednesday thursday friday saturday sunday ago
-    blast"""
+    you'll you're you've your yours month months monday tuesday wednesday thursday friday saturday sunday ago blast
+    night morning evening afternoon"""
 )
 """Words that say nothing by themselves: a sentence needs two others."""
 
@@ -136,6 +138,7 @@ HEAD_PAIRS = frozenset(
         "have": "you",
         "never": "mind",
         "not": "sure",
+        "here's": "to",
     }.items()
     for second in seconds.split()
 )
@@ -151,6 +154,9 @@ LEADS = _words(
 )
 """What may stand before the verb that a line of a log begins with."""
 
+BACK = _words("yesterday ago last")
+"""Words of the past: a verb that could be a task's ("Quit …") is none beside them."""
+
 # What must be among the words of a sentence before a pattern is tried: most sentences fail at once.
 UNREAL_HINTS = _words("if have i'd we'd wish as yesterday pretend dreamed dreamt")
 DECISION_HINTS = _words("decided agreed chose opted settled went picked will going decision")
@@ -163,7 +169,8 @@ PLAN_HINTS = _words("going gonna about planning set due scheduled plan planned i
 WILL_HINTS = _words("i'll we'll will shall")
 OTHERS_HINTS = LIKES_OF_OTHERS | _words(
     """moved started stopped quit got bought adopted longer now signed joined passed became born died retired
-    graduated sold switched resigned broke split gave pregnant turned lives works dropped hired can't"""
+    graduated sold switched resigned broke split gave pregnant turned lives works dropped hired can't allergic vegan
+    vegetarian married moving leaving retiring getting kid kids child children son sons daughter daughters twins"""
 )
 _MONTHS = "january february march april may june july august september october november december"
 DATE_HINTS = (
