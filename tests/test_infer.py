@@ -1,6 +1,7 @@
 """What a log without a Retain section tells: which lines, which words of them, whose, of when; and in rows."""
 
 import re
+import time
 from datetime import date
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from vaults import fill, memory, opened, put
 
 from vault_memory.memory import Memory
 from vault_memory.parse import parse
-from vault_memory.reflect.infer import MOST_LINES, Inferred, inferred
+from vault_memory.reflect.infer import MOST_CHARS, MOST_LINES, Inferred, inferred
 from vault_memory.spans import Span
 from vault_memory.store import KINDS
 from vault_memory.turns import talking
@@ -56,6 +57,8 @@ LOG = [
     ("I'd love to see the fjords.", None, ""),
     ("I would have bought the boat.", None, ""),
     ("I won't quit the choir.", None, ""),
+    ("I had to close my account.", B, "I had to close my account."),
+    ('I just watched "The Tin Drum" with her.', B, 'I just watched "The Tin Drum" with her.'),
     # tasks
     ("- [x] Call the chimney sweep", B, "Call the chimney sweep"),
     ("- [X] Ordered 12 m of rope", B, "Ordered 12 m of rope"),
@@ -75,6 +78,7 @@ LOG = [
     ("I can't stand fluorescent light in offices.", O, "I can't stand fluorescent light in offices."),
     ("[[Nora]] prefers trains to planes.", O, "[[Nora]] prefers trains to planes."),
     ("I love it!", None, ""),
+    ("The Moomins are a favourite of mine.", O, "The Moomins are a favourite of mine."),
     ("I asked how I like the book.", B, "I asked how I like the book."),
     ("Kim hates coriander in soup.", O, "Kim hates coriander in soup."),
     ("You went on a trip and how I loved your letters!", None, ""),
@@ -288,6 +292,22 @@ def test_any_text_gives_whole_words_of_its_lines(text: str) -> None:
         assert fact.text.strip()
         assert fact.kind in (W, B, O, S)
         assert "\n" not in fact.text
+
+
+HOSTILE = (
+    "I ", "I was ", "my ", "“", '"', "[", "[a b", "oh ", "Oh, ", "yeah Mel, ", "a. ", "I'm also ", "[[", "@a ", "~~a",
+    "`", "1. ", "- ", "#a ", "since ", "Ab Cd ", "I have also ", "on 1 may ", "yesterday ",
+    "12:30 ", "my a b ", "…", "((", "not yet ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_no_line_takes_long(piece: str) -> None:
+    text = f"{piece * (1_900 // len(piece))}\n" * 4 + f"- I {piece * (MOST_CHARS // len(piece))}\n"
+    note = parse(PATH, text.encode())
+    began = time.process_time()
+    list(inferred(note, DAY))
+    assert time.process_time() - began < 1
 
 
 # --- in the index ----------------------------------------------------------------------------------------------------

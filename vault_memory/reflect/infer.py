@@ -23,6 +23,9 @@ from vault_memory.turns import Turns, talking
 MOST_LINES = 5_000
 """A longer note is no log that somebody wrote: nothing is inferred from it."""
 
+MOST_CHARS, MOST_OF_A_SENTENCE = 8_000, 1_000
+"""What is longer than any line or sentence that somebody writes is not read: some patterns look ahead to its end."""
+
 PAGES = "bank/"
 
 _MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
@@ -59,13 +62,13 @@ _LEAD = re.compile(
     r"(?P<time>[*_(\[]*\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp]\.?[Mm]\.?)?(?![\d%])[)\]*_]*[\s,:–-]+(?=\D))?"
     r"(?:#[\w/-]+\s+)*"
 )
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]+`|~~[^~]+~~")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]{0,500}”|«[^»]{0,500}»|`[^`]+`|~~[^~]+~~")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]+)")
 _MARKED = re.compile(r"[\"“«`~]")
 _ASIDE = re.compile(r"(?<![\[\]!\w])\[(?![\[^])([^\[\]]{3,})\](?![\[(:])")
 _END = re.compile(
-    r"(?:[!?…]+|\.+(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bvs\.)(?<!\be\.g\.)"
-    r"(?<!\bi\.e\.)(?<!\betc\.)(?<!\bca\.)(?<!\bapprox\.)(?<!\b[A-Z]\.)(?![\"'»”’)\]*_]*\s+[a-z]))[\"'»”’)\]*_]*(?=\s)"
+    r"(?:(?<![!?…])[!?…]+|(?<!\.)\.+(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bvs\.)"
+    r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bca\.)(?<!\bapprox\.)(?<!\b[A-Z]\.)(?![\"'»”’)\]*_]*\s+[a-z]))[\"'»”’)\]*_]*(?=\s)"
 )
 _COMMA = r"(?:,? [A-Z]\w+)?[,!.…–—-]+\s*"
 _INTERJECTION = re.compile(
@@ -113,7 +116,7 @@ def _lines(note: Note) -> Iterator[tuple[int, _Line]]:
     for number, state in enumerate(note.states, 1):
         line = note.shown(number) if state == TEXT else ""
         begin, is_known = turns.take(line, state)
-        if state != TEXT or not is_known or (note.owned and note.is_owned(number)):
+        if state != TEXT or not is_known or len(line) > MOST_CHARS or (note.owned and note.is_owned(number)):
             continue
         if line.lstrip()[:1] in (">", "|") or turns.speaker.casefold() in _MODELS:
             continue
@@ -191,7 +194,7 @@ def _sentences(text: str, goes_on: bool) -> Iterator[tuple[int, int]]:
         ends.append(last)
     for end in ends:
         start = _begin(text, begin)
-        if start < end:
+        if start < end and end - start < MOST_OF_A_SENTENCE:
             yield start, min(end, last)
         begin = end
 

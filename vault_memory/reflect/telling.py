@@ -89,7 +89,7 @@ _DECIDED = re.compile(
 _UNDECIDED = re.compile(
     r"(?:\bnot|n't|\bnever|\byet to(?: be)?) (?:yet |really |been )?(?:decided|agreed|chose|picked)"
 )
-_FAVOURITE = re.compile(r"\b(?:my|our|his|her|their)(?: \w+)? favou?rites?\b", re.I)
+_FAVOURITE = re.compile(r"\b(?:my|our|his|her|their)(?: \w+)? fav(?:ou?rites?|es?|s)?\b|\bfavou?rites? of mine\b", re.I)
 _NO_STAND = re.compile(r"\b(?:I|[Ww]e) can(?:'t|not) (?:stand|live without|bear)\b(?! (?:it|this|that|you)\b)")
 _FOND = re.compile(
     r"\b(?:I'm|I am|[Ww]e're|[Ww]e are|I've (?:always )?been) (?:(?:really|so|quite|very|super|totally|pretty"
@@ -176,7 +176,7 @@ def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
         text = _LEADS_NOWHERE.sub(" ", text)
     sentence = _Sentence(text, words, held, place)
     kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence)
-    return kind if kind and (says_something(words) or (is_mine and _names_a_day(sentence))) else None
+    return kind if kind and (says_something(words) or (is_mine and _names_one_thing(sentence))) else None
 
 
 def words_of(text: str) -> list[str]:
@@ -240,6 +240,8 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return None if _GOOD_TIME.match(f" {verb}{rest}") else WORLD
     if aux and verb == "got":
         return WORLD
+    if verb == "had" and rest.startswith(" to "):
+        return EXPERIENCE
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
         return None
     if verb == "got" and not table.STATES_OF_MIND.isdisjoint(words_of(rest)[:2]):
@@ -306,9 +308,11 @@ def _is_past(sentence: _Sentence) -> bool:
     return any(map(table.is_past, sentence.words[1:]))
 
 
-def _names_a_day(sentence: _Sentence) -> bool:
-    """Whether one word that means something goes with a date: "I graduated last week"."""
-    return not sentence.held <= table.GENERIC and _is_dated(sentence) and table.is_english(sentence.words)
+def _names_one_thing(sentence: _Sentence) -> bool:
+    """Whether one word that means something goes with a date ("I graduated last week") or with words in quotes."""
+    if sentence.held <= table.GENERIC or not table.is_english(sentence.words):
+        return False
+    return "__" in sentence.text or _is_dated(sentence)
 
 
 def _is_dated(sentence: _Sentence) -> bool:

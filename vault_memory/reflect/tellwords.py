@@ -108,7 +108,7 @@ ENGLISH = _words(
 
 
 COUNTS = _words("a an no two three four five six seven some my several our")
-MINE = _words("i i'm i've i'd i'll we we're we've we'd we'll my our")
+MINE = _words("i i'm i've i'd i'll we we're we've we'd we'll my our mine")
 YOU = _words("you your yours yourself you're you've you'll you'd u")
 OWNERS = _words("my our")
 NO_SUBJECTS = _words(
@@ -161,7 +161,8 @@ BACK = _words("yesterday ago last")
 UNREAL_HINTS = _words("if have i'd we'd wish as yesterday pretend dreamed dreamt")
 DECISION_HINTS = _words("decided agreed chose opted settled went picked will going decision")
 LIKE_HINTS = LIKES | _words(
-    """favourite favorite favourites favorites can't cannot fan fond obsessed passionate keen into crazy don't do"""
+    """favourite favorite favourites favorites fav fave faves favs can't cannot fan fond obsessed passionate keen
+    into crazy don't do"""
 )
 BEING_HINTS = _words("i'm am we're are was were been")
 NAME_HINTS = _words("name names")
