@@ -155,6 +155,7 @@ def test_a_line_of_a_log(line: str, kind: str | None, text: str) -> None:
         ("Last Friday I bought a canoe.", date(2025, 11, 21), date(2025, 11, 21)),
         ("We plan to sail to Bornholm next month.", date(2025, 12, 1), date(2025, 12, 31)),
         ("The audit begins on 5 December.", date(2025, 12, 5), date(2025, 12, 5)),
+        ("Since May - I bought a canoe yesterday.", date(2025, 11, 26), date(2025, 11, 26)),
         ("I sold the house in 2019.", date(2019, 1, 1), date(2019, 12, 31)),
     ],
 )

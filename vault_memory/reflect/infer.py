@@ -80,7 +80,7 @@ _INTERJECTION = re.compile(
     rf"|same here|good question|for sure|me too|fun fact|in fact|luckily|unfortunately|thankfully){_COMMA})+",
     re.I,
 )
-_SINCE = re.compile(r"\bsince\b[^.,;!]*|\[\[[^\[\]]*\]\]")
+_SINCE = re.compile(r"\bsince\b(?:(?! [–—-] )[^.,;!])*|\[\[[^\[\]]*\]\]")
 _YEAR = re.compile(r"\b(?:last|ago|years?|(?:19|20)\d\d)\b")
 FAR_DAYS, OVER_DAYS = 183, 31
 """A day without a year that would lie further away is misread; so is one of how things are or shall be, once over."""
