@@ -27,7 +27,8 @@ LINES = (
     "# Heading", "## Retain", "- W @Nora: Lives in Gothenburg.", "- O(c=0.8) @[[Nora]]: Likes trains.",
     "- S(c=7): malformed",
     "- B(t=2025-11-06, scope=agent:x) @Tern: We sailed.", "See [[a]] and [[b#part|the other]]. #tag/one",
-    "The heron stood by the weir.",
+    "The heron stood by the weir.", "- 09:30 Rang [[Nora]] about the boat.", "- Ada: I moved to Lund yesterday.",
+    "- Bo: I bought a canoe. Did you?",
     "---", "aliases: [N, Nanna]", "```", "%% hidden %%", "", "日本語の行", "caf\udce9",
 )  # fmt: skip
 QUESTIONS = ("where does Nora live?", "heron", "what happened on Nov 6?")
@@ -216,7 +217,8 @@ def assert_rows_hang_together(of: Memory) -> None:
         for table in ("passage_fts", "note_fts"):
             store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
         for table, key, owner in (
-            ("fact", "passage_id", "passage"), ("mention", "passage_id", "passage"), ("chunk", "note_id", "note"),
+            ("fact", "passage_id", "passage"), ("inferred", "passage_id", "passage"),
+            ("mention", "passage_id", "passage"), ("chunk", "note_id", "note"),
             ("alias", "note_id", "note"), ("link", "note_id", "note"), ("tag", "note_id", "note"),
             ("problem", "note_id", "note"),
             ("passage", "note_id", "note"), ("passage", "embedding_id", "embedding"),

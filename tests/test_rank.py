@@ -14,8 +14,8 @@ from vault_memory.rank import (
     count_stems,
     inverse_frequency,
     longest_run,
-    speaker,
 )
+from vault_memory.turns import speaker
 from vault_memory.weights import WEIGHTS
 
 

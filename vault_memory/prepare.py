@@ -4,7 +4,8 @@ Passages are made lazily: a note of 20 MB never has all of them in memory. A wor
 """
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory import chunk, claims, dates, entities, retain, scopes, terms, tokens
 from vault_memory.answer import note_header
@@ -12,9 +13,12 @@ from vault_memory.links import links, tags
 from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
 from vault_memory.properties import texts
-from vault_memory.store import Context, FactColumns, NoteHead, PassageRow, context_hash, text_hash
+from vault_memory.store import Context, FactColumns, InferredColumns, NoteHead, PassageRow, context_hash, text_hash
 from vault_memory.vault import DailySettings, content_hash
 from vault_memory.walk import File
+
+if TYPE_CHECKING:
+    from vault_memory.reflect.infer import Inferred
 
 
 class Prepared(NamedTuple):
@@ -48,11 +52,33 @@ def _rows(
 ) -> Iterator[PassageRow]:
     private = scopes.by_line(note)
     facts = retain.facts(note, day, problems)
-    for passage, section, context in chunk.with_context(chunk.passages(note, facts)):
+    first = next(facts, None)
+    told = _told(note, day, problems) if day and first is None else {}
+    passages = chunk.passages(note, chain([first], facts) if first else ())
+    for passage, section, context in chunk.with_context(passages):
         count = tokens.count(passage.text)
         sizes.append(count)
         headings.append(passage.is_heading)
-        yield _passage_row(passage, section, context, count, private, day)
+        row = _passage_row(passage, section, context, count, private, day)
+        if told and (found := [told.pop(n) for n in range(row.start_line, row.end_line + 1) if n in told]):
+            row = row._replace(inferred=found)
+        yield row
+
+
+def _told(note: Note, day: dates.date, problems: list[Problem]) -> dict[int, InferredColumns]:
+    """What the lines of a log without facts tell, by line."""
+    from vault_memory.reflect.infer import MOST_LINES, inferred  # its patterns take 20 ms: most runs read no such log
+
+    if len(note.lines) > MOST_LINES:
+        problems.append(
+            Problem(note.path, 1, f"more than {MOST_LINES:,} lines and no facts: none are inferred from it")
+        )
+    return {told.line: _inferred_columns(told) for told in inferred(note, day)}
+
+
+def _inferred_columns(told: "Inferred") -> InferredColumns:
+    start, end = (day.isoformat() for day in told.occurred) if told.occurred else (None, None)
+    return told.line, told.kind, told.text, told.speaker, start, end
 
 
 def note_day(note: Note, daily: DailySettings) -> dates.date | None:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.evidence import ASIDE, FACTS, Candidate, Evidence, Feedback
 from vault_memory.noterank import NoteRanker, over_best
+from vault_memory.turns import speaker
 from vault_memory.weights import WEIGHTS, Features
 
 REACH = (1.0, 0.6, 0.4, 0.3)
@@ -44,16 +45,6 @@ KEPT = 1 << 13
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
-_SPEAKER = re.compile(
-    r"\s*(?:[-*+>]\s+|\d{1,9}[.)]\s+)*"  # a list item, a quotation
-    r"(?:\[[^\[\]]{1,30}\]\s*|\(?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:\s?[AaPp][Mm])?\)?[\s,–-]+"  # [10:32], 10:32 -
-    r"|\d[\d/.-]{5,9},?\s+\d{1,2}:\d\d(?::\d\d)?(?:\s?[AaPp][Mm])?\s+-\s+)?"  # 12/03/24, 10:32 - (exported chats)
-    r"(?:\*\*|__|@)?(?P<name>[^\W\d_a-z][\w.'’-]{0,30}(?: [^\W\d_a-z][\w.'’-]{0,30}){0,3})(?:\*\*|__)?"
-    r":(?:\*\*|__)?(?:\s|$)"
-)
-"""How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
-MOST_BEFORE_COLON = 160
-"""So long are a mark, a time and a name before the colon at the most."""
 
 _TIME_WORDS = frozenset(
     """yesterday today tonight tomorrow last next ago week weeks weekend weekends month months year years day days since
@@ -383,12 +374,6 @@ def shape(text: str) -> Shape:
 def tells_time(text: str) -> bool:
     """Whether a text holds a word of time or a year."""
     return not _TIME_WORDS.isdisjoint(_PLAIN.findall(text.casefold()))
-
-
-def speaker(text: str) -> str:
-    """Who says a line of a conversation (`- Name: …`), case folded, or ""."""
-    match = _SPEAKER.match(text) if ":" in text[:MOST_BEFORE_COLON] else None
-    return match["name"].casefold() if match else ""
 
 
 def inverse_frequency(total: int, holding: int) -> float:

@@ -15,10 +15,11 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 10, "notes": 6, "chunks": 5, "terms": 4}
+VERSIONS = {"schema": 10, "notes": 7, "chunks": 5, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
-`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py and what that reads by,
+`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
+what they read by,
 `chunks` chunk.py, `terms` terms.py.
 """
 
@@ -49,6 +50,9 @@ CREATE INDEX fact_wording ON fact(wording);
 CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
   how TEXT NOT NULL, whole INTEGER NOT NULL, start TEXT, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
 CREATE INDEX claim_slot ON claim(slot, subject);
+CREATE TABLE inferred(
+  passage_id INTEGER NOT NULL, line INTEGER NOT NULL, kind INTEGER NOT NULL, text TEXT NOT NULL, speaker TEXT,
+  occurred_from TEXT, occurred_to TEXT, PRIMARY KEY(passage_id, line)) WITHOUT ROWID;
 CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL)
   WITHOUT ROWID;
 CREATE TABLE used(passage INTEGER NOT NULL, question INTEGER NOT NULL, day INTEGER NOT NULL,

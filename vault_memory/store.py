@@ -78,6 +78,10 @@ FactColumns = tuple[float | None, float | None, str | None, str | None, str | No
 """Confidence, importance, occurred from and to, block id, narrative, hash of the wording, part."""
 
 
+InferredColumns = tuple[int, str, str, str | None, str | None, str | None]
+"""Line, kind, text, speaker, occurred from and to: what a line of a log without facts tells (reflect/infer.py)."""
+
+
 class PassageRow(NamedTuple):
     """A passage ready to be stored; `context` is the weighted texts its embedding is made of, `key` their hash.
 
@@ -100,6 +104,7 @@ class PassageRow(NamedTuple):
     key: int
     vector: tuple[bytes, bytes] | None = None
     claims: Sequence[tuple[str, str, str, str, bool, str | None]] = ()
+    inferred: Sequence[InferredColumns] = ()
 
 
 Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
@@ -279,6 +284,8 @@ class Store:
         run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
         claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
         run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?, ?)", claims)
+        inferred = [(start + i, x[0], KINDS.index(x[1]), *x[2:]) for i, p in enumerate(batch) for x in p.inferred]
+        run("INSERT INTO inferred VALUES(?, ?, ?, ?, ?, ?, ?)", inferred)
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded
@@ -337,7 +344,7 @@ class Store:
 
     def _delete_rows(self, note_id: int) -> None:
         span = self._range(note_id)
-        for table in ("mention", "fact", "claim"):
+        for table in ("mention", "fact", "claim", "inferred"):
             self.connection.execute(f"DELETE FROM {table} WHERE passage_id BETWEEN ? AND ?", span)
         self.connection.execute("DELETE FROM passage WHERE id BETWEEN ? AND ?", span)
         for table in ("chunk", "alias", "link", "tag", "problem"):
