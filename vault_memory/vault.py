@@ -160,14 +160,10 @@ class Vault:
         Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault,
         VaultError when the system refuses.
         """
-        target = Path(os.path.realpath(self.root / path))
-        if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
-            raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
-        if is_hidden(target.relative_to(self.root).as_posix()):
-            raise RefusedError(
-                f"{path} is not a note: nothing was written.", "Hidden folders are not part of the vault."
-            )
+        target = self._target(path)
         self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
+        if expected is not None and not os.access(target, os.W_OK):  # a rename would not ask
+            raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
         part = None
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -201,13 +197,39 @@ class Vault:
             if part:
                 part.unlink(missing_ok=True)
 
+    def remove(self, path: str, expected: bytes) -> None:
+        """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
+        target = self._target(path)
+        try:
+            with replacing.one_writer(self._temporary_folder()):
+                self._check_unchanged(path, target, expected)
+                target.unlink()
+        except OSError as error:
+            raise VaultError(
+                f"{path} cannot be deleted: {error.strerror or error}; it was not changed.", "Check its permissions."
+            ) from error
+
+    def _target(self, path: str) -> Path:
+        """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""
+        target = Path(os.path.realpath(self.root / path))
+        if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
+            raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
+        if is_hidden(target.relative_to(self.root).as_posix()):
+            raise RefusedError(
+                f"{path} is not a note: nothing was written.", "Hidden folders are not part of the vault."
+            )
+        return target
+
     def _temporary_file(self) -> Path:
+        return self._temporary_folder() / f"{os.urandom(8).hex()}.part"
+
+    def _temporary_folder(self) -> Path:
         folder = places.derived(self.root, "tmp")
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
         folder.mkdir(parents=True, exist_ok=True)
         replacing.sweep(folder)
-        return folder / f"{os.urandom(8).hex()}.part"
+        return folder
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
         current = target.read_bytes() if target.exists() else None
