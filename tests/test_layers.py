@@ -21,11 +21,14 @@ LAYERS = [
      "preimages"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning",
-     "backfill", "rerank", "recognise", "jobs"],
-    ["keeper", "memory", "warm", "request", "settings"],
+     "backfill", "rerank", "recognise", "jobs",
+     "rewriting", "forgetting", "lint"],
+    ["keeper", "memory", "warm", "request", "settings",
+     "scribe"],
     ["render", "report", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],
     ["background", "daemon"],
     ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
+     "cli.forget",
      "cli", "__main__"],
 ]  # fmt: skip
 """Layer 0 first. `distil` is a build tool and stands outside."""
