@@ -3,6 +3,7 @@
 import codecs
 import json
 import os
+import random
 import sys
 import threading
 import time
@@ -379,6 +380,27 @@ def test_a_note_just_saved_is_left_to_its_editor_for_a_moment(root: Path) -> Non
     assert process.wait(60) == 0
     assert time.monotonic() - began > (SETTLE_SECONDS - 1.2) / 2
     assert (root / NOTE).read_text() == f"{TEXT}\n- W: typed meanwhile\n".replace("- W @Nora: Keeps bees. ^bees\n", "")
+
+
+def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: Path) -> None:
+    chance, mine = random.Random(5), memory(root)
+    lines = [f"- W: fact number {n}" for n in range(12)]
+    put(root, NOTE, "\n".join(["## Retain", *lines]) + "\n")
+    mine.index()
+    for _ in range(8):
+        text = (root / NOTE).read_bytes()
+        known = {run.name for run in Preimages(root).runs()}
+        process = start(root, "forget", f"{NOTE}#L2", "--yes")
+        time.sleep(chance.uniform(0.2, 0.9))
+        process.kill()
+        process.wait()
+        now = (root / NOTE).read_bytes()
+        assert now in (text, text.replace(text.splitlines(keepends=True)[1], b""))
+        if now != text:
+            (made,) = [run for run in Preimages(root).runs() if run.name not in known]
+            assert [made.text(change) for change in made.changes()] == [text]
+    assert run(root, "forget", f"{NOTE}#L2", "--yes").returncode == 0
+    assert mine.check()[0] == mine.check()[1]
 
 
 # --- links, rights ---------------------------------------------------------------------------------------------------

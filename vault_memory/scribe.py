@@ -40,7 +40,8 @@ class Scribe(Keeper):
         self._refuse_empty(self.vault.walk())
         with self._alone():
             done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-            return replace(done, warning=self._findable(done.path) + self._take_back(str(bullet)))
+            said = (self._findable(done.path), self._take_back(str(bullet)))
+            return replace(done, warning=" ".join(filter(None, said)))
 
     def forgettable(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
