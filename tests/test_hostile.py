@@ -33,14 +33,16 @@ def test_programs_in_a_vault_do_not_run_when_it_is_the_working_folder(tmp_path: 
 
 # --- nothing outside it is written -----------------------------------------------------------------------------------
 
-NOTES = {"a.md": "Say hello to the lighthouse keeper.\n", "inside/b.md": "A note that a link leads to.\n"}
+NOTES = {"a.md": "Say hello to the lighthouse keeper.\n", "inside/b.md": "A note that a link leads to.\n",
+         "c.md": "- One item.\n- Another.\n"}  # fmt: skip
 DERIVED = (
     "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite-journal", "index.sqlite.lock", "retain.lock",
-    "journal", "tmp", ".gitignore", "",
+    "journal", "history", "tmp", ".gitignore", "",
 )  # fmt: skip
 COMMANDS = (
     ["recall", "hello"], ["index"], ["index", "--rebuild"], ["index", "--check"], ["doctor", "--fix"],
     ["retain", "A fact about the keeper.", "--date", "2025-11-01"], ["status"], ["lint"],
+    ["forget", "c.md#L1", "--yes"],
 )  # fmt: skip
 
 

@@ -846,6 +846,7 @@ def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -
         ("get", "a.md#L1"), ("get", "nope.md"), ("entity", "Nora"), ("entities",), ("opinions",), ("status",),
         ("doctor",),
         ("doctor", "--fix"), ("lint",), ("retain", "--dry-run", "x"), ("init", "--dry-run"),
+        ("forget", "where does Nora live?"), ("forget", "--dry-run", "trains"),
     ):  # fmt: skip
         ended = run(root, *arguments)
         assert "Traceback" not in ended.stderr

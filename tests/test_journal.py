@@ -14,6 +14,7 @@ from vaults import fill, index_digest, memory, opened, put, run
 
 from vault_memory import journal, uses
 from vault_memory.answer import Answer, Filters, Request
+from vault_memory.errors import RefusedError
 from vault_memory.journal import Cited, Mark
 from vault_memory.memory import Memory
 from vault_memory.request import build
@@ -246,3 +247,103 @@ def test_reading_in_steps_equals_reading_at_once(
         store.connection.execute("DELETE FROM used; DELETE FROM journal")
         uses.catch_up(store, of.vault.root)
         assert list(store.rows(rows)) == stepwise
+
+
+# --- tombstones ------------------------------------------------------------------------------------------------------
+
+KEY = journal.passage_key(FACT)
+
+
+def standing(of: Memory) -> set[int]:
+    with opened(of) as store:
+        uses.catch_up(store, of.vault.root)
+        return uses.tombstones(store)
+
+
+def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(vault: Memory) -> None:
+    vault.index()
+    root, now = vault.vault.root, datetime(2025, 12, 1, 12, tzinfo=UTC)
+    journal.note_tombstone(root, Cited("memory/2025-10-01.md#L5", KEY), now)
+    (file,) = journal.files(root).values()
+    line = json.loads(file.read_text("ascii"))
+    assert line == {
+        "event": "tombstone", "day": line["day"], "at": "2025-12-01T12:00:00.000000+00:00",
+        "text": f"{KEY & (1 << 64) - 1:016x}", "source": "memory/2025-10-01.md#L5",
+    }  # fmt: skip
+    assert standing(vault) == {KEY}
+    with opened(vault) as store:
+        assert uses.forgotten(store) == {KEY: date.fromisoformat(line["day"])}
+    vault.index(rebuild=True)
+    assert standing(vault) == {KEY}
+    journal.note_restored(root, KEY, now + timedelta(seconds=1))
+    assert standing(vault) == set()
+    assert used_days(vault) == []
+    vault.index(rebuild=True)
+    assert standing(vault) == set()
+
+
+def test_a_device_whose_clock_is_ahead_is_outdone_all_the_same(vault: Memory) -> None:
+    vault.index()
+    root, now = vault.vault.root, datetime.now(UTC)
+    journal.note_tombstone(root, Cited("x.md#L1", KEY), now + timedelta(days=400))
+    standing(vault)
+    with opened(vault) as store:
+        known = uses.last_word(store, KEY)
+    assert known
+    journal.note_restored(root, KEY, journal.later(now, known.at))
+    assert standing(vault) == set()
+    assert journal.later(now, None) == journal.later(now, 0) == now
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"at": "2025-12-01T12:00:00"}, {"at": "soon"}, {"at": None}, {"at": "9999-12-31T23:59:59+00:00"}, {"text": "x"},
+     {"text": 3}, {"day": "2025-13-01"}],
+)  # fmt: skip
+def test_a_damaged_tombstone_is_passed_over_and_counted(tmp_path: Path, bad: dict[str, object]) -> None:
+    line = {"event": "tombstone", "day": "2025-12-01", "at": "2025-12-01T12:00:00+00:00", "text": "0" * 15 + "a"}
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in (line, {**line, **bad})), "ascii")
+    read = list(journal.read(file, Mark()))
+    assert [event.passage for events, _ in read for event in events] == [10]
+    assert read[-1][1].damaged == 1
+
+
+@pytest.mark.parametrize("link", [".memory", ".memory/journal"])
+def test_a_tombstone_that_cannot_be_left_is_said(tmp_path: Path, link: str) -> None:
+    root, outside = fill(tmp_path / "vault", {"a.md": "x"}), tmp_path / "outside"
+    outside.mkdir()
+    (root / link).parent.mkdir(exist_ok=True)
+    (root / link).symlink_to(outside)
+    with pytest.raises(RefusedError):
+        journal.note_tombstone(root, Cited("a.md#L1", 1), datetime.now(UTC))
+    journal.note_recall(root, "x", datetime.now(UTC), [Cited("a.md#L1", 1)])
+    assert list(outside.iterdir()) == []
+
+
+fates = st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 5), st.sampled_from("ab")), max_size=12)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fates, st.permutations(range(12)), st.integers(0, 12))
+def test_the_latest_word_counts_in_whatever_order_it_is_read(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[int, bool, int, str]], order: list[int], stop: int
+) -> None:
+    of = memory(fill(tmp_path_factory.mktemp("vault"), NOTES))
+    of.index()
+    folder = of.vault.root / ".memory" / "journal"
+    folder.mkdir(parents=True, exist_ok=True)
+    latest: dict[int, tuple[int, bool]] = {}
+    for passage, stands, at, _ in told:
+        latest[passage] = max(latest.get(passage, (-1, False)), (at, stands))
+    for number, index in enumerate(i for i in order if i < len(told)):
+        passage, stands, at, device = told[index]
+        line = {
+            "event": "tombstone" if stands else "restored", "day": "2025-12-01",
+            "at": f"2025-12-01T12:00:0{at}+00:00", "text": f"{passage:016x}",
+        }  # fmt: skip
+        with open(folder / f"{device}.jsonl", "ab") as handle:
+            handle.write(json.dumps(line).encode() + b"\n")
+        if number == stop:
+            standing(of)
+    assert standing(of) == {passage for passage, (_, stands) in latest.items() if stands}

@@ -25,12 +25,13 @@ LAYERS = [
      "client", "runs", "chats", "llm", "preimages", "reflect.ledger"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
      "knowledge", "opinions", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning",
-     "backfill", "rerank", "recognise", "jobs", "reflect.facts", "reflect.run", "reflect.apply"],
-    ["keeper", "memory", "warm", "request", "settings", "reflect.job"],
+     "backfill", "rerank", "recognise", "jobs", "rewriting", "forgetting", "lint", "reflect.facts", "reflect.run",
+     "reflect.apply"],
+    ["keeper", "memory", "warm", "request", "settings", "scribe", "reflect.job"],
     ["render", "report", "reflection", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],
     ["background", "daemon"],
     ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
-     "cli.reflect",
+     "cli.reflect", "cli.forget",
      "cli", "__main__"],
 ]  # fmt: skip
 """Layer 0 first. `distil` is a build tool and stands outside."""

@@ -1,4 +1,4 @@
-"""Owns status, doctor and lint: how things are, what is wrong and how to mend it, format problems."""
+"""Owns status and doctor: how things are, what is wrong and how to mend it."""
 
 import hashlib
 import os
@@ -12,13 +12,9 @@ import apsw
 from vault_memory import journal, places, schema, spaces
 from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
-from vault_memory.knowledge import Names
-from vault_memory.note import Problem
 from vault_memory.store import Store
-from vault_memory.walk import Walk
 
 if TYPE_CHECKING:
-    from vault_memory.indexer import Report
     from vault_memory.memory import Memory
     from vault_memory.remote import Remote
 
@@ -361,31 +357,3 @@ def _unlike(memory: "Memory") -> bool:
     finally:
         if memory.remote:
             memory.remote.close()
-
-
-def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
-    """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
-    sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
-    found = [Problem(*row) for row in store.rows(sql)]
-    found += walk.skipped
-    found += report.failed if report else []
-    found += _lookalikes(store)
-    return sorted(set(found))
-
-
-def _lookalikes(store: Store) -> Iterator[Problem]:
-    """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
-    names = Names(store)
-    pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
-    sql = (
-        "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
-        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
-        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
-        " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
-    )
-    import difflib
-
-    for text, slug, path, line in store.rows(sql):
-        close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
-        if close:
-            yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")

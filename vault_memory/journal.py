@@ -1,7 +1,8 @@
 """Owns the journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
 
-It notes what no note can hold: recalls that someone asked for (query hash, passages, day), and what was only injected
-(`shown`), which is never evidence of use. Two devices never write the same file, so a synced vault has no conflicts
+It notes what no note can hold: recalls that someone asked for (query hash, passages, day), what was only injected
+(`shown`), which is never evidence of use, and what was forgotten or taken back (by its hash alone: forgotten words
+must not live on here). Two devices never write the same file, so a synced vault has no conflicts
 here; all their files are read. A line that is damaged or half written is passed over and counted.
 """
 
@@ -11,12 +12,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import places
+from vault_memory.errors import RefusedError, VaultError
 from vault_memory.store import text_hash
 
 TAIL_BYTES = 64
@@ -28,6 +30,10 @@ MAX_LINE = 1 << 20
 KEPT = 1 << 12
 """Of so many passages the hashes are remembered (some 200 bytes each): each question looks up those of its best."""
 
+LAST_YEAR = 9000
+"""No clock is right that says a later one, and nothing could ever come after it."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 
@@ -44,6 +50,21 @@ class Use(NamedTuple):
     passage: int
     question: int
     day: int
+
+
+class Tombstone(NamedTuple):
+    """A passage was forgotten on a day (an ordinal), or taken back (not `stands`).
+
+    `at` orders them: microseconds since 1970. `passage` is the hash of its text.
+    """
+
+    passage: int
+    at: int
+    day: int
+    stands: bool
+
+
+Event = Use | Tombstone
 
 
 class Mark(NamedTuple):
@@ -67,23 +88,58 @@ def note_shown(root: Path, query: str, now: datetime, passages: Sequence[Cited])
     _note(root, "shown", query, now, passages)
 
 
+def note_tombstone(root: Path, passage: Cited, now: datetime) -> None:
+    """Append that a passage was forgotten; raises RefusedError behind a link, VaultError when the system refuses."""
+    _note_aloud(root, {"event": "tombstone", **_when(now), "text": _digits(passage.key), "source": passage.source})
+
+
+def note_restored(root: Path, key: int, now: datetime) -> None:
+    """Append that a forgotten passage was written again on purpose; raises like `note_tombstone`."""
+    _note_aloud(root, {"event": "restored", **_when(now), "text": _digits(key)})
+
+
 def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:
     line = {
         "event": event,
-        "day": now.astimezone().date().isoformat(),
-        "at": now.isoformat(timespec="seconds"),
+        **_when(now, "seconds"),
         "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
         "passages": [passage.source for passage in passages],
-        "texts": [f"{passage.key & (1 << 64) - 1:016x}" for passage in passages],
+        "texts": [_digits(passage.key) for passage in passages],
     }
+    with suppress(OSError, RefusedError):
+        _write(root, line)
+
+
+def _note_aloud(root: Path, line: dict[str, Any]) -> None:
     try:
-        file = places.derived(root, f"journal/{places.device_id()}.jsonl")
-        if file is None:
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        _append(file, json.dumps(line, separators=(",", ":")))
-    except OSError:
-        return
+        _write(root, line)
+    except OSError as error:
+        why = f"The journal in .memory/journal cannot be written: {error.strerror or error}."
+        raise VaultError(why, "Check permissions and free space.") from error
+
+
+def _when(now: datetime, to: str = "microseconds") -> dict[str, str]:
+    return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec=to)}
+
+
+def _digits(key: int) -> str:
+    return f"{key & (1 << 64) - 1:016x}"
+
+
+def _write(root: Path, line: dict[str, Any]) -> None:
+    file = own_file(root)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    _append(file, json.dumps(line, separators=(",", ":")))
+
+
+def own_file(root: Path) -> Path:
+    """This device's file; raises RefusedError where a link would have another one written."""
+    file = places.derived(root, f"journal/{places.device_id()}.jsonl")
+    if file is None:
+        raise RefusedError(
+            ".memory/journal is behind a link: nothing was written.", "Make `.memory` and `journal` plain folders."
+        )
+    return file
 
 
 def _append(file: Path, line: str) -> None:
@@ -141,8 +197,8 @@ def is_continued(file: Path, mark: Mark) -> bool:
     return False
 
 
-def read(file: Path, mark: Mark) -> Iterator[tuple[list[Use], Mark]]:
-    """Yield what each whole line behind `mark` says was used, and the mark behind it.
+def read(file: Path, mark: Mark) -> Iterator[tuple[list[Event], Mark]]:
+    """Yield what each whole line behind `mark` says was used or forgotten, and the mark behind it.
 
     A last line without its end is left for the next time: it may still be written. Raises OSError.
     """
@@ -153,24 +209,41 @@ def read(file: Path, mark: Mark) -> Iterator[tuple[list[Use], Mark]]:
             whole = line.endswith(b"\n")
             if not whole and len(line) < MAX_LINE:
                 return
-            uses = _uses(line) if whole else None
-            damaged += uses is None
+            events = _events(line) if whole else None
+            damaged += events is None
             place, tail = place + len(line), (tail + line)[-TAIL_BYTES:]
-            yield uses or [], Mark(place, tail, damaged)
+            yield events or [], Mark(place, tail, damaged)
 
 
-def _uses(line: bytes) -> list[Use] | None:
-    """What a line says was used: nothing for events that are no recalls, None for a damaged line."""
+def _events(line: bytes) -> list[Event] | None:
+    """What a line says was used or forgotten: nothing for other events, None for a damaged line."""
     if not line.strip():
         return []
     try:
         event = json.loads(line)
+        if event["event"] in ("tombstone", "restored"):
+            return [_tombstone(event)]
         if event["event"] != "recall":
             return []
         day, question = date.fromisoformat(event["day"]).toordinal(), _signed(event["query"])
         return [Use(passage, question, day) for passage in _passages(event)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _tombstone(event: Any) -> Tombstone:  # noqa: ANN401 - it can be anything
+    at = datetime.fromisoformat(event["at"])
+    if at.tzinfo is None or at.year > LAST_YEAR:
+        raise ValueError("not a time that can be compared")
+    day = date.fromisoformat(event["day"]).toordinal()
+    return Tombstone(
+        _signed(event["text"]), (at - _EPOCH) // timedelta(microseconds=1), day, event["event"] == "tombstone"
+    )
+
+
+def later(now: datetime, at: int | None) -> datetime:
+    """A moment for an event that must come after the one of `at`, whatever the clock of the device that noted that."""
+    return now if at is None else max(now, _EPOCH + timedelta(microseconds=at + 1))
 
 
 def _passages(event: Any) -> Iterable[int]:  # noqa: ANN401 - it can be anything

@@ -4,18 +4,17 @@ Everything below knows only what it is given; everything above (command line, la
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-import apsw
-
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
-from vault_memory.errors import BusyError, VaultMemoryError
-from vault_memory.keeper import LOCK_SECONDS, Freshness, Keeper, template
+from vault_memory.errors import BusyError
+from vault_memory.keeper import LOCK_SECONDS, Freshness
+from vault_memory.scribe import Scribe
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import Asked, Reflected
     from vault_memory.remote import Remote
     from vault_memory.rerank import Reranker
-    from vault_memory.writer import Bullet, Retained
 
 
 T = TypeVar("T")
@@ -48,7 +46,7 @@ class Seen(NamedTuple):
     degraded: tuple[tuple[str, str], ...] = ()
 
 
-class Memory(Keeper):
+class Memory(Scribe):
     """One vault: what can be asked of it and done with it.
 
     `seen` is the index that the last answer about entities, opinions or findings came from.
@@ -206,51 +204,6 @@ class Memory(Keeper):
 
         return self.ask(look, progress)
 
-    # --- writing -------------------------------------------------------------------------------------------------
-
-    def retain(self, bullet: "Bullet", day: date) -> "Retained":
-        """Append a fact to a day's note and make it searchable."""
-        from vault_memory.writer import retain_bullet
-
-        self._refuse_foreign()
-        self._refuse_empty(self.vault.walk())
-        # Several retains at once wait for each other instead of taking each other for an editor.
-        with places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS):
-            done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-            return replace(done, warning=self._index_own(done.path))
-
-    def _index_own(self, path: str) -> str:
-        """Index a note this program wrote, and remember its hash; returns what is to be said when it is not indexed.
-
-        Failing here would make the caller write the fact a second time: the next command indexes it.
-        """
-        try:
-            self.index(paths=[str(self.vault.root / path)])
-            with (
-                schema.spoken(self.index_path),
-                closing(Store.open(self.index_path)) as store,
-                schema.writing(store.connection),
-            ):
-                own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
-                if own:
-                    store.set_meta(f"own:{path}", own)
-        except (VaultMemoryError, apsw.Error) as error:
-            return f"The fact is written, but not searchable yet: {error}"
-        return "" if own else f"{path} is left out of the index by the settings: the fact cannot be recalled."
-
-    def daily_path(self, day: date) -> str:
-        """The path of that day's note."""
-        from vault_memory.daily import note_path
-
-        return note_path(day, self.vault.daily.folder, self.vault.daily.format)
-
-    def _own_hash(self, path: str) -> bytes | None:
-        """The hash of a note as this program last wrote it."""
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
-            value = store.meta(f"own:{path}")
-            return bytes.fromhex(value) if isinstance(value, str) else None
-        return None
-
     # --- reflecting ----------------------------------------------------------------------------------------------
 
     def reflect(self, asked: "Asked", progress: "Progress | None" = None) -> "Reflected":
@@ -287,7 +240,7 @@ class Memory(Keeper):
 
     def lint(self, progress: "Progress | None" = None) -> "list[Problem]":
         """Format problems of the notes."""
-        from vault_memory.health import lint
+        from vault_memory.lint import lint
 
         return self._look(lambda store, freshness: lint(store, self.vault.walk(), freshness.report), progress)
 

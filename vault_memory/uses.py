@@ -1,18 +1,19 @@
-"""Owns the counts of use: the journals of all devices replayed into the index, and what they say of a passage.
+"""Owns the counts of use and the tombstones: the journals of all devices replayed into the index, and what they say.
 
 The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. A
-question counts on the first day it was asked, so the order of lines and files does not matter, and neither does
-reading a line twice.
+question counts on the first day it was asked, and of what was forgotten and taken back the latest counts, so the order
+of lines and files does not matter, and neither does reading a line twice.
 """
 
 import json
 import time
 from collections.abc import Iterable, Mapping
+from datetime import date
 from itertools import islice
 from pathlib import Path
 
 from vault_memory import decay, journal
-from vault_memory.journal import Mark
+from vault_memory.journal import Event, Mark, Tombstone, Use
 from vault_memory.store import Store
 
 _SLICE = 2000
@@ -34,7 +35,7 @@ def catch_up(store: Store, root: Path, deadline: float = float("inf")) -> None:
     """
     files, marks = journal.files(root), _marks(store)
     if any(name not in files or not journal.is_continued(files[name], mark) for name, mark in marks.items()):
-        store.connection.execute("DELETE FROM used; DELETE FROM journal")
+        store.connection.execute("DELETE FROM used; DELETE FROM tombstone; DELETE FROM journal")
         marks = {}
     for name, file in sorted(files.items()):
         _read(store, name, file, marks.get(name, Mark()), deadline)
@@ -42,20 +43,31 @@ def catch_up(store: Store, root: Path, deadline: float = float("inf")) -> None:
 
 def _read(store: Store, name: str, file: Path, mark: Mark, deadline: float) -> None:
     """Read one file from its mark on; one that cannot be read is left for the next time."""
-    sql = (
-        "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
-        " WHERE excluded.day < day"
-    )
     try:
         lines = journal.read(file, mark)
         while batch := list(islice(lines, _SLICE)):
-            store.connection.executemany(sql, [use for uses, _ in batch for use in uses])
+            _count(store, [event for events, _ in batch for event in events])
             mark = batch[-1][1]
             if time.monotonic() > deadline:
                 break
     except OSError:
         pass
     store.connection.execute("INSERT OR REPLACE INTO journal VALUES(?, ?, ?, ?)", (name, *mark))
+
+
+def _count(store: Store, events: Iterable[Event]) -> None:
+    used = (
+        "INSERT INTO used VALUES(?, ?, ?) ON CONFLICT(passage, question) DO UPDATE SET day = excluded.day"
+        " WHERE excluded.day < day"
+    )
+    tombstone = (
+        "INSERT INTO tombstone VALUES(?, ?, ?, ?) ON CONFLICT(passage) DO UPDATE"
+        " SET at = excluded.at, day = excluded.day, stands = excluded.stands"
+        " WHERE (excluded.at, excluded.stands, excluded.day) > (at, stands, day)"
+    )
+    events = list(events)
+    store.connection.executemany(used, [event for event in events if isinstance(event, Use)])
+    store.connection.executemany(tombstone, [event for event in events if isinstance(event, Tombstone)])
 
 
 def _marks(store: Store) -> dict[str, Mark]:
@@ -78,3 +90,23 @@ def days(store: Store, keys: Mapping[int, Iterable[int]], today: int) -> dict[in
     for passage, day in store.rows(sql, json.dumps(pairs)):
         first.setdefault(passage, []).append(day)
     return {passage: decay.counted_days(found, today) for passage, found in first.items()}
+
+
+# --- what was forgotten ----------------------------------------------------------------------------------------------
+
+
+def tombstones(store: Store) -> set[int]:
+    """The passages that were forgotten and not taken back, as `journal.passage_key` of their text."""
+    return set(forgotten(store))
+
+
+def forgotten(store: Store) -> dict[int, date]:
+    """The same, each with the day when it was forgotten."""
+    sql = "SELECT passage, day FROM tombstone WHERE stands"
+    return {passage: date.fromordinal(day) for passage, day in store.rows(sql)}
+
+
+def last_word(store: Store, key: int) -> Tombstone | None:
+    """The latest that is known of a passage's being forgotten or taken back; None when it never was."""
+    rows = store.rows("SELECT passage, at, day, stands FROM tombstone WHERE passage = ?", key)
+    return next((Tombstone(passage, at, day, bool(stands)) for passage, at, day, stands in rows), None)

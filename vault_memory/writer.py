@@ -1,11 +1,10 @@
-"""Owns edits of notes under the guest rules: for now, one Retain bullet appended to a day's note.
+"""Owns what is put into notes: for now, one Retain bullet appended to a day's note.
 
 The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
-with the parser before anything is written, and written only over the very bytes it was made from.
+with the parser before anything is written, and written under the guest rules (rewriting.py).
 """
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,9 +14,8 @@ from vault_memory import daily, entities, retain
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.note import BLANK, Heading
 from vault_memory.parse import parse
-from vault_memory.vault import SETTLE_SECONDS, Vault, content_hash
-
-TRIES = 3
+from vault_memory.rewriting import Rewriter, current
+from vault_memory.vault import Vault
 
 
 @dataclass(frozen=True)
@@ -92,38 +90,13 @@ def retain_bullet(
     """
     check(bullet)
     path = daily.note_path(day, vault.daily.folder, vault.daily.format)
-    for attempt in range(TRIES):
-        before = _current(vault, path)
-        if before is not None and own_hash(path) != content_hash(before) and _wait_for_editor(vault, path):
-            before = _current(vault, path)
+
+    def compose(before: bytes | None) -> tuple[bytes, Retained]:
         start = before if before is not None else _from_template(vault, template, day, path)
         data, line = insert(path, start, str(bullet))
-        try:
-            vault.write(path, data, before)
-        except ConflictError:
-            if attempt == TRIES - 1:
-                raise
-            continue
-        return Retained(path, line, str(bullet), created=before is None)
-    raise AssertionError("unreachable")
+        return data, Retained(path, line, str(bullet), created=before is None)
 
-
-def _current(vault: Vault, path: str) -> bytes | None:
-    try:
-        return vault.read(path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
-
-
-def _wait_for_editor(vault: Vault, path: str) -> bool:
-    """Give an editor that has just saved a moment; whether there was anything to wait for."""
-    wait = SETTLE_SECONDS - vault.seconds_since_saved(path)
-    if 0 < wait <= SETTLE_SECONDS:
-        time.sleep(wait)
-        return True
-    return False
+    return Rewriter(vault, own_hash).rewrite(path, compose)
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
@@ -171,7 +144,7 @@ def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
     text = ""
     # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.
     if vault.daily.template and (own := vault.locate(vault.daily.template)):
-        raw = _current(vault, own)
+        raw = current(vault, own)
         text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
     text = text or template.read_text("utf-8")
     title = path.rpartition("/")[2].removesuffix(".md")

@@ -10,7 +10,8 @@ from vault_memory.errors import VaultMemoryError
 
 COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "get": "notes", "entity": "knowledge",
-    "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "reflect": "reflect", "status": "health",
+    "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "forget": "forget", "reflect": "reflect",
+    "status": "health",
     "doctor": "health", "lint": "health", "watch": "daemon", "service": "service",
 }  # fmt: skip
 """Command → module of this package that defines it."""

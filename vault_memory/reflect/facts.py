@@ -1,16 +1,17 @@
 """Owns the facts that reflect reads, out of the index: what people wrote in notes, never what a page of ours says.
 
-Left out, with their number kept: what is private to some scope (a page is for everybody who opens it), what stands on
-pages of proposals and summaries, and what was forgotten.
+Retain bullets, and what was inferred from logs that have none (infer.py). Left out, with their number kept: what is
+private to some scope (a page is for everybody who opens it), and what was forgotten. Summaries and proposals hold none.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 from vault_memory import decay, entities, history, journal, uses
 from vault_memory.answer import Filters
@@ -23,16 +24,46 @@ SUMMARIES = "bank/summaries/"
 PROPOSALS = "bank/proposals.md"
 
 _FACTS = """
-SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
-  f.importance, f.block_id, f.wording, p.text, coalesce(p.scope, n.scope)
+SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
+  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.wording, NULL
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
-_MENTIONS = "SELECT m.passage_id, name.text, name.slug FROM mention m JOIN name ON name.id = m.name_id"
+_INFERRED = """
+SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
+  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, 0, coalesce(i.speaker, '')
+FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
+ORDER BY n.day, n.path, i.line
+"""
+_MENTIONS = "SELECT m.passage_id, name.slug FROM mention m JOIN name ON name.id = m.name_id"
 _TOLD = """
 SELECT f.wording, count(DISTINCT n.day) FROM fact f JOIN passage p ON p.id = f.passage_id
   JOIN note n ON n.id = p.note_id GROUP BY f.wording HAVING count(DISTINCT n.day) > 1
 """
+
+MAX_NAME_WORDS = 4
+_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
+
+
+class _Row(NamedTuple):
+    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
+
+    id: int
+    kind: int
+    text: str
+    path: str
+    line: int
+    end_line: int
+    day: str | None
+    since: str | None
+    until: str | None
+    scope: str
+    whole: str
+    confidence: float | None
+    importance: float | None
+    block_id: str | None
+    wording: int
+    speaker: str | None
 
 
 @dataclass(frozen=True)
@@ -40,91 +71,140 @@ class Told:
     """All facts that reflect may use, by day, path and line; and how many were left out, by reason."""
 
     facts: tuple[Fact, ...]
-    left_out: dict[str, int]
+    left_out: Mapping[str, int]
 
 
 def read(store: Store, today: date) -> Told:
     """The facts of all notes as they stand on a day."""
-    names = Names(store)
-    left_out: dict[str, int] = defaultdict(int)
-    rows = [row for row in store.rows(_FACTS) if _counts(row, left_out)]
-    mentions = _mentions(store, names)
-    canonical = lru_cache(1 << 14)(names.canonical)
-    found = {row[0]: _fact(row, mentions.get(row[0], ()), canonical) for row in rows}
-    found = _aged(store, found, {row[0]: row for row in rows}, today)
-    return Told(tuple(_followed(store, names, found, today)), dict(left_out))
+    names, left_out = Names(store), Counter[str]()
+    forgotten = uses.tombstones(store)
+    rows = [
+        row
+        for sql in (_FACTS, _INFERRED)
+        for row in map(_Row._make, store.rows(sql))
+        if _counts(row, forgotten, left_out)
+    ]
+    whom = _Whom(store, names, rows)
+    facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
+    return Told(tuple(sorted(_followed(store, names, facts, today), key=_place_in_time)), dict(left_out))
 
 
-def _counts(row: Sequence[Any], left_out: dict[str, int]) -> bool:
-    path, scope = row[3], row[14]
-    if path.startswith(SUMMARIES) or path == PROPOSALS:
+def _place_in_time(fact: Fact) -> tuple[date, str, int]:
+    return (fact.day or date.min, fact.path, fact.line)
+
+
+def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str]) -> bool:
+    if row.path.startswith(SUMMARIES) or row.path == PROPOSALS:
         return False
-    if scope != "global":
+    if row.scope != "global":
         left_out["private"] += 1
+        return False
+    if forgotten and journal.passage_key(row.whole) in forgotten:
+        left_out["forgotten"] += 1
         return False
     return True
 
 
-def _mentions(store: Store, names: Names) -> dict[int, tuple[str, ...]]:
-    """The entities each passage mentions, as canonical slugs."""
-    found: dict[int, list[str]] = defaultdict(list)
-    canonical: dict[str, str] = {}
-    for passage, _, slug in store.rows(_MENTIONS):
-        if slug not in canonical:
-            canonical[slug] = names.canonical(slug)
-        found[passage].append(canonical[slug])
-    return {passage: tuple(sorted(dict.fromkeys(slugs))) for passage, slugs in found.items()}
+# --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
-def _fact(row: Sequence[Any], about: tuple[str, ...], canonical: Callable[[str], str]) -> Fact:
-    head = row[13].partition(":")[0] if about else ""
-    subjects = tuple(dict.fromkeys(canonical(name) for name in entities.mentions(head)))
-    _, kind, text, path, line, _, day, since, until, confidence, importance, block_id, _, whole, _ = row
-    return Fact(
-        key=journal.passage_key(whole),
-        kind=KINDS[kind],
-        text=text,
-        path=path,
-        line=line,
-        day=date.fromisoformat(day) if day else None,
-        occurred=Span(date.fromisoformat(since), date.fromisoformat(until)) if since and until else None,
-        about=tuple(dict.fromkeys((*subjects, *about))),
-        subjects=subjects,
-        confidence=confidence,
-        importance=importance if importance is not None else -1.0,
-        block_id=block_id,
-    )
+class _Whom:
+    """Whom facts are about, as canonical slugs."""
+
+    def __init__(self, store: Store, names: Names, rows: Iterable[_Row]) -> None:
+        self._canonical = lru_cache(1 << 16)(names.canonical)
+        self._mentioned: dict[int, list[str]] = defaultdict(list)
+        for passage, slug in store.rows(_MENTIONS):
+            self._mentioned[passage].append(self._canonical(slug))
+        speakers = {row.speaker for row in rows if row.speaker}
+        forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
+        forms += [(name, self._canonical(name)) for name in speakers]
+        self._forms = {tuple(_WORD.findall(form.casefold())): slug for form, slug in forms}
+
+    def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Who a fact is about, and which of them are its subjects: those before the colon, or who says it of themselves."""
+        if row.speaker is not None:
+            subjects = [self._canonical(row.speaker)] if row.speaker else []
+            named = [*map(self._canonical, entities.mentions(row.text)), *self._named(row.text)]
+            return tuple(dict.fromkeys((*subjects, *named))), tuple(subjects)
+        mentioned = self._mentioned.get(row.id)
+        if not mentioned:
+            return (), ()
+        subjects = [self._canonical(name) for name in entities.mentions(row.whole.partition(":")[0])]
+        return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), tuple(dict.fromkeys(subjects))
+
+    def _named(self, text: str) -> Iterator[str]:
+        """Entities with a page, and speakers, that a plain text calls by a name of theirs, written with a capital."""
+        words = _WORD.findall(text)
+        folded = [word.casefold() for word in words]
+        at = 0
+        while at < len(words):
+            length = 1
+            if words[at][:1].isupper():
+                for count in range(min(MAX_NAME_WORDS, len(words) - at), 0, -1):
+                    if slug := self._forms.get(tuple(folded[at : at + count])):
+                        yield slug
+                        length = count
+                        break
+            at += length
 
 
-def _aged(store: Store, facts: dict[int, Fact], rows: dict[int, Sequence[Any]], today: date) -> dict[int, Fact]:
-    """The same facts with importance and tier as of a day."""
+# --- how it stands ---------------------------------------------------------------------------------------------------
+
+
+def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
+    """The facts of these rows in the same order, with importance and tier as of a day."""
     told = dict(store.rows(_TOLD))
+    keys = [_key(row) for row in rows]
     used: dict[int, tuple[int, ...]] = {}
     if uses.is_any(store):
-        places = {i: journal.place_key(_place(row)) for i, row in rows.items()}
-        used = uses.days(store, {i: (fact.key, places[i]) for i, fact in facts.items()}, today.toordinal())
-    aged: dict[int, Fact] = {}
-    for i, fact in facts.items():
-        importance = fact.importance
-        if importance < 0:
-            importance = decay.importance_of(fact.kind, rows[i][13], told.get(rows[i][12], 1))
-        trace = decay.Trace(
-            day=fact.day.toordinal() if fact.day else None,
-            uses=used.get(i, ()),
+        places = ((row.id, (journal.passage_key(row.whole), journal.place_key(_place(row)))) for row in rows)
+        used = uses.days(store, dict(places), today.toordinal())
+    for row, key in zip(rows, keys, strict=True):
+        kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
+        importance = row.importance
+        if importance is None:
+            importance = decay.importance_of(kind, row.whole, told.get(row.wording, 1))
+        about, subjects = whom.of(row)
+        yield Fact(
+            key=key,
+            kind=kind,
+            text=row.text,
+            path=row.path,
+            line=row.line,
+            day=day,
+            occurred=Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
+            if row.since
+            else None,
+            about=about,
+            subjects=subjects,
+            confidence=row.confidence,
             importance=importance,
-            confidence=1.0 if fact.confidence is None else fact.confidence,
-            dynamic=decay.is_dynamic(rows[i][13]),
+            tier=_tier(row, day, importance, used.get(row.id, ()), today),
+            block_id=row.block_id,
+            is_inferred=row.speaker is not None,
         )
-        tier = decay.life(trace, today.toordinal()).tier or "working"
-        aged[i] = replace(fact, importance=importance, tier=tier)
-    return aged
 
 
-def _place(row: Sequence[Any]) -> str:
-    return f"{row[3]}#L{row[4]}" + (f"-L{row[5]}" if row[5] > row[4] else "")
+def _key(row: _Row) -> int:
+    """The hash of a fact's words; of an inferred one those that are told, and by whom."""
+    return journal.passage_key(row.whole if row.speaker is None else f"{row.speaker}: {row.text}")
 
 
-def _followed(store: Store, names: Names, facts: dict[int, Fact], today: date) -> Iterator[Fact]:
+def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
+    confidence = 1.0 if row.confidence is None else row.confidence
+    ordinal = day.toordinal() if day else None
+    if not used and ordinal is not None and today.toordinal() - ordinal > decay.OLD_DAYS:
+        return "peripheral"  # as tier_of would find, without reading its words
+    trace = decay.Trace(ordinal, used, importance, confidence, decay.is_dynamic(row.whole))
+    return decay.tier_of(trace, today.toordinal())
+
+
+def _place(row: _Row) -> str:
+    return f"{row.path}#L{row.line}" + (f"-L{row.end_line}" if row.end_line > row.line else "")
+
+
+def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
     """The same facts, each with the one that took its place."""
     after = history.superseded(store, names, facts, today, Filters())
     for i, fact in facts.items():

@@ -1,7 +1,7 @@
 """Owns a whole reflect: index up to date, one at a time on this computer, plan, pages written, index told; and undo."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -48,7 +48,7 @@ class Reflected:
     edits: tuple[Edit, ...]
     skipped: tuple[Skipped, ...] = ()
     unchanged: int = 0
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
     facts: int = 0
     run: str = ""
     dry_run: bool = False
@@ -116,7 +116,7 @@ class _Found:
     again: Again
     signatures: dict[str, bytes]
     facts: int
-    left_out: dict[str, int]
+    left_out: Mapping[str, int]
 
 
 class _Look:

@@ -5,7 +5,7 @@ writes, and the same page and draft give the same edit.
 """
 
 import difflib
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -84,7 +84,7 @@ class Plan:
     edits: tuple[Edit, ...]
     skipped: tuple[Skipped, ...] = ()
     unchanged: tuple[str, ...] = ()
-    left_out: dict[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:

@@ -1,0 +1,93 @@
+"""Owns the `forget` command: which fact is meant, what would be taken out, and the question before it is."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from vault_memory import render, request
+from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from vault_memory.answer import Result
+    from vault_memory.forgetting import Forgotten, Removal
+    from vault_memory.memory import Memory
+
+
+@command('memory forget "memory/2025-11-27.md#L14"', short_help="Take a fact out of its note.")
+@click.argument("target", nargs=-1, required=True, metavar="PATH#L14 | QUERY")
+@click.option("--dry-run", is_flag=True, help="Only show what would be taken out.")
+@click.option("--yes", is_flag=True, help="Do not ask first.")
+def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) -> None:
+    """Take one fact, or one list item, out of its note, and remember that it was forgotten.
+
+    It is named by its line, as `memory recall` cites it; a QUERY lists the facts it may mean and asks which. What would
+    be taken out is always shown first. Where nobody can be asked, only --yes has it done.
+    """
+    memory = shared.memory()
+    path, lines = request.span(" ".join(target), None)
+    if lines is None:
+        chosen = _chosen(shared, memory, path, yes and not dry_run)
+        if chosen is None:
+            return
+        path, lines = chosen.path, (chosen.start_line, chosen.end_line)
+    planned = memory.forgettable(path, lines[0], lines[1] or lines[0])
+    if not shared.json:
+        shared.say("\n".join(render.clean(line) for line in planned.diff.split("\n")))
+    wanted = not dry_run and (yes or (_can_ask(shared) and click.confirm("Forget this?", err=True)))
+    _tell(shared, planned, memory.forget(planned) if wanted else None, dry_run or _can_ask(shared))
+
+
+def _can_ask(shared: Shared) -> bool:
+    """Whether somebody sees the preview and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
+
+
+def _tell(shared: Shared, planned: "Removal", done: "Forgotten | None", is_known: bool) -> None:
+    if shared.json:
+        shared.say(render.dump(render.forget_document(planned, done)))
+    elif done is None:
+        shared.note("Nothing was written." if is_known else "Nothing was written: --yes takes it out.")
+    else:
+        shared.say(render.clean(f"Forgotten: {done.removal.source}"))
+        shared.note(f"The note as it was is kept in {done.kept_in}.")
+        for warning in done.warnings:
+            shared.note(render.clean(warning))
+
+
+def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Result | None":
+    """The fact that was chosen of those a question may mean; None where there is none, or nobody to ask.
+
+    Raises UsageError where one would be forgotten (`is_final`) that nobody has chosen.
+    """
+    if is_final and not _can_ask(shared):
+        raise UsageError(
+            "--yes needs a line: words may mean several facts.", "Name it as PATH#L14; without --yes they are listed."
+        )
+    found = _candidates(shared, memory, query)
+    if shared.json:
+        shared.say(render.dump(render.candidates_document(found)))
+        return None
+    if not found:
+        shared.note("No fact was found that this may mean.")
+        return None
+    shared.say(render.candidates_text(found))
+    if not _can_ask(shared):
+        shared.note(f'Nothing was written. Name the one you mean: memory forget "{render.clean(found[0].source)}"')
+        return None
+    number = click.prompt("Which one? (0 for none)", default=0, type=click.IntRange(0, len(found)), err=True)
+    return found[number - 1] if number else None
+
+
+def _candidates(shared: Shared, memory: "Memory", query: str) -> "Sequence[Result]":
+    """The facts a question may mean; asking for them to be forgotten is no use of them, and leaves no trace."""
+    from vault_memory.retain import KINDS
+
+    asked = request.build({"query": query, "k": 8, "kind": tuple(KINDS)}, memory.config)
+    with Bar(shared) as bar:
+        (answer,) = memory.recall([asked], bar, keep=False)
+    for note in render.seen_notes(answer):
+        shared.note(note)
+    return answer.results

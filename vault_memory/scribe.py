@@ -1,0 +1,179 @@
+"""Owns what this program writes into notes when asked, retain and forget, and what follows in index and journal.
+
+How a note is edited is the business of writer.py and forgetting.py.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import apsw
+
+from vault_memory import journal, places, schema, uses
+from vault_memory.entities import link_name
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.keeper import LOCK_SECONDS, Keeper, template
+from vault_memory.store import Store
+
+if TYPE_CHECKING:
+    from vault_memory.forgetting import Forgotten, Removal
+    from vault_memory.writer import Bullet, Retained
+
+_SAME_WORDS = """
+SELECT n.path, p.start_line FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
+"""
+_LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
+
+
+class Scribe(Keeper):
+    """One vault and its index, and the notes written to."""
+
+    def retain(self, bullet: "Bullet", day: date) -> "Retained":
+        """Append a fact to a day's note and make it searchable."""
+        from vault_memory.writer import retain_bullet
+
+        self._refuse_foreign()
+        self._refuse_empty(self.vault.walk())
+        with self._alone():
+            done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+            said = (self._findable(done.path), self._take_back(str(bullet)))
+            return replace(done, warning=" ".join(filter(None, said)))
+
+    def forgettable(self, path: str, first: int, last: int) -> "Removal":
+        """What forgetting these lines of a note would take out; writes nothing.
+
+        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
+        """
+        from vault_memory.forgetting import removal
+        from vault_memory.rewriting import current
+
+        found = self.vault.locate(path)
+        data = current(self.vault, found) if found else None
+        if found is None or data is None:
+            raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
+        return removal(found, data, first, last)
+
+    def forget(self, planned: "Removal") -> "Forgotten":
+        """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
+
+        Raises ConflictError when that text does not stand in the note any more as it was shown.
+        """
+        from vault_memory.forgetting import Forgotten, again
+        from vault_memory.preimages import Preimages
+        from vault_memory.rewriting import Rewriter
+
+        def compose(before: bytes | None) -> "tuple[bytes, Removal]":
+            made = again(planned, before)
+            return made.after, made
+
+        root = self.vault.root
+        journal.own_file(root)  # refused before anything is written rather than after
+        run = Preimages(root).begin("forget")
+        keep = partial(run.keep, why=f"forgotten: {planned.source}")
+        with self._alone():
+            try:
+                done = Rewriter(self.vault, self._own_hash, keep).rewrite(planned.path, compose)
+            except VaultMemoryError:
+                run.drop()
+                raise
+            warnings = [*self._bury(done), *self._unindexed(done)]
+        return Forgotten(done, run.name, run.place, tuple(warnings))
+
+    def _alone(self) -> "AbstractContextManager[None]":
+        """Several writers at once wait for each other instead of taking each other for an editor."""
+        return places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS)
+
+    def _bury(self, done: "Removal") -> "Iterator[str]":
+        """Leave a tombstone; yields why there is none."""
+        try:
+            now = journal.later(datetime.now(UTC), self._last_word(done.key, stands=False))
+            journal.note_tombstone(self.vault.root, journal.Cited(done.source, done.key), now)
+        except VaultMemoryError as error:
+            yield f"It is out of the note, but nothing will remember that it was forgotten: {error}"
+
+    def _take_back(self, bullet: str) -> str:
+        """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
+        from vault_memory.forgetting import key
+        from vault_memory.parse import parse
+
+        known = key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
+        at = self._last_word(known, stands=True)
+        if at is None:
+            return ""
+        try:
+            journal.note_restored(self.vault.root, known, journal.later(datetime.now(UTC), at))
+        except VaultMemoryError as error:
+            return f"The fact is written, but still counts as forgotten: {error}"
+        return ""
+
+    def _last_word(self, key: int, stands: bool) -> int | None:
+        """When a text was last forgotten (`stands`) or taken back; None when it was not, 0 where nobody can tell."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            known = uses.last_word(store, key)
+            return known.at if known and known.stands == stands else None
+        return 0
+
+    def _unindexed(self, done: "Removal") -> "Iterator[str]":
+        """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
+        if not self.index_path.exists():
+            return
+        try:
+            self._index_own(done.path)
+            with closing(Store.open(self.index_path)) as store:
+                others = [f"{path}#L{line}" for path, line in store.rows(_SAME_WORDS, done.wording)]
+                links = list(_links_to(store, done))
+            if others:
+                yield f"The same words still stand at {', '.join(others)}."
+            if links:
+                yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
+        except (VaultMemoryError, apsw.Error) as error:
+            yield f"It is out of the note, but the index does not know yet: {error}"
+
+    def _findable(self, path: str) -> str:
+        """Index a note this program wrote; returns what is to be said when its fact cannot be recalled.
+
+        Failing here would make the caller write the fact a second time: the next command indexes it.
+        """
+        try:
+            own = self._index_own(path)
+        except (VaultMemoryError, apsw.Error) as error:
+            return f"The fact is written, but not searchable yet: {error}"
+        return "" if own else f"{path} is left out of the index by the settings: the fact cannot be recalled."
+
+    def _index_own(self, path: str) -> bool:
+        """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
+        self.index(paths=[str(self.vault.root / path)])
+        with (
+            schema.spoken(self.index_path),
+            closing(Store.open(self.index_path)) as store,
+            schema.writing(store.connection),
+        ):
+            own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
+            if own:
+                store.set_meta(f"own:{path}", own)
+        return bool(own)
+
+    def daily_path(self, day: date) -> str:
+        """The path of that day's note."""
+        from vault_memory.daily import note_path
+
+        return note_path(day, self.vault.daily.folder, self.vault.daily.format)
+
+    def _own_hash(self, path: str) -> bytes | None:
+        """The hash of a note as this program last wrote it."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            value = store.meta(f"own:{path}")
+            return bytes.fromhex(value) if isinstance(value, str) else None
+        return None
+
+
+def _links_to(store: Store, gone: "Removal") -> Iterator[str]:
+    """Where the block that was taken out is linked to."""
+    name = link_name(gone.path).casefold()
+    for path, line, target in store.rows(_LINKS, f"^{gone.block_id}") if gone.block_id else ():
+        if link_name(target).casefold() == name:
+            yield f"{path}#L{line}"
