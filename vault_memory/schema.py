@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 10, "notes": 7, "chunks": 5, "terms": 4}
+VERSIONS = {"schema": 11, "notes": 7, "chunks": 5, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
@@ -57,6 +57,7 @@ CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT
   WITHOUT ROWID;
 CREATE TABLE used(passage INTEGER NOT NULL, question INTEGER NOT NULL, day INTEGER NOT NULL,
   PRIMARY KEY(passage, question)) WITHOUT ROWID;
+CREATE TABLE tombstone(passage INTEGER PRIMARY KEY, at INTEGER NOT NULL, day INTEGER NOT NULL, stands INTEGER NOT NULL);
 CREATE TABLE reflected(path TEXT PRIMARY KEY, signature BLOB NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, slug TEXT NOT NULL);
 CREATE INDEX name_slug ON name(slug);

@@ -6,8 +6,9 @@ them (confidence.py): from what it was given first, or from what the user gave i
 moves. A fact that bears on it unclearly is listed and moves nothing.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,7 +20,13 @@ from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 
 OPINION = "opinion"
 
-LOOKED_AT = 400
+NOBODY = ""
+"""The subject of facts that name none: whoever keeps the log."""
+
+KEPT = 40
+"""So many opinions about one subject are weighed: those stated on most days, then the newest."""
+
+LOOKED_AT = 150
 """So many facts about its subject are held against an opinion: those that share most words with it, then the newest."""
 
 
@@ -64,23 +71,33 @@ class Vault:
     given: Mapping[int, Set]
 
 
-def held(facts: Iterable[Fact], vault: Vault) -> list[Opinion]:
-    """The opinions that these facts hold, surest first; the order given plays no part."""
-    by_subject: dict[str, list[Fact]] = defaultdict(list)
+@dataclass(frozen=True)
+class Held:
+    """The opinions, surest first, and how many more are stated that are not weighed."""
+
+    opinions: tuple[Opinion, ...]
+    more: int = 0
+
+
+def held(facts: Iterable[Fact], vault: Vault) -> Held:
+    """The opinions that these facts hold; the order given plays no part."""
+    about: dict[str, list[Fact]] = defaultdict(list)
     stated: list[Fact] = []
     for fact in sorted(facts, key=in_order):
         if fact.kind == OPINION:
             stated.append(fact)
-        for slug in fact.about:
-            by_subject[slug].append(fact)
-    found = [_opinion(told, by_subject, vault) for told in _clusters(stated, vault)]
-    return sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))
+        for slug in fact.about or (NOBODY,):
+            about[slug].append(fact)
+    around = {slug: _Around(found, vault.stems) for slug, found in about.items()}
+    clusters, more = _clusters(stated, vault)
+    found = [_opinion(told, around, vault) for told in clusters]
+    return Held(tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))), more)
 
 
 # --- which statements are one ----------------------------------------------------------------------------------------
 
 
-def _clusters(stated: Sequence[Fact], vault: Vault) -> Iterator[list[Fact]]:
+def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], int]:
     """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
     worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
     for fact in stated:
@@ -88,8 +105,18 @@ def _clusters(stated: Sequence[Fact], vault: Vault) -> Iterator[list[Fact]]:
     by_subject: dict[tuple[str, ...], list[list[Fact]]] = defaultdict(list)
     for (subjects, _), told in worded.items():
         by_subject[subjects].append(told)
-    for subjects, groups in by_subject.items():
-        yield from _joined(groups, vault) if subjects else groups
+    found: list[list[Fact]] = []
+    for groups in by_subject.values():
+        groups.sort(key=_weight)
+        found += _joined(groups[:KEPT], vault)
+    return found, sum(max(len(groups) - KEPT, 0) for groups in by_subject.values())
+
+
+def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
+    """What is stated on most days first, then the newest."""
+    mine = any(fact.path == OPINIONS_NOTE for fact in told)
+    days = {fact.day for fact in told if fact.day}
+    return (-mine, -len(days), -max((day.toordinal() for day in days), default=0), told[0].key)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -132,16 +159,15 @@ def _stance(fact: Fact, vault: Vault) -> Stance:
 # --- what bears on it ------------------------------------------------------------------------------------------------
 
 
-def _opinion(told: Sequence[Fact], by_subject: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
+def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault) -> Opinion:
     statement = told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
     mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
     first = mine or told[0]
     given = max((vault.given[f.key] for f in told if f.key in vault.given), key=lambda one: one.day, default=None)
     prior = given.confidence if given else _confidence(first)
-    around = _around(statement, told, by_subject, vault)
     stance = _stance(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
-    for fact in around:
+    for fact in _bearing(statement, told, around):
         bearing[stance.relation(fact.text)].append(fact)
     pieces = [
         *(_piece(fact, SUPPORTS) for fact in bearing[SUPPORTS]),
@@ -170,17 +196,32 @@ def _piece(fact: Fact, relation: str) -> Evidence:
     return Evidence(fact.key, fact.day.toordinal() if fact.day else None, relation, stated)
 
 
-def _around(
-    statement: Fact, told: Sequence[Fact], by_subject: Mapping[str, Sequence[Fact]], vault: Vault
-) -> list[Fact]:
-    """The facts about an opinion's subjects but for its own statements; of very many those nearest in their words."""
+class _Around:
+    """The facts about one subject, by the stems they hold."""
+
+    def __init__(self, facts: Sequence[Fact], stems: Callable[[str], Sequence[str]]) -> None:
+        self._facts, self._stems = facts, stems
+        self._holding: dict[str, list[int]] | None = None
+
+    def near(self, text: str, own: Container[int]) -> list[Fact]:
+        """The facts that share most stems with a text, the newest first where they share as many."""
+        if len(self._facts) <= LOOKED_AT:
+            return [fact for fact in self._facts if fact.key not in own]
+        if self._holding is None:
+            self._holding = defaultdict(list)
+            for at, fact in enumerate(self._facts):
+                for stem in set(self._stems(fact.text)):
+                    self._holding[stem].append(at)
+        shared = Counter(at for stem in set(self._stems(text)) for at in self._holding.get(stem, ()))
+        best = heapq.nlargest(LOOKED_AT + len(self._facts) // 100, shared, key=lambda at: (shared[at], at))
+        return [self._facts[at] for at in best if self._facts[at].key not in own][:LOOKED_AT]
+
+
+def _bearing(statement: Fact, told: Sequence[Fact], around: Mapping[str, _Around]) -> list[Fact]:
+    """The facts about an opinion's subjects but for its own statements, in the order of a timeline."""
     own = {fact.key for fact in told}
     found: dict[int, Fact] = {}
-    for slug in statement.subjects or statement.about:
-        found |= {fact.key: fact for fact in by_subject.get(slug, ()) if fact.key not in own}
-    if len(found) <= LOOKED_AT:
-        return sorted(found.values(), key=in_order)
-    wanted = frozenset(vault.stems(statement.text))
-    shared = {key: len(wanted.intersection(vault.stems(fact.text))) for key, fact in found.items()}
-    near = sorted(found.values(), key=lambda f: (-shared[f.key], -(f.day or date.min).toordinal(), in_order(f)))
-    return sorted(near[:LOOKED_AT], key=in_order)
+    for slug in statement.subjects or statement.about or (NOBODY,):
+        if slug in around:
+            found |= {fact.key: fact for fact in around[slug].near(statement.text, own)}
+    return sorted(found.values(), key=in_order)

@@ -72,6 +72,8 @@ class Told:
 
     facts: tuple[Fact, ...]
     left_out: Mapping[str, int]
+    speakers: Mapping[str, str]
+    """By slug, what those are called who are known from a conversation: as is written most often."""
 
 
 def read(store: Store, today: date) -> Told:
@@ -86,7 +88,8 @@ def read(store: Store, today: date) -> Told:
     ]
     whom = _Whom(store, names, rows)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
-    return Told(tuple(sorted(_followed(store, names, facts, today), key=_place_in_time)), dict(left_out))
+    told = sorted(_followed(store, names, facts, today), key=_place_in_time)
+    return Told(tuple(told), dict(left_out), whom.speakers)
 
 
 def _place_in_time(fact: Fact) -> tuple[date, str, int]:
@@ -116,13 +119,15 @@ class _Whom:
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         for passage, slug in store.rows(_MENTIONS):
             self._mentioned[passage].append(self._canonical(slug))
-        speakers = {row.speaker for row in rows if row.speaker}
+        speakers = Counter(row.speaker for row in rows if row.speaker)
+        spoken = sorted(speakers, key=lambda name: (speakers[name], name))
+        self.speakers = {self._canonical(name): name for name in spoken}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
         forms += [(name, self._canonical(name)) for name in speakers]
         self._forms = {tuple(_WORD.findall(form.casefold())): slug for form, slug in forms}
 
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Who a fact is about, and which of them are its subjects: those before the colon, or who says it of themselves."""
+        """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
             subjects = [self._canonical(row.speaker)] if row.speaker else []
             named = [*map(self._canonical, entities.mentions(row.text)), *self._named(row.text)]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect import wording
-from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.beliefs import Held, Opinion
 from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import MONTHS
@@ -34,28 +34,27 @@ class Detail(NamedTuple):
     related: int = 1
 
 
-def page(opinions: Sequence[Opinion], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """The block of bank/opinions.md: by whom they are about, those with most and surest opinions first."""
-    if not opinions:
+def page(held: Held, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+    """The block of bank/opinions.md: by whom they are about, those with most opinions first."""
+    if not held.opinions:
         return ()
-    sections = [_section(subject, held, context) for subject, held in _by_subject(opinions)]
-    lines = [Line("## As the logs have it"), Line("")]
-    used, folded = 0, 0
-    for section in sections:
-        for heading, entries in [section]:
-            kept: list[Line] = []
-            for entry in entries:
-                cost = context.count("\n".join(line.text for line in entry))
-                if used + cost > tokens:
-                    folded += 1
-                    continue
-                used += cost
-                kept += entry
-            if kept:
-                lines += [*heading, *kept, Line("")]
+    lines = [Line("## As the logs have it")]
+    used, folded = 0, held.more
+    for subject, opinions in _by_subject(held.opinions):
+        entries = [list(entry(opinion, context)) for opinion in opinions]
+        kept: list[Line] = []
+        for told in entries:
+            used += context.count("\n".join(line.text for line in told))
+            if used > tokens:
+                folded += 1
+            else:
+                kept += told
+        if kept:
+            title = unlinked(context.shown(subject)) if subject else "Everything else"
+            lines += [Line(""), Line(f"### {title}"), Line(""), *kept]
     if folded:
-        lines.append(Line(f"…and {folded} more: see `memory opinions`.", slot="folded"))
-    return tuple(lines if lines[-1].text else lines[:-1])
+        lines += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
+    return tuple(lines)
 
 
 def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
@@ -63,11 +62,6 @@ def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
     for opinion in opinions:
         found[next(iter(opinion.subjects), "")].append(opinion)
     return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
-
-
-def _section(subject: str, opinions: Sequence[Opinion], context: Context) -> tuple[list[Line], list[list[Line]]]:
-    title = unlinked(context.shown(subject)) if subject else "Everything else"
-    return [Line(f"### {title}"), Line("")], [list(entry(opinion, context)) for opinion in opinions]
 
 
 def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> Iterator[Line]:

@@ -106,11 +106,11 @@ class Run:
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if slug not in found and slug not in taken and len(days) >= self._options.entity_days:
-                found[slug] = f"{ENTITY_FOLDER}{_file_name(self._names.shown(slug) or slug)}.md"
+                found[slug] = f"{ENTITY_FOLDER}{_file_name(self._name(slug))}.md"
         return found
 
     @cached_property
-    def opinions(self) -> list[beliefs.Opinion]:
+    def opinions(self) -> beliefs.Held:
         """The opinions held, surest first."""
         vault = beliefs.Vault(lambda slug: [slug.replace("-", " "), *self._names.forms(slug)], self._stems, {})
         return beliefs.held(self.told.facts, vault)
@@ -118,7 +118,7 @@ class Run:
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
         found: dict[str, list[beliefs.Opinion]] = defaultdict(list)
-        for opinion in self.opinions:
+        for opinion in self.opinions.opinions:
             for slug in opinion.subjects:
                 found[slug].append(opinion)
         return found
@@ -158,8 +158,11 @@ class Run:
         """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
         return replace(self._context, rarity=facts.rarity(about, self._stems, self._lexicon.idle))
 
+    def _name(self, slug: str) -> str:
+        return self._names.shown(slug) or self.told.speakers.get(slug) or slug
+
     def _shown(self, slug: str) -> str:
-        name = self._names.shown(slug) or slug
+        name = self._name(slug)
         path = self._pages.get(slug)
         if path is None:
             return name
@@ -197,7 +200,7 @@ class Run:
                 slug: str = slug, path: str = path, rest: list[Fact] = rest, entries: list[Line] = entries,
                 about: list[Fact] = about,
             ) -> Draft:  # fmt: skip
-                known = entity_page.Profile(slug, self._names.shown(slug) or slug, rest, entries)
+                known = entity_page.Profile(slug, self._name(slug), rest, entries)
                 lines = entity_page.lines(known, self._context_of(rest))
                 start = self._template.replace("{{title}}", link_name(path))
                 return Draft(path, entity_page.BLOCK, lines, _why(about), start)
@@ -224,7 +227,7 @@ class Run:
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)
-        moved = f"{len(self.opinions)} opinion{'s' * (len(self.opinions) != 1)} held"
+        moved = f"{_counted(len(self.opinions.opinions), 'opinion')} held"
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, moved, "# Opinions\n")
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
