@@ -1,0 +1,251 @@
+"""Owns what a fact says of an opinion about the same entity: supports it, contradicts it, or neither. Pure, by rules.
+
+Precise over complete: a fact falsely counted against an opinion is worse than one that is only listed, so what is told
+as a supposition, of somebody else, or of less than half of what the opinion is about, decides nothing.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from vault_memory.claims import claims
+from vault_memory.reflect import polarwords as table
+from vault_memory.reflect.wording import NAME, Part, Quantity, Word, name_stems, parts
+from vault_memory.supersede import Claim, supersedes
+
+SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
+
+HALF = 0.5
+"""Of an opinion's topics so much must be in a fact that shares the attribute."""
+
+MOST = 0.66
+"""Of its topics so much must be in a fact where the opinion has no attribute but them."""
+
+
+def relation(opinion: str, fact: str, names: Sequence[str] = ()) -> str:
+    """What a fact says of an opinion about the same entity, whose names are left out of the comparison."""
+    return Stance(opinion, names).relation(fact)
+
+
+class Stance:
+    """An opinion made ready to be compared with many facts about the same entity."""
+
+    def __init__(self, opinion: str, names: Sequence[str] = ()) -> None:
+        self._names = tuple(names)
+        self._stems = name_stems(names)
+        plain = _EVIDENCE.sub("", opinion)
+        self._statements = [_statement(part) for part in parts(plain, self._stems)]
+        self._statements = [one for one in self._statements if one.words or one.part.quantities]
+        self._claims = _claims(plain, self._names)
+        self._concepts = frozenset(word.concept for one in self._statements for word in one.words) | {NAME}
+
+    def relation(self, fact: str) -> str:
+        """What a fact says of it: the clause that bears on it decides, and clauses at odds decide nothing."""
+        told = parts(fact, self._stems)
+        found = {_judged(one, part) for one in self._statements for part in told}
+        if CONTRADICTS not in found and SUPPORTS not in found and len(told) > 1:
+            whole = _whole(told)
+            found |= {_judged(one, whole) for one in self._statements} - {CONTRADICTS}
+        if self._claims and not {SUPPORTS, CONTRADICTS} & found:
+            found.add(self._by_claims(fact))
+        return _summed(found)
+
+    def _by_claims(self, fact: str) -> str:
+        """Where both claim a value of one slot: the same supports, and what takes its place contradicts."""
+        for told in _claims(fact, self._names):
+            for held in self._claims:
+                if supersedes(told, held):
+                    return CONTRADICTS
+                if told[:2] == held[:2] and told.is_negative == held.is_negative:
+                    return SUPPORTS
+        return UNRELATED
+
+
+_EVIDENCE = re.compile(r"\bEvidence: .*", re.S)
+
+
+@lru_cache(1 << 12)
+def _claims(text: str, names: tuple[str, ...]) -> tuple[Claim, ...]:
+    return tuple(claims("opinion", names, text))
+
+
+def _summed(found: set[str]) -> str:
+    if SUPPORTS in found and CONTRADICTS in found:
+        return RELATED
+    return next((one for one in (SUPPORTS, CONTRADICTS, RELATED) if one in found), UNRELATED)
+
+
+class _Statement(NamedTuple):
+    """One part of an opinion: its telling words, the attribute it has (None: no more than its topics), and topics."""
+
+    part: Part
+    words: tuple[Word, ...]
+    predicate: Word | None
+    topics: dict[str, Word]
+    modifiers: dict[str, Word]
+
+    @property
+    def is_attitude(self) -> bool:
+        return self.predicate is not None and self.predicate.concept in table.ATTITUDES
+
+    @property
+    def leans(self) -> int:
+        """+1 or -1: the side of its attribute that it takes."""
+        return _leaning(self.predicate) if self.predicate else 1
+
+
+def _statement(part: Part) -> _Statement:
+    sided = [word for word in part.words if word.side]
+    attitudes = [word for word in sided if word.concept in table.ATTITUDES]
+    predicate = attitudes[0] if attitudes else sided[-1] if sided else None
+    topics = {word.concept: word for word in part.words if not word.side and word.concept != NAME}
+    modifiers = {word.concept: word for word in sided if predicate and word.concept != predicate.concept}
+    return _Statement(part, part.words, predicate, topics, modifiers)
+
+
+def _leaning(word: Word) -> int:
+    return -word.side if word.is_denied else word.side
+
+
+def _whole(told: Iterable[Part]) -> Part:
+    """All that a fact tells plainly, as one part."""
+    plain = [part for part in told if not part.hedges and not part.other]
+    words = tuple(word for part in plain for word in part.words)
+    quantities = tuple(quantity for part in plain for quantity in part.quantities)
+    return Part(words, quantities, repeats=any(p.repeats for p in plain), has_pronoun=any(p.has_pronoun for p in plain))
+
+
+# --- one statement against one part ----------------------------------------------------------------------------------
+
+
+class _Match(NamedTuple):
+    """A statement beside a part: what of its topics the part has, and how."""
+
+    one: _Statement
+    part: Part
+    told: dict[str, Word]
+    shared: list[str]
+
+    @property
+    def cover(self) -> float:
+        """The share of the topics that the part has; what the opinion sets apart is not asked for."""
+        asked = [concept for concept, word in self.one.topics.items() if not word.is_apart]
+        return len([c for c in asked if c in self.shared]) / len(asked) if asked else 1.0
+
+    @property
+    def has_name(self) -> bool:
+        return NAME in self.told or self.part.has_pronoun
+
+    @property
+    def turned(self) -> int:
+        """-1 where something both speak of is set apart in one of them only: "tea over coffee", "without milk"."""
+        held = {word.concept: word for word in self.one.words}
+        held.setdefault(NAME, Word(NAME))
+        both = [(held[concept], word) for concept, word in self.told.items() if concept in held]
+        return -1 if any(mine.is_apart != theirs.is_apart for mine, theirs in both) else 1
+
+    @property
+    def modified(self) -> int:
+        """-1 where what is spoken of is the opposite thing: short messages, long messages."""
+        sign = 1
+        for concept, word in self.one.modifiers.items():
+            if concept in self.told:
+                sign *= word.side * self.told[concept].side
+        return sign
+
+
+def _judged(one: _Statement, part: Part) -> str:
+    told = {word.concept: word for word in part.words}
+    match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
+    verdict = _verdict(match)
+    is_plain = part.hedges <= one.part.hedges and (not part.other or part.other in one.topics)
+    return verdict if verdict == UNRELATED or is_plain else RELATED
+
+
+def _verdict(match: _Match) -> str:
+    one = match.one
+    if one.predicate and one.predicate.concept in match.told:
+        return _of_attribute(match, one.predicate, match.told[one.predicate.concept])
+    if changed := _of_numbers(match):
+        return changed
+    if one.is_attitude:
+        return _of_deed(match)
+    return _of_topics(match)
+
+
+def _of_attribute(match: _Match, held: Word, told: Word) -> str:
+    """Both speak of one attribute: of the same thing, they agree or they do not."""
+    one = match.one
+    if one.is_attitude:
+        about = match.cover >= HALF if one.topics else match.told.keys() & (one.modifiers.keys() | {NAME})
+        if not about:
+            return UNRELATED
+        if not _same_holder(held, told):
+            return RELATED
+    elif not one.topics:
+        broad = held.concept in table.BROAD
+        if told.subject not in ("", NAME) or (broad and not match.has_name):
+            return RELATED
+    sign = _leaning(held) * _leaning(told) * match.turned * match.modified
+    if match.cover < HALF:
+        narrow = sign > 0 and len(one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
+        return SUPPORTS if narrow and not one.is_attitude else UNRELATED
+    return SUPPORTS if sign > 0 else CONTRADICTS
+
+
+def _same_holder(held: Word, told: Word) -> bool:
+    """Whether the same one likes or wants; without a subject it is the entity, or nobody knows."""
+    return not held.holder or not told.holder or held.holder == told.holder if held.holder != "" else told.holder in ("", NAME)
+
+
+def _of_deed(match: _Match) -> str:
+    """What is done with what is liked: done again it supports, given up it contradicts."""
+    one = match.one
+    last = _last(match)
+    if not last or match.cover < 1 or (one.modifiers and not match.told.keys() & one.modifiers.keys()):
+        return RELATED if last and match.cover >= MOST else UNRELATED
+    leans = one.leans * match.turned * match.modified
+    if leans > 0 and last.is_over:
+        return CONTRADICTS
+    if leans > 0 and match.part.repeats and not last.is_denied:
+        return SUPPORTS
+    return SUPPORTS if leans < 0 and last.is_denied else RELATED
+
+
+def _of_topics(match: _Match) -> str:
+    """Both speak of one thing, and no attribute of it: is it denied in one of them?"""
+    one = match.one
+    last = _last(match)
+    named = match.told.get(NAME)
+    if not one.predicate and named and named.is_over and any(word.concept == NAME for word in one.words[1:]):
+        return CONTRADICTS
+    if not last:
+        return UNRELATED
+    held = one.topics[last.concept]
+    agree = (held.is_denied == last.is_denied) == (match.turned > 0)
+    if one.predicate:
+        if match.cover < 1 or len(one.topics) < 2:
+            return UNRELATED
+        return CONTRADICTS if last.is_over and not held.is_denied and one.leans > 0 else RELATED
+    if match.cover >= MOST or (last.is_over and match.cover >= HALF):
+        return SUPPORTS if agree else CONTRADICTS
+    return UNRELATED
+
+
+def _last(match: _Match) -> Word | None:
+    """The last of the opinion's topics that the part has: what it comes down to."""
+    return match.told[match.shared[-1]] if match.shared else None
+
+
+def _of_numbers(match: _Match) -> str:
+    """Another number of the same unit about the same thing, told as the one that holds; "" where none is told."""
+    pairs = [(h, t) for h in match.one.part.quantities for t in match.part.quantities if h.unit == t.unit and h.unit]
+    if not pairs or match.one.predicate:
+        return ""
+    topics = {concept for concept in match.one.topics if not any(concept == held.unit for held, _ in pairs)}
+    if not (len(topics.intersection(match.shared)) >= HALF * len(topics) if topics else match.has_name):
+        return UNRELATED
+    if any(held.number == told.number for held, told in pairs):
+        return SUPPORTS
+    return CONTRADICTS if match.part.changes else RELATED

@@ -1,0 +1,205 @@
+"""Owns the words that polarity.py reads by: opposites, synonyms, what denies, ends or hedges. Pure tables, in English."""
+
+import re
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OPPOSITES = """
+like love enjoy adore fond keen favour favor prefer favourite favorite appreciate / hate dislike detest loathe despise
+like glad happy pleased delighted want wish demand insist choose pick opt order wantfor / avoid annoyed complain refuse
+trust / distrust mistrust
+afraid scared fear frightened / brave fearless
+calm relax soothe / nervous agitate stress upset
+fast quick rapid swift speedy prompt immediate / slow sluggish
+easy simple straightforward effortless / hard difficult complicated complex tricky tough
+honest sincere truthful / dishonest lie cheat deceive insincere
+reliable dependable stable robust functions / unreliable flaky unstable fail crash broken break
+loud noisy / quiet silent
+cheap inexpensive affordable / expensive pricey costly overpriced
+right correct / wrong incorrect false mistaken
+good well great excellent superb wonderful splendid best better brilliant / bad badly poor
+good / terrible awful worst worse horrible dreadful lousy
+useful helpful handy valuable / useless unhelpful pointless worthless
+punctual / late delayed tardy
+friendly kind warm welcoming / unfriendly unkind cold hostile rude
+safe secure harmless / unsafe insecure dangerous risky harmful
+careful cautious thorough meticulous / careless reckless sloppy hasty
+clean tidy neat / dirty messy filthy untidy
+short concise brief terse / long lengthy verbose wordy
+big large huge / small little tiny
+wet damp moist / dry
+strong sturdy / weak feeble flimsy
+light bright / dark gloomy
+soft gentle / harsh
+rich wealthy / needy
+open / closed shut
+full crowded busy packed / empty deserted
+healthy wholesome / unhealthy
+polite courteous / impolite
+patient / impatient
+generous / stingy mean
+tasty delicious / bland tasteless
+interesting exciting fascinating gripping / boring dull tedious
+comfortable cosy comfy / uncomfortable
+popular / unpopular
+accurate precise exact / inaccurate imprecise vague
+remember / forget
+persist / giveup
+accept agree approve / reject disagree oppose
+win / lose
+increase rise grow raise / decrease drop fall shrink
+diligent hardworking industrious / lazy idle
+enough sufficient ample / insufficient
+necessary essential vital / unnecessary superfluous
+possible feasible / impossible
+important / unimportant trivial
+legal allowed permitted / illegal forbidden banned
+alone / together
+toomuch / toolittle
+organised organized orderly / disorganised disorganized chaotic
+competent capable skilled / incompetent incapable clumsy
+modern / outdated obsolete
+smooth / rough bumpy
+fresh / stale
+tired exhausted / rested
+sweet / bitter sour
+helps heals cures / hurts harms
+"""
+"""Each line is one attribute, named by its first word: the words for its one side, and those for the other."""
+
+SYNONYMS = """
+reply answer respond response
+mail email e-mail
+buy purchase
+child kid
+trip journey travel
+bike bicycle
+ring call phone telephone
+cigarette smoke
+picture photo photograph
+shop store
+film movie
+doctor physician
+house home
+quote offer estimate
+fix repair mend
+use utilise utilize
+begin start
+explain explanation
+learn learner
+"""
+"""Each line is one thing by several names; which of them is meant no side is taken on."""
+
+ATTITUDES = _set("like trust afraid")
+"""Attributes that say nothing without what they are about: who likes tea may hate trains."""
+
+BROAD = _set("good right easy enough important necessary possible useful reliable short big open full light")
+"""Attributes that nearly everything has: of one entity, too, they are said of many things."""
+
+PHRASES = (
+    (r"at least|not (?:only|just|least)|no (?:doubt|wonder|matter|problem)|nothing but|why not|as well(?: as)?|a lot|of course", ""),
+    (r"right (?:now|away)|at once|within (?:the|an|one|two|half an) (?:hour|minutes?)|in no time|straight away", "quickly"),
+    (r"on time", "punctual"),
+    (r"no longer", "nolonger"),
+    (r"stops? (?=(?:at|in|for|near)\b)", "halts "),
+    (r"any ?more|any longer", "anymore"),
+    (r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?", "giveup"),
+    (r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)", "hates"),
+    (r"no use|no good", "useless"),
+    (r"not a (?:sound|noise)|no (?:sound|noise)", "quiet"),
+    (r"ask(?:s|ed|ing)? for", "wantfor"),
+    (r"fed up with|left early", "annoyed"),
+    (r"too dear", "expensive"),
+    (r"too (?:much|many)", "toomuch"),
+    (r"too (?:little|few)", "toolittle"),
+    (r"out of order", "broken"),
+    (r"hardly ever|almost never", "hardly"),
+    (r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to (?=[a-z])", "usedto "),
+    (r"works?(?= (?:at|for|with|from|as|on|in|hard|late|together|there|best|well with)\b)", "labours"),
+    (r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))", "functions"),
+    (r"(?:rather than|instead of|in place of|as opposed to|rather to)", "insteadof"),
+    (r"(?:in favou?r of)", "favour"),
+    (r"(?:switch|chang|mov|migrat|convert)(?:ed|es|e|ing)?(?: back| over| away)? from", "switchedfrom"),
+    (r"talk(?:s|ed|ing)? about", "talkabout"),
+)  # fmt: skip
+"""What stands for one word, with that word; the first that fits is taken."""
+
+_PHRASE = re.compile("|".join(f"(?P<p{n}>\\b(?:{shape})(?!\\w))" for n, (shape, _) in enumerate(PHRASES)), re.I)
+
+
+def joined(text: str) -> str:
+    """A text with each phrase that stands for one word written as that word."""
+    return _PHRASE.sub(lambda match: PHRASES[int((match.lastgroup or "p0")[1:])][1], text)
+
+
+DENYING = _set("not never no hardly barely rarely seldom scarcely neither nor cannot nolonger less usedto")
+"""What comes after them, up to the end of its clause, is not so."""
+
+DENYING_ALL = _set("nobody nothing none nowhere")
+"""The whole clause they stand in is not so."""
+
+ENDING = _set("nolonger stop quit giveup switchedfrom usedto cease abandon")
+"""What comes after them was so, and is over."""
+
+APART = _set("without insteadof than over except despite")
+"""What comes after them is set apart from the rest: a thing left out, or the lesser of two."""
+
+BREAKS = _set("but although though because while whereas and since yet so then")
+"""Words that begin a clause."""
+
+CONCESSIONS = _set("although though whereas while despite")
+"""Words whose clause is not what is said, but what might have spoken against it."""
+
+HEDGES = _set(
+    "may might maybe perhaps probably possibly could whether if wonder should hope consider plan ask discuss"
+    " talkabout think guess suppose rumour apparently doubt unless assume expect"
+)
+"""A clause with one of them tells what is thought of, not what is so."""
+
+REPEATS = _set("again always usual usually every still exactly anytime typical")
+"""What makes of a deed a habit."""
+
+CHANGED = _set("now is are was costs cost went raised rose fell changed moved postponed increased reduced lowered dropped")
+"""Words with which a number is told as the one that holds."""
+
+PRONOUNS = _set("he she it they him her them this that his its their hers theirs")
+FIRST_PERSON = _set("i we me us my our")
+POSSESSIVES = _set("his her their my our your")
+OTHERS = _set(
+    "brother sister mother father mum dad wife husband son daughter aunt uncle cousin nephew niece friend neighbour"
+    " neighbor boss colleague partner girlfriend boyfriend grandmother grandfather grandma grandpa parents children"
+    " kids flatmate roommate dog cat team"
+)
+"""Who is somebody else, though it is one's own."""
+
+PREFIXED = _set("honest like agree organised organized loyal satisfied respectful obedient trust")
+"""With `dis` before them the opposite; other words with it ("discuss") are words of their own."""
+
+IDLE = _set(
+    "a about above after against all also am an and any are is as at be because been before being below between both but"
+    " by can did do does doing down during each either few for from further had has have having he her here hers herself"
+    " him himself his how i in into it its itself just let me more most much many must my myself of off on"
+    " once one only or other our ours out own per quite rather really same she so some such s t than that the their"
+    " theirs them themselves then there these they this those through to too under up upon us very was we were what"
+    " when where which while who whom whose why will with within would you your yours yourself"
+    " anymore ll re ve d m again always ever even still yet already almost mostly often usually sometimes now today yesterday"
+    " tomorrow day days week weeks month months year years time times lately recently thing things something anything"
+    " everything someone anyone everyone somebody anybody everybody lot bit thought far almost nearly though although"
+    " make makes made making take takes took taken taking get gets got getting give gives gave given giving go goes"
+    " went going gone come comes came coming put let seem seems seemed become becomes became say says said bring brings"
+    " brought turn turned turns find found have since until till people exactly else instead over"
+    " without except despite new old whole first last next every fully completely totally actually simply"
+    " could should might may shall kr eur usd euro euros dollar dollars"
+)
+"""Words that say nothing of the attribute."""
+
+NUMBERS = {
+    word: str(number)
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
+    if number > 1
+} | {"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "thousand": "1000"}
+
+MONTHS = _set("january february march april may june july august september october november december")

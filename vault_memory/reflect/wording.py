@@ -1,0 +1,270 @@
+"""Owns the reading of a short English sentence word by word: what is denied, ended, set apart or only supposed. Pure.
+
+It knows no grammar beyond the order of words, and nothing of what is compared with what; that is polarity.py's.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from vault_memory import english
+from vault_memory.reflect import polarwords as table
+
+NAME = "@"
+"""The concept that stands for whichever name of the entity was written."""
+
+
+class Word(NamedTuple):
+    """A word that tells: what it is about, and on which side of it (0: it has no sides).
+
+    `is_denied` is how its clause has it, `is_over` when it was so before; `is_apart` when it is left out or the lesser
+    of two. `subject` is what its clause speaks of as far as the words before tell: "" of nothing named, "@", or another
+    concept; `holder` who likes or wants what comes after: "" unknown, "@", "i", or another's name.
+    """
+
+    concept: str
+    side: int = 0
+    is_denied: bool = False
+    is_over: bool = False
+    is_apart: bool = False
+    subject: str = ""
+    holder: str = ""
+
+
+class Quantity(NamedTuple):
+    """A number as it was written, without separators of thousands, and what it counts ("" nothing said)."""
+
+    number: str
+    unit: str
+
+
+class Part(NamedTuple):
+    """What stands between two full stops, semicolons or colons: its telling words in order, and how it is told.
+
+    `hedges` are the words that make it a supposition; `other` is somebody else it speaks of ("brother"), or "".
+    """
+
+    words: tuple[Word, ...]
+    quantities: tuple[Quantity, ...] = ()
+    hedges: frozenset[str] = frozenset()
+    repeats: bool = False
+    changes: bool = False
+    other: str = ""
+    has_pronoun: bool = False
+
+
+class _Tokens(NamedTuple):
+    """Words as written and their stems, beside each other."""
+
+    written: Sequence[str]
+    stems: Sequence[str]
+
+    def clauses(self) -> "Iterator[_Tokens]":
+        """Its clauses: a comma or a conjunction begins a new one."""
+        start = 0
+        for i, word in enumerate(self.stems):
+            if word == "," or word in table.BREAKS:
+                if i > start:
+                    yield _Tokens(self.written[start:i], self.stems[start:i])
+                start = i if word != "," else i + 1
+        if start < len(self.stems):
+            yield _Tokens(self.written[start:], self.stems[start:])
+
+
+_MARKUP = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|@(?=\w)|[*`]")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_STOP = re.compile(r"(?<=[.!?])\s+|[;:–—]\s|\s[–—-]\s")
+_TOKEN = re.compile(r"\d(?:[ ,.'’:]?\d)*|[^\W\d_]+(?:-[^\W\d_]+)*|[,?%€$£’]")
+_SHORT_FORM = re.compile(r"(?<=can)['’]t\b|(?<=wo)n['’]t\b|n['’]t\b", re.I)
+_POSSESSIVE = re.compile(r"['’](?:s|ll|re|ve|d|m)?(?!\w)")
+_ENDINGS = (
+    ("ies", "y"), ("ied", "y"), ("iest", "y"), ("ier", "y"), ("ily", "y"), ("sses", "ss"), ("ches", "ch"),
+    ("shes", "sh"), ("xes", "x"), ("ingly", ""), ("edly", ""), ("ing", ""), ("ed", ""), ("est", ""), ("ably", "able"),
+    ("ly", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
+
+
+@lru_cache(1 << 15)
+def stem(word: str) -> str:
+    """A word without its ending, near enough to know "reply", "replies" and "replied" for one."""
+    word = word.casefold()
+    word = english.BASES.get(word, word)
+    if word in _KEPT or len(word) < 4 or word[0].isdigit():
+        return word
+    for ending, put in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)] + put
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
+        word = word[:-1]
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+_KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS
+
+
+def name_stems(names: Sequence[str]) -> frozenset[str]:
+    """The stems by which an entity is known in a sentence."""
+    words = (stem(word) for name in names for word in re.findall(r"[^\W_]+", name))
+    return frozenset(word for word in words if len(word) > 1 and word not in table.IDLE)
+
+
+def parts(text: str, names: frozenset[str]) -> tuple[Part, ...]:
+    """The parts of a text; `names` are the stems of the entity's names (`name_stems`)."""
+    return tuple(_part(tokens, names) for tokens in _tokens(text))
+
+
+@lru_cache(1 << 12)
+def _tokens(text: str) -> tuple[_Tokens, ...]:
+    plain = _ASIDE.sub("", _MARKUP.sub(lambda match: match[1] or "", text))
+    plain = _POSSESSIVE.sub(" ’ ", _SHORT_FORM.sub(" not", table.joined(plain)))
+    found = [_TOKEN.findall(piece) for piece in _STOP.split(plain) if piece]
+    return tuple(_Tokens(written, [stem(word) for word in written]) for written in found if written)
+
+
+def _side_words() -> Iterator[tuple[str, str, int]]:
+    for line in table.OPPOSITES.strip().splitlines():
+        name = line.split()[0]
+        for side, words in zip((1, -1), line.split("/"), strict=True):
+            yield from ((word, name, side) for word in words.split())
+
+
+def _compared(word: str) -> Iterator[str]:
+    """An adjective with its comparative forms; of other words nobody writes them."""
+    yield from (word, word + "er", word + word[-1] + "er", word + "r")
+
+
+_SIDES = {stem(form): (name, side) for word, name, side in _side_words() for form in _compared(word)}
+_SIDES |= {stem(word): (name, side) for word, name, side in _side_words()}
+_SAME = {stem(word): stem(line.split()[0]) for line in table.SYNONYMS.strip().splitlines() for word in line.split()}
+_HEDGES = frozenset(map(stem, table.HEDGES)) | {"?"}
+_OTHERS = frozenset(map(stem, table.OTHERS))
+_REPEATS = frozenset(map(stem, table.REPEATS))
+_CHANGED = frozenset(map(stem, table.CHANGED)) | table.CHANGED
+_MONTHS = frozenset(map(stem, table.MONTHS))
+_SKIPPED = (table.IDLE | table.DENYING) - table.PRONOUNS - table.FIRST_PERSON
+
+
+@lru_cache(1 << 15)
+def _meaning(stem_: str) -> tuple[str, int]:
+    """The concept a stem stands for and its side of it: `unreliable` is the other side of `reliable`."""
+    if found := _SIDES.get(stem_):
+        return found
+    for prefix in ("un", "dis"):
+        rest = stem_.removeprefix(prefix)
+        if rest != stem_ and rest in _SIDES and (prefix == "un" or rest in table.PREFIXED):
+            return _SIDES[rest][0], -_SIDES[rest][1]
+    return _SAME.get(stem_, stem_), 0
+
+
+# --- one part --------------------------------------------------------------------------------------------------------
+
+
+def _part(tokens: _Tokens, names: frozenset[str]) -> Part:
+    stems = frozenset(tokens.stems)
+    return Part(
+        words=tuple(word for clause in tokens.clauses() for word in _clause(clause, names)),
+        quantities=tuple(_quantities(tokens)),
+        hedges=_hedges(tokens) if not _HEDGES.isdisjoint(stems) else frozenset(),
+        repeats=not _REPEATS.isdisjoint(stems),
+        changes=not _CHANGED.isdisjoint(stems),
+        other=_other(tokens, names),
+        has_pronoun=not table.PRONOUNS.isdisjoint(stems),
+    )
+
+
+def _hedges(tokens: _Tokens) -> frozenset[str]:
+    """The words that make it a supposition; "May" with a capital is a month."""
+    pairs = zip(tokens.written, tokens.stems, strict=True)
+    return frozenset(stem_ for word, stem_ in pairs if stem_ in _HEDGES and word != "May")
+
+
+def _other(tokens: _Tokens, names: frozenset[str]) -> str:
+    """Who else a part begins with ("her brother", "Anna's boss"), or ""."""
+    heads = [word for word in tokens.stems[:4] if word != "’"]
+    first = heads[0] if heads else ""
+    owned = first in table.POSSESSIVES or first in names
+    return next((word for word in heads[1:3] if owned and word in _OTHERS and word not in names), "")
+
+
+class _Clause:
+    """What has been said so far in a clause, as its words are read one after another."""
+
+    def __init__(self, stems: Sequence[str]) -> None:
+        self.is_denied = sum(word in table.DENYING_ALL for word in stems) % 2 == 1
+        self.is_over = "anymore" in stems
+        self.is_apart = self.prefers = self.is_owner = self.is_switched = False
+        self.subject = ""
+
+    def step(self, word: str, concept: str, is_name: bool) -> None:
+        """Take one word in: from here on it counts."""
+        if word in table.DENYING or word in table.ENDING:
+            self.is_denied = not self.is_denied
+            self.is_over = self.is_over or word in table.ENDING
+            self.is_switched = self.is_switched or word == "switchedfrom"
+        elif word == "to" and self.is_switched:
+            self.is_denied = self.is_over = self.is_switched = False
+        elif word in table.APART:
+            self.is_apart = self.is_apart or word not in ("over", "to") or self.prefers
+        self.prefers = self.prefers or concept == "like"
+        self._speak_of(word, concept, is_name)
+
+    def _speak_of(self, word: str, concept: str, is_name: bool) -> None:
+        """Whose phone it is matters: `Peter's phone is slow` says nothing of Peter."""
+        is_named = is_name or (word in table.PRONOUNS and word not in table.POSSESSIVES)
+        if word == "’" or word in table.POSSESSIVES:
+            self.is_owner = self.subject in ("", NAME)
+        elif self.is_owner and word not in table.IDLE:
+            self.subject, self.is_owner = (NAME if is_name else concept), False
+        elif not self.subject and (is_named or (word not in _SILENT and not _meaning(word)[1])):
+            self.subject = NAME if is_named else concept
+
+
+def _clause(tokens: _Tokens, names: frozenset[str]) -> Iterator[Word]:
+    if tokens.stems[0] in table.CONCESSIONS:
+        return
+    so_far = _Clause(tokens.stems)
+    for i, word in enumerate(tokens.stems):
+        is_name = word in names
+        concept, side = (NAME, 0) if is_name else _meaning(word)
+        if is_name or (word not in _SILENT and not word[0].isdigit()):
+            holder = _holder(tokens, i, names) if concept in table.ATTITUDES else ""
+            how = (so_far.is_denied, so_far.is_over and so_far.is_denied, so_far.is_apart)
+            yield Word(concept, side, *how, so_far.subject, holder)
+        so_far.step(word, concept, is_name)
+
+
+_SILENT = table.IDLE | table.DENYING | table.DENYING_ALL | (table.ENDING - {"giveup"}) | table.BREAKS | table.APART | (
+    _REPEATS | _HEDGES | _MONTHS | {",", "?", "%", "’", "€", "$", "£"} | set(table.NUMBERS)
+)
+
+
+def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
+    """Who likes or wants: the name or pronoun before the verb, auxiliaries and adverbs passed over."""
+    for i in range(at - 1, -1, -1):
+        word = tokens.stems[i]
+        if word in names:
+            return NAME
+        if word in table.FIRST_PERSON:
+            return "i"
+        if word in table.PRONOUNS:
+            return NAME
+        if word not in _SKIPPED:
+            return word if word in _OTHERS or tokens.written[i][0].isupper() else ""
+    return ""
+
+
+def _quantities(tokens: _Tokens) -> Iterator[Quantity]:
+    for i, word in enumerate(tokens.stems):
+        number = table.NUMBERS.get(word) or (re.sub(r"(?<=\d)[ ,'’](?=\d{3})", "", word) if word[0].isdigit() else "")
+        if not number:
+            continue
+        after = tokens.stems[i + 1] if i + 1 < len(tokens.stems) else ""
+        before = tokens.stems[i - 1] if i else ""
+        if after in _MONTHS:
+            yield Quantity(f"{number} {after}", "date")
+        elif before in ("€", "$", "£"):
+            yield Quantity(number, before)
+        else:
+            yield Quantity(number, after if after not in (",", "’") else "")
