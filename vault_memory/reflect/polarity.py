@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.claims import claims
 from vault_memory.reflect import polarwords as table
-from vault_memory.reflect.wording import NAME, Part, Quantity, Word, name_stems, parts
+from vault_memory.reflect.wording import NAME, Part, Word, concepts, name_stems, parts
 from vault_memory.supersede import Claim, supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
@@ -38,18 +38,23 @@ class Stance:
         self._statements = [_statement(part) for part in parts(plain, self._stems)]
         self._statements = [one for one in self._statements if one.words or one.part.quantities]
         self._claims = _claims(plain, self._names)
-        self._concepts = frozenset(word.concept for one in self._statements for word in one.words) | {NAME}
+        self._concepts = frozenset(concept for one in self._statements for concept in one.asked)
 
     def relation(self, fact: str) -> str:
         """What a fact says of it: the clause that bears on it decides, and clauses at odds decide nothing."""
+        found = self._read(fact) if not self._concepts.isdisjoint(concepts(fact)) else set()
+        if self._claims and not {SUPPORTS, CONTRADICTS} & found:
+            found.add(self._by_claims(fact))
+        return _summed(found)
+
+    def _read(self, fact: str) -> set[str]:
+        """What each part of a fact says of each statement; together they may support, but not contradict."""
         told = parts(fact, self._stems)
         found = {_judged(one, part) for one in self._statements for part in told}
         if CONTRADICTS not in found and SUPPORTS not in found and len(told) > 1:
             whole = _whole(told)
             found |= {_judged(one, whole) for one in self._statements} - {CONTRADICTS}
-        if self._claims and not {SUPPORTS, CONTRADICTS} & found:
-            found.add(self._by_claims(fact))
-        return _summed(found)
+        return found
 
     def _by_claims(self, fact: str) -> str:
         """Where both claim a value of one slot: the same supports, and what takes its place contradicts."""
@@ -90,6 +95,19 @@ class _Statement(NamedTuple):
         return self.predicate is not None and self.predicate.concept in table.ATTITUDES
 
     @property
+    def asked(self) -> frozenset[str]:
+        """The concepts of which a fact must have one to say anything of it."""
+        units = {quantity.unit.split()[0] for quantity in self.part.quantities if quantity.unit}
+        days = table.MONTHS if "date" in units else frozenset()
+        return frozenset(w.concept for w in self.words) - {NAME} | units | days | (table.ENDING if self.has_object else set())
+
+    @property
+    def has_object(self) -> bool:
+        """Whether it tells what is done with the entity ("uses it for everything")."""
+        first = next((i for i, word in enumerate(self.words) if word.concept != NAME), len(self.words))
+        return not self.predicate and any(word.concept == NAME for word in self.words[first:])
+
+    @property
     def leans(self) -> int:
         """+1 or -1: the side of its attribute that it takes."""
         return _leaning(self.predicate) if self.predicate else 1
@@ -98,7 +116,8 @@ class _Statement(NamedTuple):
 def _statement(part: Part) -> _Statement:
     sided = [word for word in part.words if word.side]
     attitudes = [word for word in sided if word.concept in table.ATTITUDES]
-    predicate = attitudes[0] if attitudes else sided[-1] if sided else None
+    narrow = [word for word in sided if word.concept not in table.BROAD]
+    predicate = next(iter([*attitudes[:1], *narrow[-1:], *sided[-1:]]), None)
     topics = {word.concept: word for word in part.words if not word.side and word.concept != NAME}
     modifiers = {word.concept: word for word in sided if predicate and word.concept != predicate.concept}
     return _Statement(part, part.words, predicate, topics, modifiers)
@@ -132,6 +151,13 @@ class _Match(NamedTuple):
         """The share of the topics that the part has; what the opinion sets apart is not asked for."""
         asked = [concept for concept, word in self.one.topics.items() if not word.is_apart]
         return len([c for c in asked if c in self.shared]) / len(asked) if asked else 1.0
+
+    @property
+    def has_object(self) -> bool:
+        """Whether it is about the first thing that is liked, as the opinion has it: early or short meetings, not any."""
+        first = next(iter(self.one.topics), None)
+        modified = not self.one.modifiers or not self.told.keys().isdisjoint(self.one.modifiers)
+        return modified and (first is None or first in self.told)
 
     @property
     def has_name(self) -> bool:
@@ -181,12 +207,14 @@ def _of_attribute(match: _Match, held: Word, told: Word) -> str:
         about = match.cover >= HALF if one.topics else match.told.keys() & (one.modifiers.keys() | {NAME})
         if not about:
             return UNRELATED
-        if not _same_holder(held, told):
+        if not _same_holder(held, told) or not match.has_object:
             return RELATED
     elif not one.topics:
         broad = held.concept in table.BROAD
         if told.subject not in ("", NAME) or (broad and not match.has_name):
             return RELATED
+    if held.concept in table.AGENTIVE and told.subject not in ("", NAME, held.subject):
+        return RELATED
     sign = _leaning(held) * _leaning(told) * match.turned * match.modified
     if match.cover < HALF:
         narrow = sign > 0 and len(one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
@@ -208,7 +236,7 @@ def _of_deed(match: _Match) -> str:
     leans = one.leans * match.turned * match.modified
     if leans > 0 and last.is_over:
         return CONTRADICTS
-    if leans > 0 and match.part.repeats and not last.is_denied:
+    if leans > 0 and not last.is_denied and (match.part.repeats or len(one.topics) > 1):
         return SUPPORTS
     return SUPPORTS if leans < 0 and last.is_denied else RELATED
 
@@ -218,19 +246,19 @@ def _of_topics(match: _Match) -> str:
     one = match.one
     last = _last(match)
     named = match.told.get(NAME)
-    if not one.predicate and named and named.is_over and any(word.concept == NAME for word in one.words[1:]):
+    if one.has_object and named and named.is_over:
         return CONTRADICTS
     if not last:
         return UNRELATED
-    held = one.topics[last.concept]
-    agree = (held.is_denied == last.is_denied) == (match.turned > 0)
+    denied = [any(words[c].is_denied for c in match.shared) for words in (one.topics, match.told)]
+    agree = (denied[0] == denied[1]) == (match.turned > 0)
     if one.predicate:
         if match.cover < 1 or len(one.topics) < 2:
             return UNRELATED
-        return CONTRADICTS if last.is_over and not held.is_denied and one.leans > 0 else RELATED
-    if match.cover >= MOST or (last.is_over and match.cover >= HALF):
+        return CONTRADICTS if last.is_over and not denied[0] and one.leans > 0 else RELATED
+    if match.cover >= MOST:
         return SUPPORTS if agree else CONTRADICTS
-    return UNRELATED
+    return CONTRADICTS if last.is_over and not agree and match.cover >= HALF else UNRELATED
 
 
 def _last(match: _Match) -> Word | None:

@@ -175,6 +175,9 @@ OTHERS = _set(
 )
 """Who is somebody else, though it is one's own."""
 
+AGENTIVE = _set("helps")
+"""Attributes of what does it to something: that the back hurt is not said of what helps it."""
+
 PREFIXED = _set("honest like agree organised organized loyal satisfied respectful obedient trust")
 """With `dis` before them the opposite; other words with it ("discuss") are words of their own."""
 
@@ -192,7 +195,7 @@ IDLE = _set(
     " went going gone come comes came coming put let seem seems seemed become becomes became say says said bring brings"
     " brought turn turned turns find found have since until till people exactly else instead over"
     " without except despite new old whole first last next every fully completely totally actually simply"
-    " could should might may shall kr eur usd euro euros dollar dollars"
+    " could should might may shall far kr eur usd euro euros dollar dollars"
 )
 """Words that say nothing of the attribute."""
 

@@ -78,11 +78,15 @@ _STOP = re.compile(r"(?<=[.!?])\s+|[;:–—]\s|\s[–—-]\s")
 _TOKEN = re.compile(r"\d(?:[ ,.'’:]?\d)*|[^\W\d_]+(?:-[^\W\d_]+)*|[,?%€$£’]")
 _SHORT_FORM = re.compile(r"(?<=can)['’]t\b|(?<=wo)n['’]t\b|n['’]t\b", re.I)
 _POSSESSIVE = re.compile(r"['’](?:s|ll|re|ve|d|m)?(?!\w)")
-_ENDINGS = (
-    ("ies", "y"), ("ied", "y"), ("iest", "y"), ("ier", "y"), ("ily", "y"), ("sses", "ss"), ("ches", "ch"),
-    ("shes", "sh"), ("xes", "x"), ("ingly", ""), ("edly", ""), ("ing", ""), ("ed", ""), ("est", ""), ("ably", "able"),
-    ("ly", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+_PLURALS = (
+    ("ies", "y", 2), ("sses", "ss", 2), ("ches", "ch", 2), ("shes", "sh", 2), ("xes", "x", 2), ("ss", "ss", 1),
+    ("us", "us", 1), ("is", "is", 1), ("s", "", 3),
 )  # fmt: skip
+_ENDINGS = (
+    ("ied", "y", 2), ("ier", "y", 3), ("iest", "y", 3), ("ily", "y", 2), ("ingly", "", 3), ("edly", "", 3),
+    ("ing", "", 3), ("eed", "eed", 1), ("ed", "", 3), ("ably", "able", 2), ("ly", "", 4),
+)  # fmt: skip
+"""Endings, what is put in their place, and how much of the word must be left."""
 
 
 @lru_cache(1 << 15)
@@ -92,13 +96,15 @@ def stem(word: str) -> str:
     word = english.BASES.get(word, word)
     if word in _KEPT or len(word) < 4 or word[0].isdigit():
         return word
-    for ending, put in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)] + put
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
+    for endings in (_PLURALS, _ENDINGS):
+        word = next((word[: -len(e)] + put for e, put, left in endings if _ends(word, e, left)), word)
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _ends(word: str, ending: str, left: int) -> bool:
+    return word.endswith(ending) and len(word) - len(ending) >= left
 
 
 _KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS
@@ -110,6 +116,13 @@ def name_stems(names: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 and word not in table.IDLE)
 
 
+@lru_cache(1 << 14)
+def concepts(text: str) -> frozenset[str]:
+    """All that the words of a text are about, names or not: what shares none of it with an opinion says nothing of it."""
+    return frozenset(_meaning(word)[0] for tokens in _tokens(text) for word in tokens.stems)
+
+
+@lru_cache(1 << 12)
 def parts(text: str, names: frozenset[str]) -> tuple[Part, ...]:
     """The parts of a text; `names` are the stems of the entity's names (`name_stems`)."""
     return tuple(_part(tokens, names) for tokens in _tokens(text))
@@ -132,7 +145,8 @@ def _side_words() -> Iterator[tuple[str, str, int]]:
 
 def _compared(word: str) -> Iterator[str]:
     """An adjective with its comparative forms; of other words nobody writes them."""
-    yield from (word, word + "er", word + word[-1] + "er", word + "r")
+    for ending in ("er", "est"):
+        yield from (word, word + ending, word + word[-1] + ending, word + ending[1:])
 
 
 _SIDES = {stem(form): (name, side) for word, name, side in _side_words() for form in _compared(word)}
@@ -231,12 +245,14 @@ def _clause(tokens: _Tokens, names: frozenset[str]) -> Iterator[Word]:
         if is_name or (word not in _SILENT and not word[0].isdigit()):
             holder = _holder(tokens, i, names) if concept in table.ATTITUDES else ""
             how = (so_far.is_denied, so_far.is_over and so_far.is_denied, so_far.is_apart)
-            yield Word(concept, side, *how, so_far.subject, holder)
+            # What stands right before its name is said of it: "slow tests".
+            said_of = NAME if side and tokens.stems[i + 1 : i + 2] and tokens.stems[i + 1] in names else so_far.subject
+            yield Word(concept, side, *how, said_of, holder)
         so_far.step(word, concept, is_name)
 
 
 _SILENT = table.IDLE | table.DENYING | table.DENYING_ALL | (table.ENDING - {"giveup"}) | table.BREAKS | table.APART | (
-    _REPEATS | _HEDGES | _MONTHS | {",", "?", "%", "’", "€", "$", "£"} | set(table.NUMBERS)
+    _REPEATS | _HEDGES | _MONTHS | {",", "?", "%", "’", "€", "$", "£"} | set(map(stem, table.NUMBERS))
 )
 
 
@@ -257,7 +273,7 @@ def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
 
 def _quantities(tokens: _Tokens) -> Iterator[Quantity]:
     for i, word in enumerate(tokens.stems):
-        number = table.NUMBERS.get(word) or (re.sub(r"(?<=\d)[ ,'’](?=\d{3})", "", word) if word[0].isdigit() else "")
+        number = table.NUMBERS.get(tokens.written[i].casefold()) or (re.sub(r"(?<=\d)[ ,'’](?=\d{3})", "", word) if word[0].isdigit() else "")
         if not number:
             continue
         after = tokens.stems[i + 1] if i + 1 < len(tokens.stems) else ""
@@ -267,4 +283,11 @@ def _quantities(tokens: _Tokens) -> Iterator[Quantity]:
         elif before in ("€", "$", "£"):
             yield Quantity(number, before)
         else:
-            yield Quantity(number, after if after not in (",", "’") else "")
+            yield Quantity(number, _unit(tokens.stems[i + 1 : i + 4]))
+
+
+def _unit(after: Sequence[str]) -> str:
+    """What a number counts, and for how long: 9,000 kr a month are not 9,000 kr a year."""
+    if not after or not after[0].isalpha():
+        return after[0] if after and after[0] == "%" else ""
+    return f"{after[0]} per {after[2]}" if len(after) == 3 and after[1] in ("a", "an", "per") else after[0]
