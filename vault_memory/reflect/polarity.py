@@ -34,9 +34,9 @@ class Stance:
     def __init__(self, opinion: str, names: Sequence[str] = ()) -> None:
         self._names = tuple(names)
         self._stems = name_stems(names)
-        plain = _EVIDENCE.sub("", opinion)
-        self._statements = [_statement(part) for part in parts(plain, self._stems)]
-        self._statements = [one for one in self._statements if one.words or one.part.quantities]
+        plain = _REASON.sub("", _EVIDENCE.sub("", opinion))
+        self._statements = [one for part in parts(plain, self._stems) for one in _statements(part)]
+        self._statements = [one._replace(is_all=len(self._statements) == 1) for one in self._statements]
         self._claims = _claims(plain, self._names)
         self._concepts = frozenset(concept for one in self._statements for concept in one.asked)
 
@@ -68,6 +68,8 @@ class Stance:
 
 
 _EVIDENCE = re.compile(r"\bEvidence: .*", re.S)
+_REASON = re.compile(r",?\s+\b(?:because|so that|which)\b[^.;:]*", re.I)
+"""Why it is believed is not what is believed."""
 
 
 @lru_cache(1 << 12)
@@ -89,6 +91,8 @@ class _Statement(NamedTuple):
     predicate: Word | None
     topics: dict[str, Word]
     modifiers: dict[str, Word]
+    is_all: bool = True
+    """Whether the opinion states nothing else: one word then is enough ("Klara is vegetarian")."""
 
     @property
     def is_attitude(self) -> bool:
@@ -113,14 +117,30 @@ class _Statement(NamedTuple):
         return _leaning(self.predicate) if self.predicate else 1
 
 
-def _statement(part: Part) -> _Statement:
-    sided = [word for word in part.words if word.side]
+def _statements(part: Part) -> Iterable[_Statement]:
+    """What a part of an opinion states: one thing, or one in each clause that has an attribute of its own."""
+    sided = list(dict.fromkeys(word.clause for word in part.words if word.side))
+    if len(sided) < 2:
+        yield from [_statement(part, part.words)] if part.words or part.quantities else []
+        return
+    before: tuple[Word, ...] = ()
+    for n, end in zip(sided, [*sided[1:], len(part.words)], strict=True):
+        start = n if n != sided[0] else 0
+        words = tuple(word for word in part.words if start <= word.clause < end)
+        if not any(not word.side and word.concept != NAME for word in words):
+            words = (*(word for word in before if not word.side), *words)  # "good for the back, and cheap"
+        yield _statement(part, words)
+        before = words
+
+
+def _statement(part: Part, words: tuple[Word, ...]) -> _Statement:
+    sided = [word for word in words if word.side]
     attitudes = [word for word in sided if word.concept in table.ATTITUDES]
     narrow = [word for word in sided if word.concept not in table.BROAD]
     predicate = next(iter([*attitudes[:1], *narrow[-1:], *sided[-1:]]), None)
-    topics = {word.concept: word for word in part.words if not word.side and word.concept != NAME}
+    topics = {word.concept: word for word in words if not word.side and word.concept != NAME}
     modifiers = {word.concept: word for word in sided if predicate and word.concept != predicate.concept}
-    return _Statement(part, part.words, predicate, topics, modifiers)
+    return _Statement(part, words, predicate, topics, modifiers)
 
 
 def _leaning(word: Word) -> int:
@@ -213,13 +233,22 @@ def _of_attribute(match: _Match, held: Word, told: Word) -> str:
         broad = held.concept in table.BROAD
         if told.subject not in ("", NAME) or (broad and not match.has_name):
             return RELATED
-    if held.concept in table.AGENTIVE and told.subject not in ("", NAME, held.subject):
+    if _speaks_otherwise(match, held, told):
         return RELATED
     sign = _leaning(held) * _leaning(told) * match.turned * match.modified
     if match.cover < HALF:
         narrow = sign > 0 and len(one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
         return SUPPORTS if narrow and not one.is_attitude else UNRELATED
     return SUPPORTS if sign > 0 else CONTRADICTS
+
+
+def _speaks_otherwise(match: _Match, held: Word, told: Word) -> bool:
+    """Whether the attribute is said of another thing, which the opinion does not speak of."""
+    if told.subject in ("", NAME, held.subject):
+        return False
+    if held.concept in table.AGENTIVE:
+        return True
+    return held.subject not in ("", NAME, *match.told) and told.subject not in match.one.topics
 
 
 def _same_holder(held: Word, told: Word) -> bool:
@@ -256,9 +285,17 @@ def _of_topics(match: _Match) -> str:
         if match.cover < 1 or len(one.topics) < 2:
             return UNRELATED
         return CONTRADICTS if last.is_over and not denied[0] and one.leans > 0 else RELATED
-    if match.cover >= MOST:
-        return SUPPORTS if agree else CONTRADICTS
-    return CONTRADICTS if last.is_over and not agree and match.cover >= HALF else UNRELATED
+    if len(match.shared) < 2 and not one.is_all:
+        return UNRELATED
+    if agree:
+        return SUPPORTS if match.cover >= MOST else UNRELATED
+    is_whole = match.cover == 1 or last.is_over or (match.cover >= MOST and all(_denials(match)))
+    return CONTRADICTS if is_whole and match.cover >= HALF else UNRELATED
+
+
+def _denials(match: _Match) -> list[bool]:
+    """For each shared topic whether just one of the two denies it."""
+    return [match.one.topics[concept].is_denied != match.told[concept].is_denied for concept in match.shared]
 
 
 def _last(match: _Match) -> Word | None:

@@ -15,7 +15,7 @@ afraid scared fear frightened / brave fearless
 calm relax soothe / nervous agitate stress upset
 fast quick rapid swift speedy prompt immediate / slow sluggish
 easy simple straightforward effortless / hard difficult complicated complex tricky tough
-honest sincere truthful / dishonest lie cheat deceive insincere
+honest sincere truthful / dishonest cheat deceive insincere
 reliable dependable stable robust functions / unreliable flaky unstable fail crash broken break
 loud noisy / quiet silent
 cheap inexpensive affordable / expensive pricey costly overpriced
@@ -24,7 +24,7 @@ good well great excellent superb wonderful splendid best better brilliant / bad 
 good / terrible awful worst worse horrible dreadful lousy
 useful helpful handy valuable / useless unhelpful pointless worthless
 punctual / late delayed tardy
-friendly kind warm welcoming / unfriendly unkind cold hostile rude
+friendly kind welcoming / unfriendly unkind hostile rude
 safe secure harmless / unsafe insecure dangerous risky harmful
 careful cautious thorough meticulous / careless reckless sloppy hasty
 clean tidy neat / dirty messy filthy untidy
@@ -35,12 +35,11 @@ strong sturdy / weak feeble flimsy
 light bright / dark gloomy
 soft gentle / harsh
 rich wealthy / needy
-open / closed shut
 full crowded busy packed / empty deserted
 healthy wholesome / unhealthy
 polite courteous / impolite
 patient / impatient
-generous / stingy mean
+generous / stingy
 tasty delicious / bland tasteless
 interesting exciting fascinating gripping / boring dull tedious
 comfortable cosy comfy / uncomfortable
@@ -49,7 +48,6 @@ accurate precise exact / inaccurate imprecise vague
 remember / forget
 persist / giveup
 accept agree approve / reject disagree oppose
-win / lose
 increase rise grow raise / decrease drop fall shrink
 diligent hardworking industrious / lazy idle
 enough sufficient ample / insufficient
@@ -96,14 +94,13 @@ learn learner
 ATTITUDES = _set("like trust afraid")
 """Attributes that say nothing without what they are about: who likes tea may hate trains."""
 
-BROAD = _set("good right easy enough important necessary possible useful reliable short big open full light")
+BROAD = _set("good right easy enough important necessary possible useful reliable short big full light")
 """Attributes that nearly everything has: of one entity, too, they are said of many things."""
 
 PHRASES = (
     (r"at least|not (?:only|just|least)|no (?:doubt|wonder|matter|problem)|nothing but|why not|as well(?: as)?|a lot|of course", ""),
     (r"right (?:now|away)|at once|within (?:the|an|one|two|half an) (?:hour|minutes?)|in no time|straight away", "quickly"),
     (r"on time", "punctual"),
-    (r"no longer", "nolonger"),
     (r"stops? (?=(?:at|in|for|near)\b)", "halts "),
     (r"any ?more|any longer", "anymore"),
     (r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?", "giveup"),
@@ -115,6 +112,13 @@ PHRASES = (
     (r"too dear", "expensive"),
     (r"too (?:much|many)", "toomuch"),
     (r"too (?:little|few)", "toolittle"),
+    (r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure", "doubtful"),
+    (r"lie[sd]?(?= (?:about|to)\b)|lied", "deceives"),
+    (r"(?:looks?|looked|feels?|felt|sounds?|tastes?|smells?|something|nothing|just|is|was) like", "resembles"),
+    (r"as long as", "if"),
+    (r"in order to|kinds? of|sorts? of", ""),
+    (r"(?:a|an|lunch|coffee|tea|short) breaks?", "pause"),
+    (r"no longer", "nolonger"),
     (r"out of order", "broken"),
     (r"hardly ever|almost never", "hardly"),
     (r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to (?=[a-z])", "usedto "),
@@ -155,7 +159,7 @@ CONCESSIONS = _set("although though whereas while despite")
 
 HEDGES = _set(
     "may might maybe perhaps probably possibly could whether if wonder should hope consider plan ask discuss"
-    " talkabout think guess suppose rumour apparently doubt unless assume expect"
+    " talkabout think guess suppose rumour apparently doubt doubtful unless assume expect"
 )
 """A clause with one of them tells what is thought of, not what is so."""
 

@@ -21,6 +21,7 @@ class Word(NamedTuple):
     `is_denied` is how its clause has it, `is_over` when it was so before; `is_apart` when it is left out or the lesser
     of two. `subject` is what its clause speaks of as far as the words before tell: "" of nothing named, "@", or another
     concept; `holder` who likes or wants what comes after: "" unknown, "@", "i", or another's name.
+    `clause` counts the clauses of its part.
     """
 
     concept: str
@@ -30,6 +31,7 @@ class Word(NamedTuple):
     is_apart: bool = False
     subject: str = ""
     holder: str = ""
+    clause: int = 0
 
 
 class Quantity(NamedTuple):
@@ -107,7 +109,8 @@ def _ends(word: str, ending: str, left: int) -> bool:
     return word.endswith(ending) and len(word) - len(ending) >= left
 
 
-_KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS
+_KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS | {"costly", "friendly", "unfriendly", "orderly"}
+"""Words that are no form of another: what is costly does not cost."""
 
 
 def name_stems(names: Sequence[str]) -> frozenset[str]:
@@ -178,7 +181,7 @@ def _meaning(stem_: str) -> tuple[str, int]:
 def _part(tokens: _Tokens, names: frozenset[str]) -> Part:
     stems = frozenset(tokens.stems)
     return Part(
-        words=tuple(word for clause in tokens.clauses() for word in _clause(clause, names)),
+        words=tuple(w for n, clause in enumerate(tokens.clauses()) for w in _clause(clause, names, n)),
         quantities=tuple(_quantities(tokens)),
         hedges=_hedges(tokens) if not _HEDGES.isdisjoint(stems) else frozenset(),
         repeats=not _REPEATS.isdisjoint(stems),
@@ -235,7 +238,7 @@ class _Clause:
             self.subject = NAME if is_named else concept
 
 
-def _clause(tokens: _Tokens, names: frozenset[str]) -> Iterator[Word]:
+def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Word]:
     if tokens.stems[0] in table.CONCESSIONS:
         return
     so_far = _Clause(tokens.stems)
@@ -247,7 +250,7 @@ def _clause(tokens: _Tokens, names: frozenset[str]) -> Iterator[Word]:
             how = (so_far.is_denied, so_far.is_over and so_far.is_denied, so_far.is_apart)
             # What stands right before its name is said of it: "slow tests".
             said_of = NAME if side and tokens.stems[i + 1 : i + 2] and tokens.stems[i + 1] in names else so_far.subject
-            yield Word(concept, side, *how, said_of, holder)
+            yield Word(concept, side, *how, said_of, holder, number)
         so_far.step(word, concept, is_name)
 
 
