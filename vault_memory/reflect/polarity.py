@@ -152,7 +152,8 @@ def _whole(told: Iterable[Part]) -> Part:
     plain = [part for part in told if not part.hedges and not part.other]
     words = tuple(word for part in plain for word in part.words)
     quantities = tuple(quantity for part in plain for quantity in part.quantities)
-    return Part(words, quantities, repeats=any(p.repeats for p in plain), has_pronoun=any(p.has_pronoun for p in plain))
+    flags = {name: any(getattr(part, name) for part in plain) for name in ("repeats", "does", "has_pronoun")}
+    return Part(words, quantities, **flags)
 
 
 # --- one statement against one part ----------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ def _judged(one: _Statement, part: Part) -> str:
     told = {word.concept: word for word in part.words}
     match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
     verdict = _verdict(match)
-    is_plain = part.hedges <= one.part.hedges and (not part.other or part.other in one.topics)
+    is_plain = part.hedges <= one.part.hedges and one.part.hedges.isdisjoint(table.DOUBTS) and (not part.other or part.other in one.topics)
     return verdict if verdict == UNRELATED or is_plain else RELATED
 
 
@@ -234,7 +235,7 @@ def _of_attribute(match: _Match, held: Word, told: Word) -> str:
         if told.subject not in ("", NAME) or (broad and not match.has_name):
             return RELATED
     if _speaks_otherwise(match, held, told):
-        return RELATED
+        return RELATED if match.cover >= HALF else UNRELATED
     sign = _leaning(held) * _leaning(told) * match.turned * match.modified
     if match.cover < HALF:
         narrow = sign > 0 and len(one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
@@ -265,9 +266,8 @@ def _of_deed(match: _Match) -> str:
     leans = one.leans * match.turned * match.modified
     if leans > 0 and last.is_over:
         return CONTRADICTS
-    if leans > 0 and not last.is_denied and (match.part.repeats or len(one.topics) > 1):
-        return SUPPORTS
-    return SUPPORTS if leans < 0 and last.is_denied else RELATED
+    is_habit = match.part.repeats or len(one.topics) > 1
+    return SUPPORTS if match.part.does and is_habit and (leans < 0) == last.is_denied else RELATED
 
 
 def _of_topics(match: _Match) -> str:
@@ -287,8 +287,10 @@ def _of_topics(match: _Match) -> str:
         return CONTRADICTS if last.is_over and not denied[0] and one.leans > 0 else RELATED
     if len(match.shared) < 2 and not one.is_all:
         return UNRELATED
+    if agree and one.part.quantities:
+        return RELATED if len(match.shared) > 1 and match.cover == 1 else UNRELATED
     if agree:
-        return SUPPORTS if match.cover >= MOST else UNRELATED
+        return SUPPORTS if match.cover >= (MOST if one.is_all else 1) else UNRELATED
     is_whole = match.cover == 1 or last.is_over or (match.cover >= MOST and all(_denials(match)))
     return CONTRADICTS if is_whole and match.cover >= HALF else UNRELATED
 
@@ -313,4 +315,5 @@ def _of_numbers(match: _Match) -> str:
         return UNRELATED
     if any(held.number == told.number for held, told in pairs):
         return SUPPORTS
-    return CONTRADICTS if match.part.changes else RELATED
+    is_told = match.part.changes and (match.one.part.changes or pairs[0][0].unit != "date")
+    return CONTRADICTS if is_told and topics <= set(match.shared) else RELATED

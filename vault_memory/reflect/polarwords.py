@@ -101,7 +101,7 @@ PHRASES = (
     (r"at least|not (?:only|just|least)|no (?:doubt|wonder|matter|problem)|nothing but|why not|as well(?: as)?|a lot|of course", ""),
     (r"right (?:now|away)|at once|within (?:the|an|one|two|half an) (?:hour|minutes?)|in no time|straight away", "quickly"),
     (r"on time", "punctual"),
-    (r"stops? (?=(?:at|in|for|near)\b)", "halts "),
+    (r"stops?(?= (?:at|in|for|near)\b)", "halts"),
     (r"any ?more|any longer", "anymore"),
     (r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?", "giveup"),
     (r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)", "hates"),
@@ -121,7 +121,7 @@ PHRASES = (
     (r"no longer", "nolonger"),
     (r"out of order", "broken"),
     (r"hardly ever|almost never", "hardly"),
-    (r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to (?=[a-z])", "usedto "),
+    (r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to(?= [a-z])", "usedto"),
     (r"works?(?= (?:at|for|with|from|as|on|in|hard|late|together|there|best|well with)\b)", "labours"),
     (r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))", "functions"),
     (r"(?:rather than|instead of|in place of|as opposed to|rather to)", "insteadof"),
@@ -163,8 +163,17 @@ HEDGES = _set(
 )
 """A clause with one of them tells what is thought of, not what is so."""
 
+DOUBTS = _set("doubt doubtful suppose")
+"""An opinion with one of them holds neither way."""
+
 REPEATS = _set("again always usual usually every still exactly anytime typical")
 """What makes of a deed a habit."""
+
+DEEDS = _set(
+    "take choose order pick drink eat have go visit watch read play use buy did lend give plan wear ride swim walk run cook bake"
+    " listen stay spend sit drive attend keep stick return sing dance travel"
+)
+"""What one does with what one likes, and does not do with what one hates."""
 
 CHANGED = _set("now is are was costs cost went raised rose fell changed moved postponed increased reduced lowered dropped")
 """Words with which a number is told as the one that holds."""

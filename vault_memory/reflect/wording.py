@@ -52,6 +52,7 @@ class Part(NamedTuple):
     hedges: frozenset[str] = frozenset()
     repeats: bool = False
     changes: bool = False
+    does: bool = False
     other: str = ""
     has_pronoun: bool = False
 
@@ -159,6 +160,7 @@ _HEDGES = frozenset(map(stem, table.HEDGES)) | {"?"}
 _OTHERS = frozenset(map(stem, table.OTHERS))
 _REPEATS = frozenset(map(stem, table.REPEATS))
 _CHANGED = frozenset(map(stem, table.CHANGED)) | table.CHANGED
+_DEEDS = frozenset(map(stem, table.DEEDS))
 _MONTHS = frozenset(map(stem, table.MONTHS))
 _SKIPPED = (table.IDLE | table.DENYING) - table.PRONOUNS - table.FIRST_PERSON
 
@@ -186,6 +188,7 @@ def _part(tokens: _Tokens, names: frozenset[str]) -> Part:
         hedges=_hedges(tokens) if not _HEDGES.isdisjoint(stems) else frozenset(),
         repeats=not _REPEATS.isdisjoint(stems),
         changes=not _CHANGED.isdisjoint(stems),
+        does=not _DEEDS.isdisjoint(stems),
         other=_other(tokens, names),
         has_pronoun=not table.PRONOUNS.isdisjoint(stems),
     )
@@ -211,7 +214,7 @@ class _Clause:
     def __init__(self, stems: Sequence[str]) -> None:
         self.is_denied = sum(word in table.DENYING_ALL for word in stems) % 2 == 1
         self.is_over = "anymore" in stems
-        self.is_apart = self.prefers = self.is_owner = self.is_switched = False
+        self.is_apart = self.prefers = self.has_preferred = self.is_owner = self.is_switched = False
         self.subject = ""
 
     def step(self, word: str, concept: str, is_name: bool) -> None:
@@ -223,7 +226,10 @@ class _Clause:
         elif word == "to" and self.is_switched:
             self.is_denied = self.is_over = self.is_switched = False
         elif word in table.APART:
-            self.is_apart = self.is_apart or word not in ("over", "to") or self.prefers
+            self.is_apart = self.is_apart or word != "over" or self.prefers
+        elif word == "to" and self.has_preferred:
+            self.is_apart = True  # "tea to coffee"; not "to drink tea"
+        self.has_preferred = self.has_preferred or (self.prefers and word not in _SILENT)
         self.prefers = self.prefers or concept == "like"
         self._speak_of(word, concept, is_name)
 
