@@ -38,11 +38,16 @@ class Stance:
         self._statements = [one for part in parts(plain, self._stems) for one in _statements(part)]
         self._statements = [one._replace(is_all=len(self._statements) == 1) for one in self._statements]
         self._claims = _claims(plain, self._names)
-        self._concepts = frozenset(concept for one in self._statements for concept in one.asked)
+        slots = {claim.slot.partition(":")[0] for claim in self._claims} & table.SLOT_WORDS.keys()
+        self._concepts = frozenset(concept for one in self._statements for concept in one.asked).union(
+            *(concepts(table.SLOT_WORDS[slot]) for slot in slots)
+        )
 
     def relation(self, fact: str) -> str:
         """What a fact says of it: the clause that bears on it decides, and clauses at odds decide nothing."""
-        found = self._read(fact) if not self._concepts.isdisjoint(concepts(fact)) else set()
+        if self._concepts.isdisjoint(concepts(fact)):
+            return UNRELATED
+        found = self._read(fact)
         if self._claims and not {SUPPORTS, CONTRADICTS} & found:
             found.add(self._by_claims(fact))
         return _summed(found)
@@ -53,7 +58,8 @@ class Stance:
         found = {_judged(one, part) for one in self._statements for part in told}
         if CONTRADICTS not in found and SUPPORTS not in found and len(told) > 1:
             whole = _whole(told)
-            found |= {_judged(one, whole) for one in self._statements} - {CONTRADICTS}
+            told_at_length = (one for one in self._statements if one.is_all or one.predicate)
+            found |= {_judged(one, whole) for one in told_at_length} - {CONTRADICTS}
         return found
 
     def _by_claims(self, fact: str) -> str:
@@ -249,7 +255,7 @@ def _speaks_otherwise(match: _Match, held: Word, told: Word) -> bool:
         return False
     if held.concept in table.AGENTIVE:
         return True
-    return held.subject not in ("", NAME, *match.told) and told.subject not in match.one.topics
+    return held.subject not in ("", NAME, *match.told)
 
 
 def _same_holder(held: Word, told: Word) -> bool:

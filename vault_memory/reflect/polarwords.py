@@ -98,45 +98,63 @@ BROAD = _set("good right easy enough important necessary possible useful reliabl
 """Attributes that nearly everything has: of one entity, too, they are said of many things."""
 
 PHRASES = (
-    (r"at least|not (?:only|just|least)|no (?:doubt|wonder|matter|problem)|nothing but|why not|as well(?: as)?|a lot|of course", ""),
-    (r"right (?:now|away)|at once|within (?:the|an|one|two|half an) (?:hour|minutes?)|in no time|straight away", "quickly"),
-    (r"on time", "punctual"),
-    (r"stops?(?= (?:at|in|for|near)\b)", "halts"),
-    (r"any ?more|any longer", "anymore"),
-    (r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?", "giveup"),
-    (r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)", "hates"),
-    (r"no use|no good", "useless"),
-    (r"not a (?:sound|noise)|no (?:sound|noise)", "quiet"),
-    (r"ask(?:s|ed|ing)? for", "wantfor"),
-    (r"fed up with|left early", "annoyed"),
-    (r"too dear", "expensive"),
-    (r"too (?:much|many)", "toomuch"),
-    (r"too (?:little|few)", "toolittle"),
-    (r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure", "doubtful"),
-    (r"lie[sd]?(?= (?:about|to)\b)|lied", "deceives"),
-    (r"(?:looks?|looked|feels?|felt|sounds?|tastes?|smells?|something|nothing|just|is|was) like", "resembles"),
-    (r"as long as", "if"),
-    (r"in order to|kinds? of|sorts? of", ""),
-    (r"(?:a|an|lunch|coffee|tea|short) breaks?", "pause"),
-    (r"no longer", "nolonger"),
-    (r"out of order", "broken"),
-    (r"hardly ever|almost never", "hardly"),
-    (r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to(?= [a-z])", "usedto"),
-    (r"works?(?= (?:at|for|with|from|as|on|in|hard|late|together|there|best|well with)\b)", "labours"),
-    (r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))", "functions"),
-    (r"(?:rather than|instead of|in place of|as opposed to|rather to)", "insteadof"),
-    (r"(?:in favou?r of)", "favour"),
-    (r"(?:switch|chang|mov|migrat|convert)(?:ed|es|e|ing)?(?: back| over| away)? from", "switchedfrom"),
-    (r"talk(?:s|ed|ing)? about", "talkabout"),
-)  # fmt: skip
-"""What stands for one word, with that word; the first that fits is taken."""
+    ("least not no nothing why well lot course", "", r"at least|not (?:only|just)|no (?:doubt|wonder|matter|problem)|nothing but"
+     r"|why not|as well(?: as)?|a lot|of course"),
+    ("order kind kinds sort sorts", "", r"in order to|(?:kind|sort)s? of"),
+    ("right once within no straight", "quickly", r"right (?:now|away)|at once|in no time|straight away"
+     r"|within (?:the|an|one|two|half an) (?:hour|minutes?)"),
+    ("time", "punctual", r"on time"),
+    ("stop stops", "halts", r"stops?(?= (?:at|in|for|near)\b)"),
+    ("any", "anymore", r"any ?more|any longer"),
+    ("give gives gave given giving", "giveup", r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?"),
+    ("stand bear abide", "hates", r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)"),
+    ("no", "useless", r"no (?:use|good)"),
+    ("sound noise", "quiet", r"(?:not a|no) (?:sound|noise)"),
+    ("ask asks asked asking", "wantfor", r"ask(?:s|ed|ing)? for"),
+    ("fed", "annoyed", r"fed up with"),
+    ("too", "expensive", r"too dear"),
+    ("too", "toomuch", r"too (?:much|many)"),
+    ("too", "toolittle", r"too (?:little|few)"),
+    ("sure certain convinced unsure", "doubtful",
+     r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure"),
+    ("lie lies lied", "deceives", r"lie[sd]?(?= (?:about|to)\b)|lied"),
+    ("like", "resembles", r"(?:looks?|looked|feels?|felt|sounds?|tastes?|smells?|something|nothing|just|is|was) like"),
+    ("long", "if", r"as long as"),
+    ("break breaks", "pause", r"(?:a|an|lunch|coffee|tea|short) breaks?"),
+    ("longer", "nolonger", r"no longer"),
+    ("order", "broken", r"out of order"),
+    ("ever never", "hardly", r"hardly ever|almost never"),
+    ("used", "usedto", r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to(?= [a-z])"),
+    ("work works", "labours", r"works?(?= (?:at|for|with|from|as|on|in|hard|late|together|there|best|well with)\b)"),
+    ("work works worked working", "functions",
+     r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))"),
+    ("rather instead place opposed", "insteadof", r"rather than|instead of|in place of|as opposed to"),
+    ("favour favor", "favour", r"in favou?r of"),
+    ("from", "switchedfrom", r"(?:switch|chang|mov|migrat|convert)(?:ed|es|e|ing)?(?: back| over| away)? from"),
+    ("talk talks talked talking", "talkabout", r"talk(?:s|ed|ing)? about"),
+)
+"""What stands for one word: words of which it has one, the word it stands for, its shape. In the order of reading."""
 
-_PHRASE = re.compile("|".join(f"(?P<p{n}>\\b(?:{shape})(?!\\w))" for n, (shape, _) in enumerate(PHRASES)), re.I)
+
+def _by_trigger() -> dict[str, list[tuple[int, re.Pattern[str], str]]]:
+    found: dict[str, list[tuple[int, re.Pattern[str], str]]] = {}
+    for place, (triggers, word, shape) in enumerate(PHRASES):
+        pattern = re.compile(rf"\b(?:{shape})(?!\w)", re.I)
+        for trigger in triggers.split():
+            found.setdefault(trigger, []).append((place, pattern, word))
+    return found
+
+
+_BY_TRIGGER = _by_trigger()
+_WORD = re.compile(r"[a-z]+")
 
 
 def joined(text: str) -> str:
     """A text with each phrase that stands for one word written as that word."""
-    return _PHRASE.sub(lambda match: PHRASES[int((match.lastgroup or "p0")[1:])][1], text)
+    found = {rule for word in _BY_TRIGGER.keys() & _WORD.findall(text.casefold()) for rule in _BY_TRIGGER[word]}
+    for _, pattern, word in sorted(found, key=lambda rule: rule[0]):
+        text = pattern.sub(word, text)
+    return text
 
 
 DENYING = _set("not never no hardly barely rarely seldom scarcely neither nor cannot nolonger less usedto")
@@ -219,3 +237,6 @@ NUMBERS = {
 } | {"twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "hundred": "100", "thousand": "1000"}
 
 MONTHS = _set("january february march april may june july august september october november december")
+
+SLOT_WORDS = {"live": "lives moved relocated resides based", "work": "works working employed"}
+"""By what words one tells the value of a slot of claims.py without a word of the older value."""
