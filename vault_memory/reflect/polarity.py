@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.claims import claims
 from vault_memory.reflect import polarwords as table
-from vault_memory.reflect.wording import NAME, Part, Word, concepts, name_stems, parts
+from vault_memory.reflect.wording import NAME, Part, Quantity, Word, concepts, name_stems, parts
 from vault_memory.supersede import Claim, supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
@@ -108,8 +108,9 @@ class _Statement(NamedTuple):
     def asked(self) -> frozenset[str]:
         """The concepts of which a fact must have one to say anything of it."""
         units = {quantity.unit.split()[0] for quantity in self.part.quantities if quantity.unit}
-        days = table.MONTHS if "date" in units else frozenset()
-        return frozenset(w.concept for w in self.words) - {NAME} | units | days | (table.ENDING if self.has_object else set())
+        days = concepts(" ".join(table.MONTHS)) if "date" in units else frozenset[str]()
+        ends = concepts(" ".join(table.ENDING)) if self.has_object else frozenset[str]()
+        return frozenset(word.concept for word in self.words) - {NAME} | units | days | ends
 
     @property
     def has_object(self) -> bool:
@@ -157,9 +158,13 @@ def _whole(told: Iterable[Part]) -> Part:
     """All that a fact tells plainly, as one part."""
     plain = [part for part in told if not part.hedges and not part.other]
     words = tuple(word for part in plain for word in part.words)
-    quantities = tuple(quantity for part in plain for quantity in part.quantities)
-    flags = {name: any(getattr(part, name) for part in plain) for name in ("repeats", "does", "has_pronoun")}
-    return Part(words, quantities, **flags)
+    return Part(
+        words,
+        tuple(quantity for part in plain for quantity in part.quantities),
+        repeats=any(part.repeats for part in plain),
+        does=any(part.does for part in plain),
+        has_pronoun=any(part.has_pronoun for part in plain),
+    )
 
 
 # --- one statement against one part ----------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ class _Match(NamedTuple):
 
     @property
     def has_object(self) -> bool:
-        """Whether it is about the first thing that is liked, as the opinion has it: early or short meetings, not any."""
+        """Whether it has the first thing that is liked, as the opinion has it: early or short meetings, not any."""
         first = next(iter(self.one.topics), None)
         modified = not self.one.modifiers or not self.told.keys().isdisjoint(self.one.modifiers)
         return modified and (first is None or first in self.told)
@@ -209,44 +214,79 @@ class _Match(NamedTuple):
 
 
 def _judged(one: _Statement, part: Part) -> str:
+    """What a part says of a statement; what is only supposed, or of somebody else, is no more than related."""
     told = {word.concept: word for word in part.words}
     match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
     verdict = _verdict(match)
-    is_plain = part.hedges <= one.part.hedges and one.part.hedges.isdisjoint(table.DOUBTS) and (not part.other or part.other in one.topics)
-    return verdict if verdict == UNRELATED or is_plain else RELATED
+    is_plain = part.hedges <= one.part.hedges and one.part.hedges.isdisjoint(table.DOUBTS)
+    is_of_it = not part.other or part.other in one.topics
+    return verdict if verdict == UNRELATED or (is_plain and is_of_it) else RELATED
 
 
 def _verdict(match: _Match) -> str:
     one = match.one
     if one.predicate and one.predicate.concept in match.told:
-        return _of_attribute(match, one.predicate, match.told[one.predicate.concept])
+        return _of_attribute(match, one.predicate)
     if changed := _of_numbers(match):
         return changed
     if one.is_attitude:
         return _of_deed(match)
-    return _of_topics(match)
+    return _of_topics_alone(match) if one.predicate else _of_topics(match)
 
 
-def _of_attribute(match: _Match, held: Word, told: Word) -> str:
+# --- of one attribute ------------------------------------------------------------------------------------------------
+
+
+def _of_attribute(match: _Match, held: Word) -> str:
     """Both speak of one attribute: of the same thing, they agree or they do not."""
-    one = match.one
-    if one.is_attitude:
-        about = match.cover >= HALF if one.topics else match.told.keys() & (one.modifiers.keys() | {NAME})
-        if not about:
-            return UNRELATED
-        if not _same_holder(held, told) or not match.has_object:
-            return RELATED
-    elif not one.topics:
-        broad = held.concept in table.BROAD
-        if told.subject not in ("", NAME) or (broad and not match.has_name):
-            return RELATED
-    if _speaks_otherwise(match, held, told):
-        return RELATED if match.cover >= HALF else UNRELATED
+    told = _bearing(match, held)
+    if told is None:
+        return RELATED
+    if short := (_of_attitude if match.one.is_attitude else _of_property)(match, held, told):
+        return short
+    match.told[held.concept] = told
     sign = _leaning(held) * _leaning(told) * match.turned * match.modified
     if match.cover < HALF:
-        narrow = sign > 0 and len(one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
-        return SUPPORTS if narrow and not one.is_attitude else UNRELATED
-    return SUPPORTS if sign > 0 else CONTRADICTS
+        narrow = len(match.one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
+        return SUPPORTS if narrow and sign > 0 and not match.one.is_attitude else UNRELATED
+    return RELATED if _counts_otherwise(match) else SUPPORTS if sign > 0 else CONTRADICTS
+
+
+def _bearing(match: _Match, held: Word) -> Word | None:
+    """The word for the attribute whose clause has most of the topics; None where two as near are at odds.
+
+    "Likes tea but hates coffee" says of coffee what it says in its second clause.
+    """
+    words = [word for word in match.part.words if word.concept == held.concept]
+    if len(words) == 1:
+        return words[0]
+    near = [sum(w.concept in match.shared for w in match.part.words if w.clause == word.clause) for word in words]
+    best = [word for word, count in zip(words, near, strict=True) if count == max(near)]
+    return best[-1] if len({_leaning(word) * (-1 if word.is_apart else 1) for word in best}) == 1 else None
+
+
+def _of_attitude(match: _Match, held: Word, told: Word) -> str:
+    """Why liking the one says nothing certain of liking the other, or ""."""
+    one = match.one
+    shared = match.cover >= HALF if one.topics else bool(match.told.keys() & (one.modifiers.keys() | {NAME}))
+    if not shared:
+        return UNRELATED
+    return "" if _same_holder(held, told) and match.has_object else RELATED
+
+
+def _same_holder(held: Word, told: Word) -> bool:
+    """Whether the same one likes or wants it; without a subject it is the entity who does."""
+    return not told.holder or told.holder == (held.holder or NAME)
+
+
+def _of_property(match: _Match, held: Word, told: Word) -> str:
+    """Why how the one is says nothing certain of how the other is, or ""."""
+    if _speaks_otherwise(match, held, told):
+        return RELATED if match.cover >= HALF else UNRELATED
+    is_bare = not match.one.topics
+    if is_bare and (told.subject not in ("", NAME) or (held.concept in table.BROAD and not match.has_name)):
+        return RELATED
+    return ""
 
 
 def _speaks_otherwise(match: _Match, held: Word, told: Word) -> bool:
@@ -255,12 +295,17 @@ def _speaks_otherwise(match: _Match, held: Word, told: Word) -> bool:
         return False
     if held.concept in table.AGENTIVE:
         return True
-    return held.subject not in ("", NAME, *match.told)
+    is_of_both = held.subject in match.told and told.subject in match.one.topics
+    return held.subject not in ("", NAME) and not is_of_both
 
 
-def _same_holder(held: Word, told: Word) -> bool:
-    """Whether the same one likes or wants; without a subject it is the entity, or nobody knows."""
-    return not held.holder or not told.holder or held.holder == told.holder if held.holder != "" else told.holder in ("", NAME)
+def _counts_otherwise(match: _Match) -> bool:
+    """Whether a number of the same unit is another: who likes it at 80 degrees may not at 60."""
+    pairs = _counted(match)
+    return bool(pairs) and all(held.number != told.number for held, told in pairs)
+
+
+# --- of the same topics ----------------------------------------------------------------------------------------------
 
 
 def _of_deed(match: _Match) -> str:
@@ -272,38 +317,40 @@ def _of_deed(match: _Match) -> str:
     leans = one.leans * match.turned * match.modified
     if leans > 0 and last.is_over:
         return CONTRADICTS
-    is_habit = match.part.repeats or len(one.topics) > 1
+    is_habit = match.part.repeats or len(one.topics) > 1 or last.is_denied
     return SUPPORTS if match.part.does and is_habit and (leans < 0) == last.is_denied else RELATED
 
 
+def _of_topics_alone(match: _Match) -> str:
+    """The opinion has an attribute, and the fact does not speak of it: only that all is over bears on it."""
+    if match.cover < 1 or len(match.one.topics) < 2:
+        return UNRELATED
+    is_over = any(match.told[concept].is_over for concept in match.shared)
+    was_denied = any(match.one.topics[concept].is_denied for concept in match.shared)
+    return CONTRADICTS if is_over and not was_denied and match.one.leans > 0 else RELATED
+
+
 def _of_topics(match: _Match) -> str:
-    """Both speak of one thing, and no attribute of it: is it denied in one of them?"""
-    one = match.one
-    last = _last(match)
-    named = match.told.get(NAME)
+    """Both speak of one thing, and the opinion of no attribute of it: is it denied in one of them?"""
+    one, named = match.one, match.told.get(NAME)
     if one.has_object and named and named.is_over:
         return CONTRADICTS
-    if not last:
+    if len(match.shared) < (1 if one.is_all else 2):
         return UNRELATED
     denied = [any(words[c].is_denied for c in match.shared) for words in (one.topics, match.told)]
     agree = (denied[0] == denied[1]) == (match.turned > 0)
-    if one.predicate:
-        if match.cover < 1 or len(one.topics) < 2:
-            return UNRELATED
-        return CONTRADICTS if last.is_over and not denied[0] and one.leans > 0 else RELATED
-    if len(match.shared) < 2 and not one.is_all:
-        return UNRELATED
     if agree and one.part.quantities:
         return RELATED if len(match.shared) > 1 and match.cover == 1 else UNRELATED
     if agree:
         return SUPPORTS if match.cover >= (MOST if one.is_all else 1) else UNRELATED
-    is_whole = match.cover == 1 or last.is_over or (match.cover >= MOST and all(_denials(match)))
-    return CONTRADICTS if is_whole and match.cover >= HALF else UNRELATED
+    return CONTRADICTS if _denies_all(match) else UNRELATED
 
 
-def _denials(match: _Match) -> list[bool]:
-    """For each shared topic whether just one of the two denies it."""
-    return [match.one.topics[concept].is_denied != match.told[concept].is_denied for concept in match.shared]
+def _denies_all(match: _Match) -> bool:
+    """Whether what one denies is what the other says, not some word of it ("by hand and not in git")."""
+    is_over = any(match.told[concept].is_over for concept in match.shared)
+    differ = all(match.one.topics[c].is_denied != match.told[c].is_denied for c in match.shared)
+    return match.cover == 1 or (match.cover >= HALF and is_over) or (match.cover >= MOST and differ)
 
 
 def _last(match: _Match) -> Word | None:
@@ -313,7 +360,7 @@ def _last(match: _Match) -> Word | None:
 
 def _of_numbers(match: _Match) -> str:
     """Another number of the same unit about the same thing, told as the one that holds; "" where none is told."""
-    pairs = [(h, t) for h in match.one.part.quantities for t in match.part.quantities if h.unit == t.unit and h.unit]
+    pairs = _counted(match)
     if not pairs or match.one.predicate:
         return ""
     topics = {concept for concept in match.one.topics if not any(concept == held.unit for held, _ in pairs)}
@@ -323,3 +370,9 @@ def _of_numbers(match: _Match) -> str:
         return SUPPORTS
     is_told = match.part.changes and (match.one.part.changes or pairs[0][0].unit != "date")
     return CONTRADICTS if is_told and topics <= set(match.shared) else RELATED
+
+
+def _counted(match: _Match) -> list[tuple[Quantity, Quantity]]:
+    """The numbers of both that count the same."""
+    held, told = match.one.part.quantities, match.part.quantities
+    return [(mine, theirs) for mine in held for theirs in told if mine.unit and mine.unit == theirs.unit]

@@ -1,4 +1,4 @@
-"""Owns the words that polarity.py reads by: opposites, synonyms, what denies, ends or hedges. Pure tables, in English."""
+"""Owns the words that polarity.py reads by: opposites, synonyms, what denies, ends or hedges. Pure, in English."""
 
 import re
 
@@ -98,15 +98,27 @@ BROAD = _set("good right easy enough important necessary possible useful reliabl
 """Attributes that nearly everything has: of one entity, too, they are said of many things."""
 
 PHRASES = (
-    ("least not no nothing why well lot course", "", r"at least|not (?:only|just)|no (?:doubt|wonder|matter|problem)|nothing but"
-     r"|why not|as well(?: as)?|a lot|of course"),
+    (
+        "least not no nothing why well lot course",
+        "",
+        r"at least|not (?:only|just)|no (?:doubt|wonder|matter|problem)|nothing but"
+        r"|why not|as well(?: as)?|a lot|of course",
+    ),
     ("order kind kinds sort sorts", "", r"in order to|(?:kind|sort)s? of"),
-    ("right once within no straight", "quickly", r"right (?:now|away)|at once|in no time|straight away"
-     r"|within (?:the|an|one|two|half an) (?:hour|minutes?)"),
+    (
+        "right once within no straight",
+        "quickly",
+        r"right (?:now|away)|at once|in no time|straight away"
+        r"|within (?:the|an|one|two|half an) (?:hour|minutes?)",
+    ),
     ("time", "punctual", r"on time"),
     ("stop stops", "halts", r"stops?(?= (?:at|in|for|near)\b)"),
     ("any", "anymore", r"any ?more|any longer"),
     ("give gives gave given giving", "giveup", r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?"),
+    ("wait", "enjoy", r"can(?:not|['’]t| not) wait"),
+    ("bad complaints", "good", r"not (?:too |so |at all )?bad|no complaints"),
+    ("nothing", "best", r"nothing (?:beats|compares to)"),
+    ("better", "excellent", r"could(?: not|n['’]t) be better"),
     ("stand bear abide", "hates", r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)"),
     ("no", "useless", r"no (?:use|good)"),
     ("sound noise", "quiet", r"(?:not a|no) (?:sound|noise)"),
@@ -115,8 +127,11 @@ PHRASES = (
     ("too", "expensive", r"too dear"),
     ("too", "toomuch", r"too (?:much|many)"),
     ("too", "toolittle", r"too (?:little|few)"),
-    ("sure certain convinced unsure", "doubtful",
-     r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure"),
+    (
+        "sure certain convinced unsure",
+        "doubtful",
+        r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure",
+    ),
     ("lie lies lied", "deceives", r"lie[sd]?(?= (?:about|to)\b)|lied"),
     ("like", "resembles", r"(?:looks?|looked|feels?|felt|sounds?|tastes?|smells?|something|nothing|just|is|was) like"),
     ("long", "if", r"as long as"),
@@ -126,8 +141,11 @@ PHRASES = (
     ("ever never", "hardly", r"hardly ever|almost never"),
     ("used", "usedto", r"(?<!is )(?<!was )(?<!are )(?<!got )(?<!get )(?<!am )(?<!were )used to(?= [a-z])"),
     ("work works", "labours", r"works?(?= (?:at|for|with|from|as|on|in|hard|late|together|there|best|well with)\b)"),
-    ("work works worked working", "functions",
-     r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))"),
+    (
+        "work works worked working",
+        "functions",
+        r"work(?:s|ed|ing)?(?=\s*(?:$|[.,;:!]|(?:fine|well|again|perfectly|without|flawlessly|now|every|for us)\b))",
+    ),
     ("rather instead place opposed", "insteadof", r"rather than|instead of|in place of|as opposed to"),
     ("favour favor", "favour", r"in favou?r of"),
     ("from", "switchedfrom", r"(?:switch|chang|mov|migrat|convert)(?:ed|es|e|ing)?(?: back| over| away)? from"),
@@ -188,12 +206,14 @@ REPEATS = _set("again always usual usually every still exactly anytime typical")
 """What makes of a deed a habit."""
 
 DEEDS = _set(
-    "take choose order pick drink eat have go visit watch read play use buy did lend give plan wear ride swim walk run cook bake"
-    " listen stay spend sit drive attend keep stick return sing dance travel"
+    "take choose order pick drink eat have go visit watch read play use buy did lend give plan wear ride swim walk"
+    " run cook bake listen stay spend sit drive attend keep stick return sing dance travel"
 )
 """What one does with what one likes, and does not do with what one hates."""
 
-CHANGED = _set("now is are was costs cost went raised rose fell changed moved postponed increased reduced lowered dropped")
+CHANGED = _set(
+    "now is are was costs cost went raised rose fell changed moved postponed increased reduced lowered dropped"
+)
 """Words with which a number is told as the one that holds."""
 
 PRONOUNS = _set("he she it they him her them this that his its their hers theirs")
@@ -213,20 +233,20 @@ PREFIXED = _set("honest like agree organised organized loyal satisfied respectfu
 """With `dis` before them the opposite; other words with it ("discuss") are words of their own."""
 
 IDLE = _set(
-    "a about above after against all also am an and any are is as at be because been before being below between both but"
-    " by can did do does doing down during each either few for from further had has have having he her here hers herself"
-    " him himself his how i in into it its itself just let me more most much many must my myself of off on"
+    "a about above after against all also am an and any are is as at be because been before being below between both"
+    " but by can did do does doing down during each either few for from further had has have having he her here hers"
+    " herself him himself his how i in into it its itself just let me more most much many must my myself of off on"
     " once one only or other our ours out own per quite rather really same she so some such s t than that the their"
     " theirs them themselves then there these they this those through to too under up upon us very was we were what"
-    " when where which while who whom whose why will with within would you your yours yourself"
-    " anymore ll re ve d m again always ever even still yet already almost mostly often usually sometimes now today yesterday"
-    " tomorrow day days week weeks month months year years time times lately recently thing things something anything"
-    " everything someone anyone everyone somebody anybody everybody lot bit thought far almost nearly though although"
-    " make makes made making take takes took taken taking get gets got getting give gives gave given giving go goes"
-    " went going gone come comes came coming put let seem seems seemed become becomes became say says said bring brings"
-    " brought turn turned turns find found have since until till people exactly else instead over"
-    " without except despite new old whole first last next every fully completely totally actually simply"
-    " could should might may shall far kr eur usd euro euros dollar dollars"
+    " when where which while who whom whose why will with within would you your yours yourself anymore ll re ve d m"
+    " again always ever even still yet already almost mostly often usually sometimes now today yesterday tomorrow day"
+    " days week weeks month months year years time times lately recently thing things something anything everything"
+    " someone anyone everyone somebody anybody everybody lot bit thought far nearly though although make makes made"
+    " making take takes took taken taking get gets got getting give gives gave given giving go goes went going gone"
+    " come comes came coming put seem seems seemed become becomes became say says said bring brings brought turn"
+    " turned turns find found since until till people exactly else instead over without except despite new old whole"
+    " first last next every fully completely totally actually simply could should might may shall kr eur usd euro"
+    " euros dollar dollars"
 )
 """Words that say nothing of the attribute."""
 

@@ -67,12 +67,17 @@ class _Tokens(NamedTuple):
         """Its clauses: a comma or a conjunction begins a new one."""
         start = 0
         for i, word in enumerate(self.stems):
-            if word == "," or word in table.BREAKS:
+            if word == "," or (word in table.BREAKS and not self._only_adds(i)):
                 if i > start:
                     yield _Tokens(self.written[start:i], self.stems[start:i])
                 start = i if word != "," else i + 1
         if start < len(self.stems):
             yield _Tokens(self.written[start:], self.stems[start:])
+
+    def _only_adds(self, at: int) -> bool:
+        """Whether an "and" adds no clause but a word or two, of which the same is said: "not fast and reliable"."""
+        rest = self.stems[at + 1 : at + 4]
+        return self.stems[at] == "and" and (len(rest) < 3 or any(w == "," or w in table.BREAKS for w in rest))
 
 
 _MARKUP = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|@(?=\w)|[*`]")
@@ -120,9 +125,9 @@ def name_stems(names: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 and word not in table.IDLE)
 
 
-@lru_cache(1 << 14)
+@lru_cache(1 << 13)
 def concepts(text: str) -> frozenset[str]:
-    """All that the words of a text are about, names or not: what shares none of it with an opinion says nothing of it."""
+    """All that the words of a text are about; what shares none of it with an opinion says nothing of it."""
     return frozenset(_meaning(word)[0] for tokens in _tokens(text) for word in tokens.stems)
 
 
@@ -135,7 +140,9 @@ def parts(text: str, names: frozenset[str]) -> tuple[Part, ...]:
 @lru_cache(1 << 12)
 def _tokens(text: str) -> tuple[_Tokens, ...]:
     plain = _ASIDE.sub("", _MARKUP.sub(lambda match: match[1] or "", text))
-    plain = _POSSESSIVE.sub(" ’ ", _SHORT_FORM.sub(" not", table.joined(plain)))
+    plain = table.joined(plain)
+    if "'" in plain or "’" in plain:
+        plain = _POSSESSIVE.sub(" ’ ", _SHORT_FORM.sub(" not", plain))
     found = [_TOKEN.findall(piece) for piece in _STOP.split(plain) if piece]
     return tuple(_Tokens(written, [stem(word) for word in written]) for written in found if written)
 
@@ -260,9 +267,11 @@ def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Wor
         so_far.step(word, concept, is_name)
 
 
-_SILENT = table.IDLE | table.DENYING | table.DENYING_ALL | (table.ENDING - {"giveup"}) | table.BREAKS | table.APART | (
-    _REPEATS | _HEDGES | _MONTHS | {",", "?", "%", "’", "€", "$", "£"} | set(map(stem, table.NUMBERS))
-)
+_SILENT = frozenset().union(
+    table.IDLE, table.DENYING, table.DENYING_ALL, table.ENDING - {"giveup"}, table.BREAKS, table.APART,
+    _REPEATS, _HEDGES, _MONTHS, map(stem, table.NUMBERS), ",?%’€$£",
+)  # fmt: skip
+"""Words that are no topic: they say how and how much, not what."""
 
 
 def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
@@ -281,8 +290,8 @@ def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
 
 
 def _quantities(tokens: _Tokens) -> Iterator[Quantity]:
-    for i, word in enumerate(tokens.stems):
-        number = table.NUMBERS.get(tokens.written[i].casefold()) or (re.sub(r"(?<=\d)[ ,'’](?=\d{3})", "", word) if word[0].isdigit() else "")
+    for i, written in enumerate(tokens.written):
+        number = _number(written)
         if not number:
             continue
         after = tokens.stems[i + 1] if i + 1 < len(tokens.stems) else ""
@@ -293,6 +302,13 @@ def _quantities(tokens: _Tokens) -> Iterator[Quantity]:
             yield Quantity(number, before)
         else:
             yield Quantity(number, _unit(tokens.stems[i + 1 : i + 4]))
+
+
+def _number(written: str) -> str:
+    """A number without separators of thousands, or ""."""
+    if written[0].isdigit():
+        return re.sub(r"(?<=\d)[ ,'’](?=\d{3})", "", written)
+    return table.NUMBERS.get(written.casefold(), "")
 
 
 def _unit(after: Sequence[str]) -> str:
