@@ -1,7 +1,8 @@
+# ruff: noqa: E501 - a pair a line
 """Makes the labelled set of opinions and facts that the rules of polarity are measured on; written for this project.
 
-Each line: the entity's names, the opinion, a fact about the same entity. Even places of a list were looked at while
-the rules were written, odd ones were kept apart until the end.
+Each line: the entity's names, the opinion, a fact about the same entity. Even places of a list and the further pairs
+were looked at while the rules were written; odd places and the last pairs were kept apart until the end.
 """
 
 from typing import NamedTuple
@@ -242,18 +243,129 @@ Running | Running helps my back. | If running hurts my back I will stop.
 The Castle | The stove heats the room fast. | Bought wood for the stove in the big room.
 """
 
+_FURTHER = """
+supports | Nora | Nora needs a day's notice for deployments. | Told Nora about the deployment a day before; she said again that a day's notice is what she needs.
+supports | Harbour café | Service at the Harbour café is slow. | Waited 35 minutes for two coffees at the Harbour café, service as slow as ever.
+supports | Uncle Leo | Uncle Leo exaggerates. | Uncle Leo exaggerated again: the pike was 60 cm, not a metre.
+supports | Tile server | The tile server copes badly with restarts. | Restart at noon, and the tile server coped badly: ten minutes of errors.
+supports | Freja | Freja learns best by doing. | Gave Freja the real saw; she learns best by doing, as the straight cut shows.
+supports | Winter tyres | Studded tyres are worth the noise. | On the ice by the bridge the studded tyres were worth every bit of noise.
+supports | Dentist | The dentist is gentle. | Filling at ten. The dentist was very gentle.
+supports | Python | Type hints save us time. | The type hints found the wrong argument before the review did; saved us an hour of time.
+supports | Mirko | Mirko prefers written questions. | Mirko asked me to send written questions, he prefers that.
+supports | Elbe trail | The Elbe trail is easy for beginners. | Did the Elbe trail with two beginners, easy all the way.
+supports | Grandma | Grandma likes being asked for advice. | Asked Grandma for advice on the plums; she loves being asked.
+supports | Bank | The bank's app crashes a lot. | The app of the bank crashed twice while I paid the rent.
+supports | Viktor | Viktor does not read long mails. | Viktor had not read my mail, it was too long.
+supports | Lamp | The new lamp is too bright for reading. | Tried reading under the lamp once more: too bright.
+supports | Salsa class | The salsa class is fun. | Third evening of the salsa class, great fun.
+contradicts | Nora | Nora needs a day's notice for deployments. | Nora no longer needs a day's notice for deployments.
+contradicts | Harbour café | Service at the Harbour café is slow. | New owner at the Harbour café, and service was quick.
+contradicts | Uncle Leo | Uncle Leo exaggerates. | Measured it: Uncle Leo did not exaggerate.
+contradicts | Tile server | The tile server copes badly with restarts. | The tile server coped well with three restarts.
+contradicts | Freja | Freja sleeps through the night. | Freja did not sleep through the night once this week.
+contradicts | Winter tyres | Studded tyres are worth the noise. | The studded tyres are not worth the noise in town.
+contradicts | Dentist | The dentist is gentle. | The dentist was rough today, I bled for an hour.
+contradicts | Python | Type hints waste our time. | The type hints did not waste our time, they found the bug.
+contradicts | Mirko | Mirko prefers written questions. | Mirko does not like written questions any more, ring him.
+contradicts | Elbe trail | The Elbe trail is easy for beginners. | Two beginners turned back: the Elbe trail is difficult.
+contradicts | Grandma | Grandma likes being asked for advice. | Grandma is tired of it and hates being asked for advice.
+contradicts | Bank | The bank's app crashes a lot. | The app of the bank has been stable since the update.
+contradicts | Viktor | Viktor does not read long mails. | Viktor read the whole long mail and answered each point.
+contradicts | Lamp | The new lamp is too bright for reading. | The lamp is too dark for reading.
+contradicts | Parking | Parking in the old town is free on Sundays. | Parking in the old town is not free on Sundays any more.
+contradicts | Gym | Goes to the gym three times a week. | Stopped going to the gym in autumn.
+contradicts | Ada | Ada commutes by car. | Ada switched from the car to the train for her commute.
+contradicts | Milk | The co-op has the cheapest milk. | The milk at the co-op is the most expensive in town now.
+unrelated | Nora | Nora needs a day's notice for deployments. | Nora's daughter started school and does not like maths.
+unrelated | Harbour café | Service at the Harbour café is slow. | The Harbour café has a fast new wifi.
+unrelated | Uncle Leo | Uncle Leo exaggerates. | Uncle Leo never married.
+unrelated | Tile server | The tile server copes badly with restarts. | The tile server was not moved to the new rack.
+unrelated | Freja | Freja sleeps through the night. | Freja does not walk yet.
+unrelated | Winter tyres | Studded tyres are worth the noise. | The studded tyres stand in the cellar, not in the shed.
+unrelated | Dentist | The dentist is gentle. | The dentist's parking is always full and too expensive.
+unrelated | Python | Type hints save us time. | Python 3.9 is no longer supported.
+unrelated | Mirko | Mirko prefers written questions. | Mirko no longer lives above the bakery.
+unrelated | Elbe trail | The Elbe trail is easy for beginners. | It was hard to find a bed near the Elbe trail in July.
+unrelated | Grandma | Grandma likes being asked for advice. | Grandma does not like the new television.
+unrelated | Bank | The bank's app crashes a lot. | The bank closed its branch in Mill Road, never mind.
+unrelated | Viktor | Viktor does not read long mails. | Viktor does not eat lunch before one.
+unrelated | Lamp | The new lamp is too bright for reading. | The lamp did not cost much, 129 kr.
+unrelated | Parking | Parking in the old town is free on Sundays. | No shop in the old town is open on Sundays.
+unrelated | Gym | Goes to the gym three times a week. | The gym closes three weeks in summer.
+unrelated | Ada | Ada commutes by car. | Ada lost her car keys, no spare.
+unrelated | Salsa class | The salsa class is fun. | The teacher of the salsa class never takes cash.
+unrelated | Leo | Leo is good at chess. | Leo was bad company on Sunday.
+unrelated | Leo | Leo is good at chess. | Leo had a bad cold.
+unrelated | Mara | Mara is reliable. | Mara's car broke down on the bridge.
+unrelated | Mara | Mara is fast. | Dinner at Mara's was slow and long.
+unrelated | Mara | Mara is patient. | We were impatient at the desk; Mara paid.
+unrelated | Mara | Mara likes short trips. | Mara hates long queues.
+"""
+
+_LAST = """
+supports | Ellen | Ellen is always well prepared. | Ellen came well prepared, as always, with three printed copies.
+supports | Ellen | Dislikes being interrupted. | Ellen hates it when she is interrupted.
+supports | Ferry | The ferry is seldom on time. | The ferry left fifty minutes late again.
+supports | Laptop | The laptop's battery is weak. | The laptop's battery was weak today as well, two hours and it was flat.
+supports | Garlic soup | Garlic soup helps against a cold. | Cooked garlic soup for the cold, and it helped.
+supports | Rina | Rina wants the window open at night. | Rina opened the window for the night again.
+supports | Library | The library is the quietest place to work. | Worked in the library until six: nowhere is it as quiet.
+supports | Otto | Otto trusts only paper tickets. | Otto printed his ticket on paper again, he does not trust the phone.
+supports | Import job | The import job is slow on Mondays. | The import job took four hours on Monday, much too slow.
+supports | Joan | Joan's estimates are accurate. | Joan's estimate for the migration was accurate to the hour.
+supports | Cycling | Cycling to work clears my head. | Cycled to work in the rain; my head was clear by nine.
+supports | Sourdough | Sourdough needs a cold night. | The sourdough had its cold night and rose well.
+contradicts | Ellen | Ellen is always well prepared. | Ellen was badly prepared and had no copies.
+contradicts | Ellen | Dislikes being interrupted. | Ellen likes being interrupted, she says it keeps her awake.
+contradicts | Ferry | The ferry is seldom on time. | The ferry was on time every day of the week.
+contradicts | Laptop | The laptop's battery is weak. | The laptop's new battery is strong.
+contradicts | Garlic soup | Garlic soup helps against a cold. | Garlic soup did not help against the cold.
+contradicts | Rina | Rina wants the window open at night. | Rina doesn't want the window open at night in winter.
+contradicts | Library | The library is the quietest place to work. | The library was terribly noisy, no place to work.
+contradicts | Otto | Otto trusts only paper tickets. | Otto no longer trusts paper tickets.
+contradicts | Import job | The import job is slow on Mondays. | The import job is fast on Mondays since the index was added.
+contradicts | Joan | Joan's estimates are accurate. | Joan's estimates were inaccurate: twelve days became thirty.
+contradicts | Cycling | Cycling to work is safe. | Cycling to work is dangerous since the bridge was closed.
+contradicts | Membership | The membership costs 300 kr a year. | The membership now costs 450 kr a year.
+contradicts | Ruth | Ruth drinks her coffee black. | Ruth does not drink her coffee black any more.
+contradicts | Ruth | Ruth prefers trains to planes. | Ruth prefers planes to trains since the strike.
+contradicts | Hugo | Hugo works at the mill. | Hugo no longer works at the mill.
+unrelated | Ellen | Ellen is always well prepared. | Ellen is not well, she has a fever.
+unrelated | Ellen | Dislikes being interrupted. | Ellen does not take sugar.
+unrelated | Ferry | The ferry is seldom on time. | The ferry was painted white and has no bar any more.
+unrelated | Laptop | The laptop's battery is weak. | The laptop has no German keyboard.
+unrelated | Garlic soup | Garlic soup helps against a cold. | Garlic soup is cold soup in Spain, and not expensive.
+unrelated | Rina | Rina wants the window open at night. | Rina never wants dessert.
+unrelated | Library | The library is the quietest place to work. | The library does not lend films any more.
+unrelated | Otto | Otto trusts only paper tickets. | Otto gave up smoking.
+unrelated | Import job | The import job is slow on Mondays. | The import job does not read the old format.
+unrelated | Joan | Joan's estimates are accurate. | Joan's flat is badly heated.
+unrelated | Cycling | Cycling to work clears my head. | Cycling gloves cost 300 kr.
+unrelated | Membership | The membership costs 300 kr a year. | The membership has 3 levels, and the form has 2 pages.
+unrelated | Ruth | Ruth drinks her coffee black. | Ruth's black cat is not afraid of dogs.
+unrelated | Ruth | Ruth prefers trains to planes. | Ruth prefers not to say how old she is.
+unrelated | Hugo | Hugo works at the mill. | Hugo does not like the new road.
+unrelated | Sourdough | Sourdough needs a cold night. | Wrote the sourdough recipe down for Kim; the kitchen scale is broken.
+"""
+
 
 def _pairs(label: str, table: str) -> list[Pair]:
     rows = [[cell.strip() for cell in line.split(" | ")] for line in table.strip().splitlines()]
     return [Pair(label, tuple(names.split(", ")), opinion, fact) for names, opinion, fact in rows]
 
 
-BY_LABEL = {
-    SUPPORTS: _pairs(SUPPORTS, _SUPPORTS),
-    CONTRADICTS: _pairs(CONTRADICTS, _CONTRADICTS),
-    UNRELATED: _pairs(UNRELATED, _UNRELATED),
-    RELATED: _pairs(RELATED, _RELATED),
-}
-PAIRS = [pair for pairs in BY_LABEL.values() for pair in pairs]
-DEVELOPMENT = [pair for pairs in BY_LABEL.values() for pair in pairs[::2]]
-KEPT_APART = [pair for pairs in BY_LABEL.values() for pair in pairs[1::2]]
+def _labelled(table: str) -> list[Pair]:
+    rows = [line.partition(" | ") for line in table.strip().splitlines()]
+    return [pair for label, _, rest in rows for pair in _pairs(label, rest)]
+
+
+_FIRST = [
+    _pairs(SUPPORTS, _SUPPORTS),
+    _pairs(CONTRADICTS, _CONTRADICTS),
+    _pairs(UNRELATED, _UNRELATED),
+    _pairs(RELATED, _RELATED),
+]
+DEVELOPMENT = [pair for pairs in _FIRST for pair in pairs[::2]] + _labelled(_FURTHER)
+KEPT_APART = [pair for pairs in _FIRST for pair in pairs[1::2]] + _labelled(_LAST)
+PAIRS = DEVELOPMENT + KEPT_APART

@@ -11,7 +11,18 @@ from typing import NamedTuple
 
 from vault_memory.claims import claims
 from vault_memory.reflect import polarwords as table
-from vault_memory.reflect.wording import NAME, Part, Quantity, Word, concepts, name_stems, parts
+from vault_memory.reflect.wording import (
+    COMPLEMENT,
+    EPITHET,
+    NAME,
+    OBJECT,
+    Part,
+    Quantity,
+    Word,
+    concepts,
+    name_stems,
+    parts,
+)
 from vault_memory.supersede import Claim, supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
@@ -115,8 +126,12 @@ class _Statement(NamedTuple):
     @property
     def has_object(self) -> bool:
         """Whether it tells what is done with the entity ("uses it for everything")."""
-        first = next((i for i, word in enumerate(self.words) if word.concept != NAME), len(self.words))
-        return not self.predicate and any(word.concept == NAME for word in self.words[first:])
+        return not self.predicate and any(word.role == OBJECT for word in self.words)
+
+    @property
+    def doer(self) -> str:
+        """Who it says does it."""
+        return self.predicate.subject if self.predicate else ""
 
     @property
     def leans(self) -> int:
@@ -143,10 +158,12 @@ def _statements(part: Part) -> Iterable[_Statement]:
 def _statement(part: Part, words: tuple[Word, ...]) -> _Statement:
     sided = [word for word in words if word.side]
     attitudes = [word for word in sided if word.concept in table.ATTITUDES]
-    narrow = [word for word in sided if word.concept not in table.BROAD]
-    predicate = next(iter([*attitudes[:1], *narrow[-1:], *sided[-1:]]), None)
+    # Who does not read long mails: it is the reading that is denied.
+    stated = [word for word in sided if not (word.is_denied and word.role == EPITHET)]
+    narrow = [word for word in stated if word.concept not in table.BROAD]
+    predicate = next(iter([*attitudes[:1], *narrow[-1:], *stated[-1:]]), None)
     topics = {word.concept: word for word in words if not word.side and word.concept != NAME}
-    modifiers = {word.concept: word for word in sided if predicate and word.concept != predicate.concept}
+    modifiers = {word.concept: word for word in sided if not predicate or word.concept != predicate.concept}
     return _Statement(part, words, predicate, topics, modifiers)
 
 
@@ -196,6 +213,11 @@ class _Match(NamedTuple):
         return NAME in self.told or self.part.has_pronoun
 
     @property
+    def is_compared(self) -> bool:
+        """Whether it says of another what it is beside the entity: "slower than Ben"."""
+        return NAME in self.told and self.told[NAME].is_apart
+
+    @property
     def turned(self) -> int:
         """-1 where something both speak of is set apart in one of them only: "tea over coffee", "without milk"."""
         held = {word.concept: word for word in self.one.words}
@@ -240,7 +262,7 @@ def _verdict(match: _Match) -> str:
 def _of_attribute(match: _Match, held: Word) -> str:
     """Both speak of one attribute: of the same thing, they agree or they do not."""
     told = _bearing(match, held)
-    if told is None:
+    if told is None or _is_writers(match, told):
         return RELATED
     if short := (_of_attitude if match.one.is_attitude else _of_property)(match, held, told):
         return short
@@ -265,6 +287,14 @@ def _bearing(match: _Match, held: Word) -> Word | None:
     return best[-1] if len({_leaning(word) * (-1 if word.is_apart else 1) for word in best}) == 1 else None
 
 
+def _is_writers(match: _Match, told: Word) -> bool:
+    """Whether who writes does it to the entity: "forgot Nadia's birthday" is nothing that Nadia forgot."""
+    if told.concept not in table.DONE or told.subject not in ("", "i") or "i" in (told.holder, match.one.doer):
+        return False
+    place = match.part.words.index(told)
+    return told.subject == "i" or any(w.concept == NAME and w.clause == told.clause for w in match.part.words[place:])
+
+
 def _of_attitude(match: _Match, held: Word, told: Word) -> str:
     """Why liking the one says nothing certain of liking the other, or ""."""
     one = match.one
@@ -283,10 +313,10 @@ def _of_property(match: _Match, held: Word, told: Word) -> str:
     """Why how the one is says nothing certain of how the other is, or ""."""
     if _speaks_otherwise(match, held, told):
         return RELATED if match.cover >= HALF else UNRELATED
-    is_bare = not match.one.topics
-    if is_bare and (told.subject not in ("", NAME) or (held.concept in table.BROAD and not match.has_name)):
-        return RELATED
-    return ""
+    is_bare = not match.one.topics and not match.is_compared
+    if is_bare and told.subject not in ("", NAME):
+        return UNRELATED
+    return RELATED if is_bare and held.concept in table.BROAD and not match.has_name else ""
 
 
 def _speaks_otherwise(match: _Match, held: Word, told: Word) -> bool:
@@ -333,12 +363,13 @@ def _of_topics_alone(match: _Match) -> str:
 def _of_topics(match: _Match) -> str:
     """Both speak of one thing, and the opinion of no attribute of it: is it denied in one of them?"""
     one, named = match.one, match.told.get(NAME)
-    if one.has_object and named and named.is_over:
+    if one.has_object and named and named.is_over and named.subject in ("", "i", NAME, *one.topics):
         return CONTRADICTS
-    if len(match.shared) < (1 if one.is_all else 2):
+    complement = next((word.concept for word in one.topics.values() if word.role == COMPLEMENT), None)
+    if len(match.shared) < (1 if one.is_all else 2) or (complement and complement not in match.told):
         return UNRELATED
     denied = [any(words[c].is_denied for c in match.shared) for words in (one.topics, match.told)]
-    agree = (denied[0] == denied[1]) == (match.turned > 0)
+    agree = (denied[0] == denied[1]) == (match.turned * match.modified > 0)
     if agree and one.part.quantities:
         return RELATED if len(match.shared) > 1 and match.cover == 1 else UNRELATED
     if agree:

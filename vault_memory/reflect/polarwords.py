@@ -23,7 +23,7 @@ right correct / wrong incorrect false mistaken
 good well great excellent superb wonderful splendid best better brilliant / bad badly poor
 good / terrible awful worst worse horrible dreadful lousy
 useful helpful handy valuable / useless unhelpful pointless worthless
-punctual / late delayed tardy
+punctual / late tardy
 friendly kind welcoming / unfriendly unkind hostile rude
 safe secure harmless / unsafe insecure dangerous risky harmful
 careful cautious thorough meticulous / careless reckless sloppy hasty
@@ -33,9 +33,9 @@ big large huge / small little tiny
 wet damp moist / dry
 strong sturdy / weak feeble flimsy
 light bright / dark gloomy
-soft gentle / harsh
+soft gentle tender / harsh rough
 rich wealthy / needy
-full crowded busy packed / empty deserted
+full crowded busy / empty
 healthy wholesome / unhealthy
 polite courteous / impolite
 patient / impatient
@@ -54,15 +54,14 @@ enough sufficient ample / insufficient
 necessary essential vital / unnecessary superfluous
 possible feasible / impossible
 important / unimportant trivial
-legal allowed permitted / illegal forbidden banned
+legal allowed / illegal forbidden banned
 alone / together
 toomuch / toolittle
 organised organized orderly / disorganised disorganized chaotic
 competent capable skilled / incompetent incapable clumsy
 modern / outdated obsolete
-smooth / rough bumpy
+smooth / bumpy
 fresh / stale
-tired exhausted / rested
 sweet / bitter sour
 helps heals cures / hurts harms
 """
@@ -94,7 +93,7 @@ learn learner
 ATTITUDES = _set("like trust afraid")
 """Attributes that say nothing without what they are about: who likes tea may hate trains."""
 
-BROAD = _set("good right easy enough important necessary possible useful reliable short big full light")
+BROAD = _set("good right easy enough important necessary possible useful reliable short big full light increase")
 """Attributes that nearly everything has: of one entity, too, they are said of many things."""
 
 PHRASES = (
@@ -122,7 +121,14 @@ PHRASES = (
     ("stand bear abide", "hates", r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)"),
     ("no", "useless", r"no (?:use|good)"),
     ("sound noise", "quiet", r"(?:not a|no) (?:sound|noise)"),
-    ("ask asks asked asking", "wantfor", r"ask(?:s|ed|ing)? for"),
+    (
+        "ask asks asked asking",
+        "wantfor",
+        r"(?<!being )(?<!be )(?<!is )(?<!was )(?<!are )(?<!were )ask(?:s|ed|ing)? for",
+    ),
+    ("hard", "diligently", r"(?<=work )hard|(?<=works )hard|(?<=worked )hard|(?<=tried )hard"),
+    ("ask asks asked asking", "wonders", r"ask(?:s|ed|ing)? (?:\w+ )?(?:how|what|why|when|where|who)"),
+    ("could", "might", r"(?<!nothing )(?<!nobody )could(?= (?:be|have)\b)"),
     ("fed", "annoyed", r"fed up with"),
     ("too", "expensive", r"too dear"),
     ("too", "toomuch", r"too (?:much|many)"),
@@ -194,7 +200,7 @@ CONCESSIONS = _set("although though whereas while despite")
 """Words whose clause is not what is said, but what might have spoken against it."""
 
 HEDGES = _set(
-    "may might maybe perhaps probably possibly could whether if wonder should hope consider plan ask discuss"
+    "may might maybe perhaps probably possibly whether if wonder should hope consider plan discuss"
     " talkabout think guess suppose rumour apparently doubt doubtful unless assume expect"
 )
 """A clause with one of them tells what is thought of, not what is so."""
@@ -206,8 +212,9 @@ REPEATS = _set("again always usual usually every still exactly anytime typical")
 """What makes of a deed a habit."""
 
 DEEDS = _set(
-    "take choose order pick drink eat have go visit watch read play use buy did lend give plan wear ride swim walk"
-    " run cook bake listen stay spend sit drive attend keep stick return sing dance travel"
+    "goes going went takes took taking take choose order pick drink eat have go visit watch read play use buy did"
+    " lend give plan wear ride swim walk run cook bake listen stay spend sit drive attend keep stick return sing dance"
+    " travel"
 )
 """What one does with what one likes, and does not do with what one hates."""
 
@@ -219,6 +226,7 @@ CHANGED = _set(
 PRONOUNS = _set("he she it they him her them this that his its their hers theirs")
 FIRST_PERSON = _set("i we me us my our")
 POSSESSIVES = _set("his her their my our your")
+ANYBODY = _set("everybody everyone nobody somebody someone people")
 OTHERS = _set(
     "brother sister mother father mum dad wife husband son daughter aunt uncle cousin nephew niece friend neighbour"
     " neighbor boss colleague partner girlfriend boyfriend grandmother grandfather grandma grandpa parents children"
@@ -229,24 +237,27 @@ OTHERS = _set(
 AGENTIVE = _set("helps")
 """Attributes of what does it to something: that the back hurt is not said of what helps it."""
 
+DONE = _set("like trust remember persist accept honest helps")
+"""Attributes of who does something: where nobody is named before it, the writer does it ("forgot her birthday")."""
+
 PREFIXED = _set("honest like agree organised organized loyal satisfied respectful obedient trust")
 """With `dis` before them the opposite; other words with it ("discuss") are words of their own."""
 
 IDLE = _set(
-    "a about above after against all also am an and any are is as at be because been before being below between both"
-    " but by can did do does doing down during each either few for from further had has have having he her here hers"
-    " herself him himself his how i in into it its itself just let me more most much many must my myself of off on"
-    " once one only or other our ours out own per quite rather really same she so some such s t than that the their"
-    " theirs them themselves then there these they this those through to too under up upon us very was we were what"
-    " when where which while who whom whose why will with within would you your yours yourself anymore ll re ve d m"
-    " again always ever even still yet already almost mostly often usually sometimes now today yesterday tomorrow day"
-    " days week weeks month months year years time times lately recently thing things something anything everything"
-    " someone anyone everyone somebody anybody everybody lot bit thought far nearly though although make makes made"
-    " making take takes took taken taking get gets got getting give gives gave given giving go goes went going gone"
-    " come comes came coming put seem seems seemed become becomes became say says said bring brings brought turn"
-    " turned turns find found since until till people exactly else instead over without except despite new old whole"
-    " first last next every fully completely totally actually simply could should might may shall kr eur usd euro"
-    " euros dollar dollars"
+    "later latest a about above after against all also am an and any are is as at be because been before being below"
+    " between both but by can did do does doing down during each either few for from further had has have having he"
+    " her here hers herself him himself his how i in into it its itself just let me more most much many must my myself"
+    " of off on once one only or other our ours out own per quite rather really same she so some such s t than that"
+    " the their theirs them themselves then there these they this those through to too under up upon us very was we"
+    " were what when where which while who whom whose why will with within would you your yours yourself anymore ll re"
+    " ve d m again always ever even still yet already almost mostly often usually sometimes now today yesterday"
+    " tomorrow day days week weeks month months year years time times lately recently thing things something anything"
+    " everything someone anyone everyone somebody anybody everybody lot bit thought far nearly though although make"
+    " makes made making take takes took taken taking get gets got getting give gives gave given giving go goes went"
+    " going gone come comes came coming put seem seems seemed become becomes became say says said bring brings brought"
+    " turn turned turns find found since until till people exactly else instead over without except despite new old"
+    " whole first last next every fully completely totally actually simply could should might may shall kr eur usd"
+    " euro euros dollar dollars"
 )
 """Words that say nothing of the attribute."""
 

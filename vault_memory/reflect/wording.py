@@ -15,13 +15,17 @@ NAME = "@"
 """The concept that stands for whichever name of the entity was written."""
 
 
+EPITHET, COMPLEMENT, OBJECT = "epithet", "complement", "object"
+"""What a thing is with which something is done ("reads long mails"); what one is ("is free"); a name, not a subject."""
+
+
 class Word(NamedTuple):
     """A word that tells: what it is about, and on which side of it (0: it has no sides).
 
     `is_denied` is how its clause has it, `is_over` when it was so before; `is_apart` when it is left out or the lesser
-    of two. `subject` is what its clause speaks of as far as the words before tell: "" of nothing named, "@", or another
-    concept; `holder` who likes or wants what comes after: "" unknown, "@", "i", or another's name.
-    `clause` counts the clauses of its part.
+    of two. `subject` is what its clause speaks of as far as the words before tell: "" of nothing named, "@", "i",
+    "everybody", or another concept; `holder` who likes or wants what comes after: "" unknown, "@", "i", or another.
+    `clause` counts the clauses of its part; `role` is one of EPITHET, COMPLEMENT, OBJECT or "".
     """
 
     concept: str
@@ -32,6 +36,7 @@ class Word(NamedTuple):
     subject: str = ""
     holder: str = ""
     clause: int = 0
+    role: str = ""
 
 
 class Quantity(NamedTuple):
@@ -42,7 +47,7 @@ class Quantity(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What stands between two full stops, semicolons or colons: its telling words in order, and how it is told.
+    """What stands between two full stops or semicolons: its telling words in order, and how it is told.
 
     `hedges` are the words that make it a supposition; `other` is somebody else it speaks of ("brother"), or "".
     """
@@ -64,26 +69,27 @@ class _Tokens(NamedTuple):
     stems: Sequence[str]
 
     def clauses(self) -> "Iterator[_Tokens]":
-        """Its clauses: a comma or a conjunction begins a new one."""
+        """Its clauses: a comma, a colon or a conjunction begins a new one."""
         start = 0
         for i, word in enumerate(self.stems):
-            if word == "," or (word in table.BREAKS and not self._only_adds(i)):
+            if word in _COMMAS or (word in table.BREAKS and not self._only_adds(i)):
                 if i > start:
                     yield _Tokens(self.written[start:i], self.stems[start:i])
-                start = i if word != "," else i + 1
+                start = i if word not in _COMMAS else i + 1
         if start < len(self.stems):
             yield _Tokens(self.written[start:], self.stems[start:])
 
     def _only_adds(self, at: int) -> bool:
         """Whether an "and" adds no clause but a word or two, of which the same is said: "not fast and reliable"."""
         rest = self.stems[at + 1 : at + 4]
-        return self.stems[at] == "and" and (len(rest) < 3 or any(w == "," or w in table.BREAKS for w in rest))
+        return self.stems[at] == "and" and (len(rest) < 3 or any(w in _COMMAS or w in table.BREAKS for w in rest))
 
 
+_COMMAS = (",", ":")
 _MARKUP = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]+)\]\]|@(?=\w)|[*`]")
 _ASIDE = re.compile(r"\s*\([^()]*\)")
-_STOP = re.compile(r"(?<=[.!?])\s+|[;:–—]\s|\s[–—-]\s")
-_TOKEN = re.compile(r"\d(?:[ ,.'’:]?\d)*|[^\W\d_]+(?:-[^\W\d_]+)*|[,?%€$£’]")
+_STOP = re.compile(r"(?<=[.!?])\s+|;\s|\s[–—-]\s")
+_TOKEN = re.compile(r"\d(?:[ ,.'’:]?\d)*|[^\W\d_]+(?:-[^\W\d_]+)*|[,:?%€$£’]")
 _SHORT_FORM = re.compile(r"(?<=can)['’]t\b|(?<=wo)n['’]t\b|n['’]t\b", re.I)
 _POSSESSIVE = re.compile(r"['’](?:s|ll|re|ve|d|m)?(?!\w)")
 _PLURALS = (
@@ -247,6 +253,8 @@ class _Clause:
             self.is_owner = self.subject in ("", NAME)
         elif self.is_owner and word not in table.IDLE:
             self.subject, self.is_owner = (NAME if is_name else concept), False
+        elif not self.subject and (word in ("i", "we") or word in table.ANYBODY):
+            self.subject = "everybody" if word in table.ANYBODY else "i"
         elif not self.subject and (is_named or (word not in _SILENT and not _meaning(word)[1])):
             self.subject = NAME if is_named else concept
 
@@ -261,17 +269,39 @@ def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Wor
         if is_name or (word not in _SILENT and not word[0].isdigit()):
             holder = _holder(tokens, i, names) if concept in table.ATTITUDES else ""
             how = (so_far.is_denied, so_far.is_over and so_far.is_denied, so_far.is_apart)
-            # What stands right before its name is said of it: "slow tests".
-            said_of = NAME if side and tokens.stems[i + 1 : i + 2] and tokens.stems[i + 1] in names else so_far.subject
-            yield Word(concept, side, *how, said_of, holder, number)
+            role = _role(tokens.stems, i, names)
+            # What a thing is called right before its name is said of it: "slow tests".
+            is_said = side and concept not in table.DONE and not names.isdisjoint(tokens.stems[i + 1 : i + 2])
+            yield Word(concept, side, *how, NAME if is_said else so_far.subject, holder, number, role)
         so_far.step(word, concept, is_name)
 
 
 _SILENT = frozenset().union(
     table.IDLE, table.DENYING, table.DENYING_ALL, table.ENDING - {"giveup"}, table.BREAKS, table.APART,
-    _REPEATS, _HEDGES, _MONTHS, map(stem, table.NUMBERS), ",?%’€$£",
+    _REPEATS, _HEDGES, _MONTHS, map(stem, table.NUMBERS), ",:?%’€$£",
 )  # fmt: skip
 """Words that are no topic: they say how and how much, not what."""
+
+
+def _role(stems: Sequence[str], at: int, names: frozenset[str]) -> str:
+    """What a word is in its clause, as far as its neighbours tell."""
+    before = [word for word in stems[:at] if word not in _ARTICLES]
+    if stems[at] in names:
+        return OBJECT if any(word in _DEEDS or _is_topic(word, names) for word in before) else ""
+    if before and before[-1] in _BE:
+        return COMPLEMENT
+    is_between = (
+        bool(before) and _is_topic(before[-1], names) and at + 1 < len(stems) and _is_topic(stems[at + 1], names)
+    )
+    return EPITHET if is_between else ""
+
+
+def _is_topic(word: str, names: frozenset[str]) -> bool:
+    return word not in _SILENT and word not in names and word[0].isalpha() and not _meaning(word)[1]
+
+
+_BE = frozenset(("is", "are", "was", "were", "be", "been", "am"))
+_ARTICLES = frozenset(("a", "an", "the", "so", "very", "too", "really", "always", "mostly", "often", "not", "never"))
 
 
 def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
