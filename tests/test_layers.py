@@ -15,7 +15,7 @@ LAYERS = [
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule",
      "reflect", "reflect.model", "reflect.cite",
-     "reflect.polarwords", "reflect.wording", "reflect.polarity", "reflect.confidence"],
+     "reflect.polarwords", "reflect.wording", "reflect.statements", "reflect.polarity", "reflect.confidence"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
      "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
      "client", "runs"],

@@ -1,6 +1,7 @@
 """What a fact says of an opinion: the labelled pairs as a whole, and each rule by itself."""
 
 import re
+import time
 from collections import Counter
 
 import pytest
@@ -175,3 +176,12 @@ def test_any_text_is_read(opinion, fact):
 @given(words)
 def test_no_text_contradicts_itself(text):
     assert relation(text, text, ("Ben",)) != CONTRADICTS
+
+
+@pytest.mark.parametrize("bit", [" ", ",", "(", "Ben's ", "not ", "no longer ", "1 ", "likes tea ", "a, "])
+def test_a_long_line_is_read_in_time_that_grows_with_it(bit):
+    """A line of 60 kB took minutes where a rule looked back over all of it for each word."""
+    start = time.process_time()
+    relation("Ben likes tea at 40 degrees.", bit * (60_000 // len(bit)), ("Ben",))
+    relation(bit * (60_000 // len(bit)), "Ben likes tea.", ("Ben",))
+    assert time.process_time() - start < 5
