@@ -17,7 +17,7 @@ LAYERS = [
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
      "reflect.grounds", "reflect.prose",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
-     "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.confidence",
+     "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",
      "reflect.proposals", "turns", "reflect.telling", "reflect.tellwords", "reflect.infer"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",

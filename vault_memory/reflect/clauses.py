@@ -19,6 +19,10 @@ EPITHET, COMPLEMENT, OBJECT = "epithet", "complement", "object"
 """What a thing is with which something is done ("reads long mails"); what one is ("is free"); a name, not a subject."""
 
 
+NEAR = 6
+"""So many words before it may bear on a word."""
+
+
 class Word(NamedTuple):
     """A word that tells: what it is about, and on which side of it (0: it has no sides).
 
@@ -145,7 +149,7 @@ def parts(text: str, names: frozenset[str]) -> tuple[Part, ...]:
 
 @lru_cache(1 << 12)
 def _tokens(text: str) -> tuple[_Tokens, ...]:
-    plain = _ASIDE.sub("", _MARKUP.sub(lambda match: match[1] or "", text))
+    plain = _ASIDE.sub("", _MARKUP.sub(lambda match: match[1] or "", " ".join(text.split())))
     plain = table.joined(plain)
     if "'" in plain or "’" in plain:
         plain = _POSSESSIVE.sub(" ’ ", _SHORT_FORM.sub(" not", plain))
@@ -227,7 +231,7 @@ class _Clause:
     def __init__(self, stems: Sequence[str]) -> None:
         self.is_denied = sum(word in table.DENYING_ALL for word in stems) % 2 == 1
         self.is_over = "anymore" in stems
-        self.is_apart = self.prefers = self.has_preferred = self.is_owner = self.is_switched = False
+        self.is_apart = self.prefers = self.has_preferred = self.is_owner = self.is_switched = self.has_done = False
         self.subject = ""
 
     def step(self, word: str, concept: str, is_name: bool) -> None:
@@ -244,6 +248,7 @@ class _Clause:
             self.is_apart = True  # "tea to coffee"; not "to drink tea"
         self.has_preferred = self.has_preferred or (self.prefers and word not in _SILENT)
         self.prefers = self.prefers or concept == "like"
+        self.has_done = self.has_done or word in _DEEDS or (not is_name and _is_topic(word))
         self._speak_of(word, concept, is_name)
 
     def _speak_of(self, word: str, concept: str, is_name: bool) -> None:
@@ -269,7 +274,7 @@ def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Wor
         if is_name or (word not in _SILENT and not word[0].isdigit()):
             holder = _holder(tokens, i, names) if concept in table.ATTITUDES else ""
             how = (so_far.is_denied, so_far.is_over and so_far.is_denied, so_far.is_apart)
-            role = _role(tokens.stems, i, names)
+            role = _role(tokens.stems, i, names) if not is_name else OBJECT if so_far.has_done else ""
             # What a thing is called right before its name is said of it: "slow tests".
             is_said = side and concept not in table.DONE and not names.isdisjoint(tokens.stems[i + 1 : i + 2])
             yield Word(concept, side, *how, NAME if is_said else so_far.subject, holder, number, role)
@@ -285,18 +290,15 @@ _SILENT = frozenset().union(
 
 def _role(stems: Sequence[str], at: int, names: frozenset[str]) -> str:
     """What a word is in its clause, as far as its neighbours tell."""
-    before = [word for word in stems[:at] if word not in _ARTICLES]
-    if stems[at] in names:
-        return OBJECT if any(word in _DEEDS or _is_topic(word, names) for word in before) else ""
-    if before and before[-1] in _BE:
+    before = next((word for word in reversed(stems[max(at - NEAR, 0) : at]) if word not in _ARTICLES), "")
+    if before in _BE:
         return COMPLEMENT
-    is_between = (
-        bool(before) and _is_topic(before[-1], names) and at + 1 < len(stems) and _is_topic(stems[at + 1], names)
-    )
+    after = stems[at + 1 : at + 2]
+    is_between = bool(before and after) and _is_topic(before, names) and _is_topic(after[0], names)
     return EPITHET if is_between else ""
 
 
-def _is_topic(word: str, names: frozenset[str]) -> bool:
+def _is_topic(word: str, names: frozenset[str] = frozenset()) -> bool:
     return word not in _SILENT and word not in names and word[0].isalpha() and not _meaning(word)[1]
 
 
@@ -306,7 +308,7 @@ _ARTICLES = frozenset(("a", "an", "the", "so", "very", "too", "really", "always"
 
 def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
     """Who likes or wants: the name or pronoun before the verb, auxiliaries and adverbs passed over."""
-    for i in range(at - 1, -1, -1):
+    for i in range(at - 1, max(at - 1 - NEAR, -1), -1):
         word = tokens.stems[i]
         if word in names:
             return NAME

@@ -4,31 +4,25 @@ Precise over complete: a fact falsely counted against an opinion is worse than o
 as a supposition, of somebody else, or of less than half of what the opinion is about, decides nothing.
 """
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.claims import claims
 from vault_memory.reflect import polarwords as table
-from vault_memory.reflect.clauses import (
-    COMPLEMENT,
-    EPITHET,
-    NAME,
-    OBJECT,
-    Part,
-    Quantity,
-    Word,
-    concepts,
-    name_stems,
-    parts,
-)
+from vault_memory.reflect import statements
+from vault_memory.reflect.clauses import COMPLEMENT, NAME, Part, Quantity, Word, concepts, name_stems, parts
+from vault_memory.reflect.statements import Statement, leaning
 from vault_memory.supersede import Claim, supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
 
 HALF = 0.5
 """Of an opinion's topics so much must be in a fact that shares the attribute."""
+
+LONGEST_CLAIM = 1000
+"""A longer text claims nothing that could be told by rules, and reading it for that would cost much."""
 
 MOST = 0.66
 """Of its topics so much must be in a fact where the opinion has no attribute but them."""
@@ -45,9 +39,8 @@ class Stance:
     def __init__(self, opinion: str, names: Sequence[str] = ()) -> None:
         self._names = tuple(names)
         self._stems = name_stems(names)
-        plain = _REASON.sub("", _EVIDENCE.sub("", opinion))
-        self._statements = [one for part in parts(plain, self._stems) for one in _statements(part)]
-        self._statements = [one._replace(is_all=len(self._statements) == 1) for one in self._statements]
+        self._plain = plain = statements.plain(opinion)
+        self._statements = statements.stated(plain, self._stems)
         self._claims = _claims(plain, self._names)
         slots = {claim.slot.partition(":")[0] for claim in self._claims} & table.SLOT_WORDS.keys()
         self._concepts = frozenset(concept for one in self._statements for concept in one.asked).union(
@@ -58,6 +51,8 @@ class Stance:
         """What a fact says of it: the clause that bears on it decides, and clauses at odds decide nothing."""
         if self._concepts.isdisjoint(concepts(fact)):
             return UNRELATED
+        if fact == self._plain:
+            return SUPPORTS
         found = self._read(fact)
         if self._claims and not {SUPPORTS, CONTRADICTS} & found:
             found.add(self._by_claims(fact))
@@ -84,91 +79,15 @@ class Stance:
         return UNRELATED
 
 
-_EVIDENCE = re.compile(r"\bEvidence: .*", re.S)
-_REASON = re.compile(r",?\s+\b(?:because|so that|which)\b[^.;:]*", re.I)
-"""Why it is believed is not what is believed."""
-
-
 @lru_cache(1 << 12)
 def _claims(text: str, names: tuple[str, ...]) -> tuple[Claim, ...]:
-    return tuple(claims("opinion", names, text))
+    return tuple(claims("opinion", names, text)) if len(text) <= LONGEST_CLAIM else ()
 
 
 def _summed(found: set[str]) -> str:
     if SUPPORTS in found and CONTRADICTS in found:
         return RELATED
     return next((one for one in (SUPPORTS, CONTRADICTS, RELATED) if one in found), UNRELATED)
-
-
-class _Statement(NamedTuple):
-    """One part of an opinion: its telling words, the attribute it has (None: no more than its topics), and topics."""
-
-    part: Part
-    words: tuple[Word, ...]
-    predicate: Word | None
-    topics: dict[str, Word]
-    modifiers: dict[str, Word]
-    is_all: bool = True
-    """Whether the opinion states nothing else: one word then is enough ("Klara is vegetarian")."""
-
-    @property
-    def is_attitude(self) -> bool:
-        return self.predicate is not None and self.predicate.concept in table.ATTITUDES
-
-    @property
-    def asked(self) -> frozenset[str]:
-        """The concepts of which a fact must have one to say anything of it."""
-        units = {quantity.unit.split()[0] for quantity in self.part.quantities if quantity.unit}
-        days = concepts(" ".join(table.MONTHS)) if "date" in units else frozenset[str]()
-        ends = concepts(" ".join(table.ENDING)) if self.has_object else frozenset[str]()
-        return frozenset(word.concept for word in self.words) - {NAME} | units | days | ends
-
-    @property
-    def has_object(self) -> bool:
-        """Whether it tells what is done with the entity ("uses it for everything")."""
-        return not self.predicate and any(word.role == OBJECT for word in self.words)
-
-    @property
-    def doer(self) -> str:
-        """Who it says does it."""
-        return self.predicate.subject if self.predicate else ""
-
-    @property
-    def leans(self) -> int:
-        """+1 or -1: the side of its attribute that it takes."""
-        return _leaning(self.predicate) if self.predicate else 1
-
-
-def _statements(part: Part) -> Iterable[_Statement]:
-    """What a part of an opinion states: one thing, or one in each clause that has an attribute of its own."""
-    sided = list(dict.fromkeys(word.clause for word in part.words if word.side))
-    if len(sided) < 2:
-        yield from [_statement(part, part.words)] if part.words or part.quantities else []
-        return
-    before: tuple[Word, ...] = ()
-    for n, end in zip(sided, [*sided[1:], len(part.words)], strict=True):
-        start = n if n != sided[0] else 0
-        words = tuple(word for word in part.words if start <= word.clause < end)
-        if not any(not word.side and word.concept != NAME for word in words):
-            words = (*(word for word in before if not word.side), *words)  # "good for the back, and cheap"
-        yield _statement(part, words)
-        before = words
-
-
-def _statement(part: Part, words: tuple[Word, ...]) -> _Statement:
-    sided = [word for word in words if word.side]
-    attitudes = [word for word in sided if word.concept in table.ATTITUDES]
-    # Who does not read long mails: it is the reading that is denied.
-    stated = [word for word in sided if not (word.is_denied and word.role == EPITHET)]
-    narrow = [word for word in stated if word.concept not in table.BROAD]
-    predicate = next(iter([*attitudes[:1], *narrow[-1:], *stated[-1:]]), None)
-    topics = {word.concept: word for word in words if not word.side and word.concept != NAME}
-    modifiers = {word.concept: word for word in sided if not predicate or word.concept != predicate.concept}
-    return _Statement(part, words, predicate, topics, modifiers)
-
-
-def _leaning(word: Word) -> int:
-    return -word.side if word.is_denied else word.side
 
 
 def _whole(told: Iterable[Part]) -> Part:
@@ -190,7 +109,7 @@ def _whole(told: Iterable[Part]) -> Part:
 class _Match(NamedTuple):
     """A statement beside a part: what of its topics the part has, and how."""
 
-    one: _Statement
+    one: Statement
     part: Part
     told: dict[str, Word]
     shared: list[str]
@@ -235,7 +154,7 @@ class _Match(NamedTuple):
         return sign
 
 
-def _judged(one: _Statement, part: Part) -> str:
+def _judged(one: Statement, part: Part) -> str:
     """What a part says of a statement; what is only supposed, or of somebody else, is no more than related."""
     told = {word.concept: word for word in part.words}
     match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
@@ -266,8 +185,8 @@ def _of_attribute(match: _Match, held: Word) -> str:
         return RELATED
     if short := (_of_attitude if match.one.is_attitude else _of_property)(match, held, told):
         return short
-    match.told[held.concept] = told
-    sign = _leaning(held) * _leaning(told) * match.turned * match.modified
+    match.told[held.concept] = told  # of several words for it, the one that bears on the topics
+    sign = leaning(held) * leaning(told) * match.turned * match.modified
     if match.cover < HALF:
         narrow = len(match.one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
         return SUPPORTS if narrow and sign > 0 and not match.one.is_attitude else UNRELATED
@@ -282,9 +201,10 @@ def _bearing(match: _Match, held: Word) -> Word | None:
     words = [word for word in match.part.words if word.concept == held.concept]
     if len(words) == 1:
         return words[0]
-    near = [sum(w.concept in match.shared for w in match.part.words if w.clause == word.clause) for word in words]
-    best = [word for word, count in zip(words, near, strict=True) if count == max(near)]
-    return best[-1] if len({_leaning(word) * (-1 if word.is_apart else 1) for word in best}) == 1 else None
+    near = Counter(word.clause for word in match.part.words if word.concept in match.one.topics)
+    most = max(near[word.clause] for word in words)
+    best = [word for word in words if near[word.clause] == most]
+    return best[-1] if len({leaning(word) * (-1 if word.is_apart else 1) for word in best}) == 1 else None
 
 
 def _is_writers(match: _Match, told: Word) -> bool:

@@ -1,0 +1,194 @@
+"""Confidence: the same evidence, the same value; one piece moves it by one step, and taken away it takes that back."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.reflect.confidence import (
+    HIGHEST,
+    LOWEST,
+    MAX_MARKS,
+    RESTATES,
+    STEP_DOWN,
+    STEP_DOWN_AGREED,
+    STEP_UP,
+    Evidence,
+    confidence,
+    sparkline,
+)
+from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS
+
+NEW = 10_000
+EPSILON = 1e-9
+
+priors = st.floats(0, 1)
+days = st.one_of(st.none(), st.integers(0, 5), st.integers(0, 4000))
+relations = st.sampled_from([SUPPORTS, CONTRADICTS, RESTATES])
+
+
+def pieces(last_key):
+    return st.builds(Evidence, st.integers(0, last_key), days, relations, st.floats(0, 1))
+
+
+evidence = st.lists(pieces(30), max_size=14, unique_by=lambda piece: piece.key)
+
+
+def value(prior, told):
+    return confidence(prior, told).value
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+
+@given(priors, st.lists(pieces(6), max_size=14), st.randoms())
+def test_the_order_does_not_matter(prior, told, chance: random.Random):
+    shuffled = chance.sample(told, len(told))
+    assert confidence(prior, shuffled) == confidence(prior, told)
+
+
+@given(priors, evidence, days)
+def test_a_support_raises_by_one_step_at_most(prior, told, day):
+    change = value(prior, [*told, Evidence(NEW, day, SUPPORTS)]) - value(prior, told)
+    assert -EPSILON <= change <= STEP_UP + EPSILON
+
+
+@given(priors, evidence, days)
+def test_a_contradiction_lowers_by_one_step_at_most(prior, told, day):
+    change = value(prior, [*told, Evidence(NEW, day, CONTRADICTS)]) - value(prior, told)
+    known = {piece.day for piece in told if piece.relation == CONTRADICTS} - {None}
+    after = known | ({day} - {None})
+    step = STEP_DOWN if len(after) < 2 else STEP_DOWN_AGREED
+    assert -step - EPSILON <= change <= EPSILON
+
+
+@given(priors, evidence, days, st.floats(0, 1))
+def test_a_restatement_moves_by_one_step_at_most(prior, told, day, stated):
+    change = value(prior, [*told, Evidence(NEW, day, RESTATES, stated)]) - value(prior, told)
+    assert -STEP_DOWN - EPSILON <= change <= STEP_DOWN + EPSILON
+
+
+@given(st.floats(0, 1), st.floats(0, 1), evidence)
+def test_a_surer_prior_gives_no_less(one, other, told):
+    low, high = sorted((one, other))
+    assert value(low, told) <= value(high, told) + EPSILON
+
+
+@given(priors, evidence)
+def test_it_stays_within_bounds(prior, told):
+    belief = confidence(prior, told)
+    assert LOWEST <= belief.value <= HIGHEST
+    assert 0.05 <= belief.shown <= 0.95
+    assert belief.shown * 20 == pytest.approx(round(belief.shown * 20))
+    assert all(LOWEST <= then <= HIGHEST for _, then in belief.history)
+    assert len(belief.sparkline) == min(len(belief.history), MAX_MARKS)
+
+
+@given(priors, evidence)
+def test_a_piece_told_twice_counts_once(prior, told):
+    assert confidence(prior, told + told) == confidence(prior, told)
+
+
+@given(priors, evidence, days, relations)
+def test_what_is_removed_was_never_there(prior, told, day, relation):
+    with_it = [*told, Evidence(NEW, day, relation, 0.5)]
+    assert confidence(prior, [one for one in with_it if one.key != NEW]) == confidence(prior, told)
+
+
+@given(priors, evidence, st.integers(-3000, 3000))
+def test_only_the_days_between_count(prior, told, shift):
+    """The clock plays no part: all of it a year later is the same belief."""
+    later = [Evidence(e.key, None if e.day is None else e.day + 3000 + shift, e.relation, e.stated) for e in told]
+    assert value(prior, later) == pytest.approx(value(prior, told))
+
+
+@given(priors, evidence, days)
+def test_what_is_only_related_has_no_effect(prior, told, day):
+    assert confidence(prior, [*told, Evidence(NEW, day, RELATED)]) == confidence(prior, told)
+
+
+@given(st.lists(st.floats(0, 1), max_size=40))
+def test_a_higher_value_never_has_a_lower_mark(values):
+    marks = sparkline(sorted(values))
+    assert list(marks) == sorted(marks)
+
+
+# --- by hand ---------------------------------------------------------------------------------------------------------
+
+
+def supports(*on):
+    return [Evidence(n, day, SUPPORTS) for n, day in enumerate(on)]
+
+
+def contradicts(*on):
+    return [Evidence(100 + n, day, CONTRADICTS) for n, day in enumerate(on)]
+
+
+@pytest.mark.parametrize(
+    ("prior", "told", "expected"),
+    [
+        (0.7, [], 0.7),
+        (0.0, [], 0.02),
+        (0.7, supports(10), (9 * 0.7 + 1) / 10),
+        (0.7, supports(10, 10), (9 * 0.7 + 2) / 11),
+        # Half a year older: .3 + .7 / 2.
+        (0.7, supports(0, 180), (9 * 0.7 + 0.65 + 1) / (9 + 0.65 + 1)),
+        (0.7, contradicts(10), 9 * 0.7 / 10.5),
+        (0.7, contradicts(10, 10), 9 * 0.7 / 12),
+        # Two days agree: each counts three; .55 to .42 is within the wider step.
+        (0.7, contradicts(10, 10, 190), 9 * 0.7 / (9 + 3 * (0.65 + 0.65 + 1))),
+        # Of one day the contradiction comes first, to .6; the support then draws to .635.
+        (0.7, supports(10) + contradicts(10), (9 * 0.7 + 1) / 11.5),
+        (0.7, [Evidence(1, 10, RESTATES, 0.9)], (9 * 0.7 + 0.9) / 10),
+        (0.7, [Evidence(1, 10, RESTATES)], 0.7),
+        # Without a day it is as old as can be, once there is a day at all.
+        (0.7, supports(None), (9 * 0.7 + 1) / 10),
+        (0.7, supports(None, 10), (9 * 0.7 + 0.3 + 1) / (9 + 0.3 + 1)),
+        (0.05, supports(10), 0.145),
+        (0.02, supports(10), (9 * 0.02 + 1) / 10),
+    ],
+)
+def test_values_by_hand(prior, told, expected):
+    assert value(prior, told) == pytest.approx(expected)
+
+
+def test_one_day_of_anger_does_less_than_two_days():
+    once = value(0.9, contradicts(10, 10, 10))
+    twice = value(0.9, contradicts(10, 10, 11))
+    assert twice < once - 0.1
+
+
+def test_the_value_shown_is_rounded():
+    assert confidence(0.7, supports(10)).shown == 0.75  # .73
+    assert confidence(0.7, contradicts(10)).shown == 0.6
+    assert confidence(1.0, []).shown == 0.95
+    assert confidence(0.0, []).shown == 0.05
+
+
+@pytest.mark.parametrize(
+    ("told", "trend", "marks"),
+    [
+        ([], "new", ""),
+        (supports(10), "new", "▆"),
+        (supports(None, 10), "new", "▆"),
+        (supports(10, 20), "rising", "▆▇"),
+        (contradicts(10, 40), "falling", "▅▄"),
+        (supports(10) + contradicts(20), "falling", "▆▆"),
+    ],
+)
+def test_trend_and_sparkline(told, trend, marks):
+    belief = confidence(0.7, told)
+    assert (belief.trend, belief.sparkline) == (trend, marks)
+
+
+def test_the_history_has_one_value_a_day():
+    belief = confidence(0.5, supports(10, 10, 20))
+    assert [day for day, _ in belief.history] == [10, 20]
+    assert belief.history[-1][1] == belief.value
+
+
+def test_a_long_history_shows_its_end():
+    belief = confidence(0.5, supports(*range(0, 400, 10)))
+    assert len(belief.history) == 40
+    assert len(belief.sparkline) == MAX_MARKS
