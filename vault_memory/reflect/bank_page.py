@@ -40,7 +40,7 @@ def _lines(facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool
 
     taken = chosen(weighed(facts), tokens, Weigh(context.stems, context.rarity, cost))
     last = max((fact.when for fact in facts if fact.when), default=date.min)
-    body = Body(period_of(last, "year"), facts, context, FACT_TOKENS)
+    body = Body(period_of(last, "month"), facts, context, tokens)
     yield Line("## From the logs")
     if by_thread:
         for text, cited in body.lines(taken):

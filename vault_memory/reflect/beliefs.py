@@ -26,6 +26,12 @@ NOBODY = ""
 KEPT = 40
 """So many opinions about one subject are weighed: those stated on most days, then the newest."""
 
+SHARED = 4
+"""So many stems, idle ones among them, what was only inferred shares with an opinion that it bears out."""
+
+NEAR = 0.4
+"""Two statements that share so many of their stems are one also where only one is found to support the other."""
+
 LOOKED_AT = 150
 """So many facts about its subject are held against an opinion: those that share most words with it, then the newest."""
 
@@ -146,10 +152,12 @@ def _joined(groups: Sequence[list[Fact]], vault: Vault) -> Iterator[list[Fact]]:
 
 
 def _says_the_same(one: _Group, other: _Group) -> bool:
-    if len(one.stems & other.stems) < 2:
+    shared = one.stems & other.stems
+    if len(shared) < 2:
         return False
     both = ((one, other), (other, one))
-    return all(first.stance.relation(second.told[-1].text) == SUPPORTS for first, second in both)
+    supports = sum(first.stance.relation(second.told[-1].text) == SUPPORTS for first, second in both)
+    return supports == 2 or (supports == 1 and len(shared) >= NEAR * len(one.stems | other.stems))
 
 
 def _stance(fact: Fact, vault: Vault) -> Stance:
@@ -167,8 +175,12 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
     prior = given.confidence if given else _confidence(first)
     stance = _stance(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
+    topic = frozenset(vault.stems(statement.text))
     for fact in _bearing(statement, told, around):
-        bearing[stance.relation(fact.text)].append(fact)
+        relation = stance.relation(fact.text)
+        if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:
+            relation = ""  # talk is full of love and of making things
+        bearing[relation].append(fact)
     pieces = [
         *(_piece(fact, SUPPORTS) for fact in bearing[SUPPORTS]),
         *(_piece(fact, CONTRADICTS) for fact in bearing[CONTRADICTS]),

@@ -17,7 +17,7 @@ from vault_memory.reflect.select import TIERS, Weigh, chosen, in_order
 
 BLOCK = "facts"
 
-PAGE_TOKENS = 1500
+PAGE_TOKENS = 1800
 """A page is to be read, and to be handed to a model: what has no room in this is folded away."""
 
 OVERVIEW_TOKENS, ALIVE_TOKENS = 220, 560
@@ -56,7 +56,7 @@ class _Page:
         self._profile, self._context, self._tokens = profile, context, tokens
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
-        self._body = Body(period_of(last, "year"), self._facts, context, FACT_TOKENS)
+        self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS)
         self._weigh = Weigh(context.stems, context.rarity, self._cost, frozenset([profile.slug]))
 
     def _cost(self, fact: Fact) -> int:

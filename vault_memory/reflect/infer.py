@@ -15,13 +15,25 @@ from typing import NamedTuple
 from vault_memory import dates, retain
 from vault_memory.links import block_id
 from vault_memory.note import TEXT, Note
-from vault_memory.reflect.telling import EXPERIENCE, OBSERVATION, WORLD, Place, kind_of, says_something, words_of
+from vault_memory.reflect.telling import (
+    EXPERIENCE,
+    OBSERVATION,
+    WORLD,
+    Place,
+    elaborates,
+    kind_of,
+    says_something,
+    words_of,
+)
 from vault_memory.reflect.tellwords import INTERJECTIONS, TASKS
 from vault_memory.spans import Span, plus
 from vault_memory.turns import Turns, talking
 
 MOST_LINES = 5_000
 """A longer note is no log that somebody wrote: nothing is inferred from it."""
+
+MOST_OF_MORE = 240
+"""Of what only elaborates ("Her name's Coco.") a line gives so many characters."""
 
 MOST_CHARS, MOST_OF_A_SENTENCE = 8_000, 1_000
 """What is longer than any line or sentence that somebody writes is not read: some patterns look ahead to its end."""
@@ -151,11 +163,16 @@ def _told(line: _Line) -> tuple[str, str] | None:
     place = Place(line.is_turn, line.is_logged, line.is_done)
     kinds: list[str] = []
     told: list[str] = []
+    is_told = False  # the sentence before
+    room = MOST_OF_MORE
     for begin, end in _sentences(judged, line.goes_on):
         kind = kind_of(judged[begin:end], place) or (_done(judged[begin:end]) if line.is_done and not begin else None)
-        if kind:
-            kinds.append(kind)
+        goes_on = is_told and not kind and end - begin <= room and elaborates(judged[begin:end])
+        if kind or goes_on:
+            kinds += [kind] if kind else []
             told.append(line.text[begin:end])
+        room -= end - begin if goes_on else 0
+        is_told = bool(kind) or goes_on
     if told:
         return kinds[0], " ".join(told)
     aside = next((text for text in asides if says_something(words_of(text))), None) if line.is_turn else None

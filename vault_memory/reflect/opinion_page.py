@@ -69,7 +69,8 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     detail = detail or Detail()
     name = short(opinion.statement.key)
     yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
-    yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
+    if len(opinion.belief.history) > 1:
+        yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
     for word, facts, most in (
         ("for", opinion.supports, detail.supports),
         ("against", opinion.contradicts, detail.contradicts),
@@ -89,11 +90,9 @@ def _told(fact: Fact, context: Context) -> str:
 
 def _course(opinion: Opinion) -> str:
     """Where the confidence has been going, and since when it has not."""
-    belief = opinion.belief
-    drawn = f"{belief.sparkline} " if len(belief.history) > 1 else ""
     day = opinion.updated
     last = f", last on {day.day} {MONTHS[day.month - 1]} {day.year}" if day else ""
-    return f"{drawn}{belief.trend}{last}"
+    return f"{opinion.belief.sparkline} {opinion.belief.trend}{last}"
 
 
 def decimal(value: float) -> str:

@@ -45,6 +45,11 @@ _DECIDED = re.compile(
 )
 
 
+MOST_DETAILS = 3
+_DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+"""What makes a fact one of its own: a number, a title, a name that does not begin the sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weigh:
     """What facts are weighed by.
@@ -62,6 +67,7 @@ class Weigh:
     times: float = 2.0
     worth: float = 5.0
     decision: float = 2.5
+    detail: float = 2.0
     inferred: float = 0.8
     superseded: float = 0.5
     ahead: float = 0.7
@@ -130,7 +136,8 @@ def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
 def _worth(fact: Fact, weigh: Weigh) -> float:
     """What a fact brings whatever else is taken."""
     sure = 1.0 if fact.confidence is None else fact.confidence
-    return sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text))
+    details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + (fact.occurred is not None), MOST_DETAILS)
+    return sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text) + details)
 
 
 def _people(fact: Fact, weigh: Weigh) -> list[Concept]:

@@ -9,7 +9,8 @@ By rules, precise over complete; the first that holds gives the kind:
 - a past form at the beginning, as logs are written ("Rang the plumber"): experience;
 - somebody's change of state ("Nora moved to …", "the office is now …"): world;
 - somebody linked or mentioned, with a verb in the past ("[[Nora]] called about …"): observation;
-- an event with a date and a verb ("The boiler broke yesterday"): observation, or world where it is still to come.
+- an event with a date and a verb ("The boiler broke yesterday"): observation, or world where it is still to come;
+- what somebody says of themselves in a conversation in so many words: observation.
 Questions, greetings, thanks, compliments, wishes, advice and exclamations without content tell nothing. Other languages
 than English yield nothing.
 """
@@ -42,6 +43,8 @@ class _Sentence(NamedTuple):
 
 ANYWHERE = Place()
 LEAST_WORDS = 2
+IN_PASSING_WORDS = 4
+"""What no rule reads tells something with so many words that mean anything by themselves, in one's own turn."""
 
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _ADVERBS = (
@@ -175,8 +178,16 @@ def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
     if "since" in held or "how" in held:
         text = _LEADS_NOWHERE.sub(" ", text)
     sentence = _Sentence(text, words, held, place)
-    kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence)
+    kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence) or _in_passing(sentence)
     return kind if kind and (says_something(words) or (is_mine and _names_one_thing(sentence))) else None
+
+
+def elaborates(text: str) -> bool:
+    """Whether a sentence behind one that tells something tells more of it ("Her name's Coco and she's adorable")."""
+    words = words_of(text)
+    if len(words) < LEAST_WORDS or "?" in text or words[0] in table.HEADS or (words[0], words[1]) in table.HEAD_PAIRS:
+        return False
+    return table.YOU.isdisjoint(words) and says_something(words)
 
 
 def words_of(text: str) -> list[str]:
@@ -302,6 +313,12 @@ def _of_somebody(sentence: _Sentence, is_mentioned: bool) -> str | None:
     if match and not _NO_OBJECT.match(match["rest"]):
         return OPINION
     return OBSERVATION if is_mentioned and _is_past(sentence) else None
+
+
+def _in_passing(sentence: _Sentence) -> str | None:
+    """What somebody says of themselves in a conversation ("This necklace was a gift of my grandma, from Sweden")."""
+    is_own = sentence.place.is_turn and not table.MINE.isdisjoint(sentence.held) and table.YOU.isdisjoint(sentence.held)
+    return OBSERVATION if is_own and len(sentence.held - table.GENERIC) >= IN_PASSING_WORDS else None
 
 
 def _is_past(sentence: _Sentence) -> bool:

@@ -20,6 +20,9 @@ _MDLINK = re.compile(r"!?\[([^\[\]]*)\]\((?!https?://)[^()\s]*\)")
 _IMAGE = re.compile(r"!(\[[^\[\]]*\]\()")
 _MENTION = re.compile(r"(?<![\w@/.])@(?=[^\W\d_])")
 _TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
+_EVIDENCE = re.compile(r"(?<=[.!?…])\s+Evidence: (?:\[\[[^\[\]]*\]\](?: L\d+)?[,;.]?\s*)+$")
+"""What somebody cited for it: on a page stand the citations of this program."""
+
 _MARKED = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
 """Whom a fact mentions behind its last sentence, for the index's sake."""
 
@@ -40,7 +43,7 @@ def told(text: str, exists: Callable[[str], bool]) -> str:
             return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
         return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
 
-    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", plain(text)))))
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", _EVIDENCE.sub("", plain(text))))))
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
