@@ -16,6 +16,7 @@ from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confiden
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, Stance
 from vault_memory.reflect.select import in_order
+from vault_memory.reflect.wording import bare
 from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 
 OPINION = "opinion"
@@ -107,7 +108,7 @@ def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], i
     """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
     worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
     for fact in stated:
-        worded[_subjects(fact), tuple(vault.stems(fact.text))].append(fact)
+        worded[_subjects(fact), tuple(vault.stems(bare(fact.text)))].append(fact)
     by_subject: dict[tuple[str, ...], list[list[Fact]]] = defaultdict(list)
     for (subjects, _), told in worded.items():
         by_subject[subjects].append(told)
@@ -135,7 +136,7 @@ class _Group:
     def __init__(self, told: list[Fact], vault: Vault) -> None:
         self.told = told
         self.stance = _stance(told[-1], vault)
-        self.stems = frozenset(vault.stems(told[-1].text))
+        self.stems = frozenset(vault.stems(bare(told[-1].text)))
 
 
 def _joined(groups: Sequence[list[Fact]], vault: Vault) -> Iterator[list[Fact]]:
@@ -175,7 +176,7 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
     prior = given.confidence if given else _confidence(first)
     stance = _stance(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
-    topic = frozenset(vault.stems(statement.text))
+    topic = frozenset(vault.stems(bare(statement.text)))
     for fact in _bearing(statement, told, around):
         relation = stance.relation(fact.text)
         if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:

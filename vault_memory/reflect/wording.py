@@ -31,6 +31,11 @@ _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
+def bare(text: str) -> str:
+    """A fact's text without what it cites as its evidence."""
+    return _EVIDENCE.sub("", text)
+
+
 def told(text: str, exists: Callable[[str], bool]) -> str:
     """A fact's text for a page: a link stays where its target exists, and is its own text elsewhere.
 
@@ -43,7 +48,7 @@ def told(text: str, exists: Callable[[str], bool]) -> str:
             return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
         return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
 
-    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", _EVIDENCE.sub("", plain(text))))))
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", bare(plain(text))))))
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
