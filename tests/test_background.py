@@ -112,8 +112,8 @@ def test_a_job_does_not_begin_behind_other_work_just_after_a_save(root: Path, sa
 
     async def lived() -> None:
         with background(root) as mine:
-            missed(root, "reflect")
-            mine.jobs.register("reflect", time(0), lambda: ran.append("reflect"))
+            missed(root, "tidy")
+            mine.jobs.register("tidy", time(0), lambda: ran.append("tidy"))
             with busy(mine.slow):
                 mine.start(asyncio.get_running_loop())
                 if saves:
@@ -121,7 +121,7 @@ def test_a_job_does_not_begin_behind_other_work_just_after_a_save(root: Path, sa
             mine.stop()
 
     asyncio.run(lived())
-    assert ran == ([] if saves else ["reflect"])
+    assert ran == ([] if saves else ["tidy"])
 
 
 def missed(root: Path, job: str) -> None:
@@ -137,12 +137,12 @@ def test_the_loop_waits_for_no_file_of_the_jobs(root: Path) -> None:
 
     async def lived() -> None:
         with background(root) as mine:
-            mine.jobs.register("reflect", time(3, 30), lambda: None)
+            mine.jobs.register("tidy", time(3, 30), lambda: None)
             with busy(mine.slow):
                 mine.start(asyncio.get_running_loop())
                 await asyncio.sleep(0.05)
-                assert runs.file.stat().st_mtime_ns == written and runs.get("reflect") is None
-            assert runs.get("reflect")
+                assert runs.file.stat().st_mtime_ns == written and runs.get("tidy") is None
+            assert runs.get("tidy")
             mine.stop()
 
     asyncio.run(lived())
@@ -153,7 +153,7 @@ def test_after_a_job_the_next_one_is_seen_to(root: Path) -> None:
 
     async def lived() -> None:
         with background(root) as mine:
-            for name in ("reflect", "tidy"):
+            for name in ("clean", "tidy"):
                 missed(root, name)
                 mine.jobs.register(name, time(0), partial(ran.append, name))
             mine.start(asyncio.get_running_loop())
@@ -161,4 +161,4 @@ def test_after_a_job_the_next_one_is_seen_to(root: Path) -> None:
             mine.stop()
 
     asyncio.run(lived())
-    assert ran == ["reflect", "tidy"]
+    assert ran == ["clean", "tidy"]

@@ -161,7 +161,7 @@ def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
     (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
     bad = [b"\xff\xfe\n", b"[]\n", b'{"event":"recall"}\n', b'{"event":"recall","day":"x","query":"y","passages":[]}\n',
            b'{"event":"recall","day":"2025-10-01","query":1,"passages":3}\n', b"[" * 5000 + b"\n"]  # fmt: skip
-    other = [b"\n", b'{"event":"refused","what":"x"}\n']
+    other = [b"\n", b'{"event":"of a later version","what":"x"}\n']
     file.write_bytes(b"".join([*bad, *other]) + file.read_bytes() + b'{"event":"recall","day":"20')
     use(vault, QUESTIONS[5:10], first=date(2025, 10, 10))
     assert tier(vault) == "core"

@@ -71,7 +71,7 @@ def test_systemd_reads_back_what_was_meant(vault: str) -> None:
     files = texts("systemd", of)
     assert words(line(files[".service"], "ExecStart")) == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
     night = words(line(files["-nightly.service"], "ExecStart"))
-    assert night == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "index"]
+    assert night == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "reflect"]
     (pair,) = re.findall(r'^Environment="(.*)"$', files[".service"], re.M)
     assert re.sub(r"\\(.)", r"\1", pair).replace("%%", "%") == f"XDG_DATA_HOME={vault}"
 
@@ -115,7 +115,7 @@ def test_launchd_reads_back_what_was_meant(vault: str) -> None:
     of = made(vault, at="00:07", XDG_DATA_HOME=vault)
     daemon, night = (plistlib.loads(text.encode()) for text in texts("launchd", of).values())
     assert daemon["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "watch"]
-    assert night["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "index"]
+    assert night["ProgramArguments"] == [*PROGRAM, "--vault", str(Path(vault)), "--quiet", "reflect"]
     assert (daemon["Label"], night["Label"]) == (of.name, f"{of.name}-nightly")
     assert daemon["EnvironmentVariables"] == {"XDG_DATA_HOME": vault}
     assert (daemon["RunAtLoad"], daemon["KeepAlive"]) == (True, {"SuccessfulExit": False})
@@ -144,7 +144,7 @@ def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: b
         row for row in service.cron(made(vault, XDG_DATA_HOME=vault)).splitlines() if not row.startswith("#")
     )
     assert reboot.startswith("@reboot ") and night.startswith("30 3 * * * ")
-    for row, after, last in ((reboot, 1, ["watch"]), (night, 5, ["--quiet", "index"])):
+    for row, after, last in ((reboot, 1, ["watch"]), (night, 5, ["--quiet", "reflect"])):
         command = cron_reads(row.split(" ", after)[after], takes_double)
         assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), *last]
 
@@ -174,7 +174,7 @@ def test_a_path_with_a_control_character_is_refused(kind: str, sign: str) -> Non
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])
 def test_without_a_time_there_is_no_night(kind: str) -> None:
     assert len(texts(kind, made("/v", at=""))) == 1
-    assert "index" not in service.cron(made("/v", at=""))
+    assert "reflect" not in service.cron(made("/v", at=""))
 
 
 @pytest.mark.parametrize("kind", ["systemd", "launchd"])

@@ -13,11 +13,13 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.jobs import Jobs
 from vault_memory.memory import Memory
 from vault_memory.runs import Runs
-from vault_memory.schedule import Job
+from vault_memory.schedule import Job, clock
 from vault_memory.settings import LiveSettings
 from vault_memory.upkeep import RECONCILE_SECONDS
 
 log = logging.getLogger(__name__)
+
+REFLECT = "reflect"
 
 
 class Background:
@@ -74,6 +76,7 @@ class Background:
         """Run the job that is due, if one is; in the slow thread."""
         next_at = None
         try:
+            self.jobs.register(REFLECT, clock(self._settings.current().config.reflect_at), self._reflect)
             look = self.jobs.look(datetime.now(UTC), self._last_saved)
             next_at = look.next_at
             if look.job and self._loop:
@@ -95,6 +98,16 @@ class Background:
             self.jobs.run(job, datetime.now(UTC), self._last_saved)
         except Exception as error:  # the edge: a job that fails is tried at its next time
             log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
+
+    def _reflect(self) -> None:
+        """Write the pages that the facts make."""
+        from vault_memory.reflect.job import Asked
+
+        done = Memory(self._settings.current().config).reflect(Asked())
+        counts = len(done.edits), done.unchanged, len(done.skipped)
+        log.info("reflect: %d pages written, %d as they were, %d skipped", *counts)
+        for skipped in done.skipped:
+            log.debug("reflect: %s", skipped.why)  # it may name what stands on a page
 
     # --- vectors -------------------------------------------------------------------------------------------------
 

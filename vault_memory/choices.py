@@ -3,3 +3,6 @@
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 SOURCES = ("notes", "sessions", "all")
+
+REFLECTED = ("entities", "opinions", "summaries", "proposals")
+"""What a reflect can be limited to."""

@@ -64,7 +64,24 @@ class Tombstone(NamedTuple):
     stands: bool
 
 
-Event = Use | Tombstone
+class Verdict(NamedTuple):
+    """What a person said to what reflect wrote: `what` is deleted, refused or given.
+
+    They deleted the line `name` from the page `about`, refused the proposal `name`, or gave the opinion `name` the
+    confidence `value` (0..1). `at` orders them: microseconds since 1970; `day` is an ordinal.
+    """
+
+    what: str
+    about: str
+    name: str
+    value: float
+    at: int
+    day: int
+
+
+VERDICTS = ("deleted", "refused", "given")
+
+Event = Use | Tombstone | Verdict
 
 
 class Mark(NamedTuple):
@@ -96,6 +113,18 @@ def note_tombstone(root: Path, passage: Cited, now: datetime) -> None:
 def note_restored(root: Path, key: int, now: datetime) -> None:
     """Append that a forgotten passage was written again on purpose; raises like `note_tombstone`."""
     _note_aloud(root, {"event": "restored", **_when(now), "text": _digits(key)})
+
+
+def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, about: str = "") -> None:
+    """Append that a person deleted lines of the page `about`, or refused proposals; raises like `note_tombstone`."""
+    line = {"event": what, **_when(now), "about": about, "names": sorted(names), "value": 0.0}
+    if line["names"]:
+        _note_aloud(root, line)
+
+
+def note_given(root: Path, name: str, confidence: float, now: datetime) -> None:
+    """Append that a person gave an opinion a confidence by hand; raises like `note_tombstone`."""
+    _note_aloud(root, {"event": "given", **_when(now), "about": "", "names": [name], "value": confidence})
 
 
 def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:
@@ -223,6 +252,8 @@ def _events(line: bytes) -> list[Event] | None:
         event = json.loads(line)
         if event["event"] in ("tombstone", "restored"):
             return [_tombstone(event)]
+        if event["event"] in VERDICTS:
+            return list(_verdicts(event))
         if event["event"] != "recall":
             return []
         day, question = date.fromisoformat(event["day"]).toordinal(), _signed(event["query"])
@@ -232,13 +263,25 @@ def _events(line: bytes) -> list[Event] | None:
 
 
 def _tombstone(event: Any) -> Tombstone:  # noqa: ANN401 - it can be anything
+    day = date.fromisoformat(event["day"]).toordinal()
+    return Tombstone(_signed(event["text"]), _at(event), day, event["event"] == "tombstone")
+
+
+def _verdicts(event: Any) -> Iterator[Verdict]:  # noqa: ANN401 - it can be anything
+    at, day = _at(event), date.fromisoformat(event["day"]).toordinal()
+    about, value = str(event["about"]), float(event["value"])
+    if not 0 <= value <= 1:
+        raise ValueError("not a confidence")
+    for name in event["names"]:
+        bytes.fromhex(name)
+        yield Verdict(event["event"], about, name, value, at, day)
+
+
+def _at(event: Any) -> int:  # noqa: ANN401
     at = datetime.fromisoformat(event["at"])
     if at.tzinfo is None or at.year > LAST_YEAR:
         raise ValueError("not a time that can be compared")
-    day = date.fromisoformat(event["day"]).toordinal()
-    return Tombstone(
-        _signed(event["text"]), (at - _EPOCH) // timedelta(microseconds=1), day, event["event"] == "tombstone"
-    )
+    return (at - _EPOCH) // timedelta(microseconds=1)
 
 
 def later(now: datetime, at: int | None) -> datetime:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import render, report, request
+from vault_memory import reflection, render, report, request
 from vault_memory.errors import UsageError
 from vault_memory.memory import Memory
 
@@ -93,6 +93,13 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
 
+def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
+    since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
+    asked = request.reflection(since, now, request.texts(params, "only"), **flags)
+    return reflection.document(memory.reflect(asked, progress))
+
+
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
     return render.index_document(memory.index(_flag(params, "rebuild"), request.texts(params, "paths"), progress))
 
@@ -106,6 +113,7 @@ METHODS: Mapping[str, Method] = {
     "entities": Method(_entities),
     "opinions": Method(_opinions, frozenset({"entity"})),
     "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
+    "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
 }  # fmt: skip
 """`health` and `shutdown` are the daemon's own."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory import dates, retain
 from vault_memory.answer import Filters, Request
-from vault_memory.choices import MODES, PRESETS, SOURCES
+from vault_memory.choices import MODES, PRESETS, REFLECTED, SOURCES
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.store import KINDS
@@ -177,6 +177,9 @@ def reflection(since: str | None = None, now: str | None = None, only: Iterable[
     """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
     from vault_memory.reflect.job import Asked
 
+    unknown = sorted(set(only) - set(REFLECTED))
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
     at = moment(now)
     day = _day({"since": since}, "since", at.astimezone().date(), first=True)
     return Asked(at, day, tuple(only), **flags)

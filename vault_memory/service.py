@@ -46,8 +46,8 @@ class Target:
         return (*self.program, "--vault", str(self.vault), "watch")
 
     @property
-    def index(self) -> tuple[str, ...]:
-        return (*self.program, "--vault", str(self.vault), "--quiet", "index")
+    def reflect(self) -> tuple[str, ...]:
+        return (*self.program, "--vault", str(self.vault), "--quiet", "reflect")
 
 
 class Unit(NamedTuple):
@@ -108,7 +108,7 @@ def _systemd(of: Target, where: Path) -> list[Unit]:
     values = {
         "vault": _percent(str(of.vault)),
         "watch": _exec(of.watch),
-        "index": _exec(of.index),
+        "reflect": _exec(of.reflect),
         "environment": "".join(lines),
         "at": of.at,
     }
@@ -145,7 +145,7 @@ def _launchd(of: Target, where: Path) -> list[Unit]:
         return Unit(f"{label}.plist", where / f"{label}.plist", _mark("<!-- {} -->\n", text))
 
     pairs = (f"    <key>{name}</key>\n    <string>{_xml(value)}</string>\n" for name, value in of.environment)
-    values = {"watch": _strings(of.watch), "index": _strings(of.index), "environment": "".join(pairs), **_clock(of)}
+    values = {"watch": _strings(of.watch), "reflect": _strings(of.reflect), "environment": "".join(pairs), **_clock(of)}
     return [one("daemon", of.name), *([one("nightly", f"{of.name}-nightly")] if of.at else [])]
 
 
@@ -170,7 +170,7 @@ def cron(of: Target) -> str:
     _refuse(of)
     words = (f"{name}={_shell(value)} " for name, value in of.environment)
     values = {"vault": str(of.vault), "environment": "".join(words), **_clock(of)}
-    values |= {name: " ".join(map(_shell, command)) for name, command in (("watch", of.watch), ("index", of.index))}
+    values |= {name: " ".join(map(_shell, command)) for name, command in (("watch", of.watch), ("reflect", of.reflect))}
     return "".join(_filled(f"{source}.cron", values) for source in ("daemon", *(["nightly"] if of.at else [])))
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from vault_memory import decay, journal
-from vault_memory.journal import Event, Mark, Tombstone, Use
+from vault_memory.journal import Event, Mark, Tombstone, Use, Verdict
 from vault_memory.store import Store
 
 _SLICE = 2000
@@ -35,7 +35,7 @@ def catch_up(store: Store, root: Path, deadline: float = float("inf")) -> None:
     """
     files, marks = journal.files(root), _marks(store)
     if any(name not in files or not journal.is_continued(files[name], mark) for name, mark in marks.items()):
-        store.connection.execute("DELETE FROM used; DELETE FROM tombstone; DELETE FROM journal")
+        store.connection.execute("DELETE FROM used; DELETE FROM tombstone; DELETE FROM verdict; DELETE FROM journal")
         marks = {}
     for name, file in sorted(files.items()):
         _read(store, name, file, marks.get(name, Mark()), deadline)
@@ -65,9 +65,15 @@ def _count(store: Store, events: Iterable[Event]) -> None:
         " SET at = excluded.at, day = excluded.day, stands = excluded.stands"
         " WHERE (excluded.at, excluded.stands, excluded.day) > (at, stands, day)"
     )
+    verdict = (
+        "INSERT INTO verdict VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(what, about, name) DO UPDATE"
+        " SET value = excluded.value, at = excluded.at, day = excluded.day"
+        " WHERE (excluded.at, excluded.value) > (at, value)"
+    )
     events = list(events)
     store.connection.executemany(used, [event for event in events if isinstance(event, Use)])
     store.connection.executemany(tombstone, [event for event in events if isinstance(event, Tombstone)])
+    store.connection.executemany(verdict, [event for event in events if isinstance(event, Verdict)])
 
 
 def _marks(store: Store) -> dict[str, Mark]:
@@ -110,3 +116,11 @@ def last_word(store: Store, key: int) -> Tombstone | None:
     """The latest that is known of a passage's being forgotten or taken back; None when it never was."""
     rows = store.rows("SELECT passage, at, day, stands FROM tombstone WHERE passage = ?", key)
     return next((Tombstone(passage, at, day, bool(stands)) for passage, at, day, stands in rows), None)
+
+
+# --- what was said to pages ------------------------------------------------------------------------------------------
+
+
+def verdicts(store: Store, what: str) -> list[Verdict]:
+    """What people said to what reflect wrote, the latest of each: `what` is deleted, refused or given."""
+    return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]

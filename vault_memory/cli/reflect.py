@@ -3,10 +3,9 @@
 import click
 
 from vault_memory import reflection, request
+from vault_memory.choices import REFLECTED
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.render import dump
-
-ONLY = ("entities", "opinions", "summaries", "proposals")
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
@@ -14,7 +13,7 @@ ONLY = ("entities", "opinions", "summaries", "proposals")
 @click.option("--now", metavar="T", help="As if it were then: a date or time.")
 @click.option("--force", is_flag=True, help="Write also pages that would lose more than a quarter of their entries.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be written, as a diff.")
-@click.option("--only", multiple=True, type=click.Choice(ONLY), help="Only these pages; may be repeated.")
+@click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
 @click.option("--apply-core", is_flag=True, help="Put the ticked proposals into memory.md, and write nothing else.")
 @click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Take back the last run, or the one named.")
 def reflect(
@@ -30,6 +29,9 @@ def reflect(
     asked = request.reflection(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as bar:
         done = memory.reflect(asked, bar)
+    if done.edits and not dry_run:
+        with Bar(shared, "Embedding", "passages") as bar:
+            memory.backfill(bar)
     shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 from vault_memory import entities, tokens
+from vault_memory.choices import REFLECTED
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Lexicon
@@ -33,9 +34,6 @@ SUMMARY_BLOCK = "summary"
 OPINIONS_ON_A_PAGE = 5
 IN_SHORT = opinion_page.Detail(1, 1, 0)
 """What an entity's page tells of an opinion: the newest for and against; bank/opinions.md has the rest."""
-
-KINDS = ("entities", "opinions", "summaries", "proposals")
-"""What `--only` chooses from."""
 
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
@@ -75,7 +73,7 @@ class Run:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
-        wanted = set(self._options.only or KINDS)
+        wanted = set(self._options.only or REFLECTED)
         if "summaries" in wanted:
             yield from self._summaries()
         if "entities" in wanted:
