@@ -6,15 +6,17 @@ them (confidence.py): from what it was given first, or from what the user gave i
 moves. A fact that bears on it unclearly is listed and moves nothing.
 """
 
+import hashlib
 import heapq
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, Stance
+from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.wording import bare
 from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
@@ -29,6 +31,15 @@ KEPT = 40
 
 SHARED = 4
 """So many stems, idle ones among them, what was only inferred shares with an opinion that it bears out."""
+
+ENOUGH = 4
+"""Of words that together stand in so many times LOOKED_AT facts the nearest are taken."""
+
+RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
+VERSION = 1
+"""Raise it whenever polarity.py would read the same words otherwise."""
+
+_WORDS = re.compile(r"[^\W_]{3,}")
 
 NEAR = 0.4
 """Two statements that share so many of their stems are one also where only one is found to support the other."""
@@ -75,7 +86,11 @@ class Vault:
 
     names: Callable[[str], Sequence[str]]
     stems: Callable[[str], Sequence[str]]
-    given: Mapping[int, Set]
+    known: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """What facts were found to say of statements before: the place in RELATIONS, by the hashes of both."""
+    given: Mapping[int, Set] = field(default_factory=dict)
+    found: list[tuple[int, int, int]] = field(default_factory=list)
+    """The same for all that were looked at now: the hashes of both, and the place."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +110,7 @@ def held(facts: Iterable[Fact], vault: Vault) -> Held:
             stated.append(fact)
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
-    around = {slug: _Around(found, vault.stems) for slug, found in about.items()}
+    around = {slug: _Around(found) for slug, found in about.items()}
     clusters, more = _clusters(stated, vault)
     found = [_opinion(told, around, vault) for told in clusters]
     return Held(tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))), more)
@@ -174,11 +189,11 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
     first = mine or told[0]
     given = max((vault.given[f.key] for f in told if f.key in vault.given), key=lambda one: one.day, default=None)
     prior = given.confidence if given else _confidence(first)
-    stance = _stance(statement, vault)
+    judge = _Judge(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
     topic = frozenset(vault.stems(bare(statement.text)))
     for fact in _bearing(statement, told, around):
-        relation = stance.relation(fact.text)
+        relation = judge.relation(fact)
         if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:
             relation = ""  # talk is full of love and of making things
         bearing[relation].append(fact)
@@ -209,11 +224,31 @@ def _piece(fact: Fact, relation: str) -> Evidence:
     return Evidence(fact.key, fact.day.toordinal() if fact.day else None, relation, stated)
 
 
+class _Judge:
+    """What facts say of one statement; what was found before is not worked out again."""
+
+    def __init__(self, statement: Fact, vault: Vault) -> None:
+        self._statement, self._vault = statement, vault
+        names = "\0".join(name for slug in statement.about for name in vault.names(slug))
+        said = f"{VERSION}\0{statement.text}\0{names}".encode("utf-8", "replace")
+        self._key = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
+        self._stance: Stance | None = None
+
+    def relation(self, fact: Fact) -> str:
+        pair = (self._key, fact.key)
+        place = self._vault.known.get(pair)
+        if place is None:
+            self._stance = self._stance or _stance(self._statement, self._vault)
+            place = RELATIONS.index(self._stance.relation(fact.text))
+        self._vault.found.append((*pair, place))
+        return RELATIONS[place]
+
+
 class _Around:
     """The facts about one subject, by the stems they hold."""
 
-    def __init__(self, facts: Sequence[Fact], stems: Callable[[str], Sequence[str]]) -> None:
-        self._facts, self._stems = facts, stems
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._facts = facts
         self._holding: dict[str, list[int]] | None = None
 
     def near(self, text: str, own: Container[int]) -> list[Fact]:
@@ -223,11 +258,21 @@ class _Around:
         if self._holding is None:
             self._holding = defaultdict(list)
             for at, fact in enumerate(self._facts):
-                for stem in set(self._stems(fact.text)):
-                    self._holding[stem].append(at)
-        shared = Counter(at for stem in set(self._stems(text)) for at in self._holding.get(stem, ()))
+                for word in _rough(fact.text):
+                    self._holding[word].append(at)
+        held = sorted((self._holding.get(word, []) for word in _rough(text)), key=len)
+        shared: Counter[int] = Counter()
+        for places in held:  # the rarest words first: the frequent ones tell least, and hold most
+            if len(shared) >= ENOUGH * LOOKED_AT:
+                break
+            shared.update(places)
         best = heapq.nlargest(LOOKED_AT + len(self._facts) // 100, shared, key=lambda at: (shared[at], at))
         return [self._facts[at] for at in best if self._facts[at].key not in own][:LOOKED_AT]
+
+
+def _rough(text: str) -> frozenset[str]:
+    """The words of a text, near enough to find what may bear on it."""
+    return frozenset(word[:5] for word in _WORDS.findall(text.casefold()))
 
 
 def _bearing(statement: Fact, told: Sequence[Fact], around: Mapping[str, _Around]) -> list[Fact]:

@@ -199,8 +199,10 @@ def _key(row: _Row) -> int:
 def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
     confidence = 1.0 if row.confidence is None else row.confidence
     ordinal = day.toordinal() if day else None
-    if not used and ordinal is not None and today.toordinal() - ordinal > decay.OLD_DAYS:
-        return "peripheral"  # as tier_of would find, without reading its words
+    if not used and ordinal is not None:
+        age = today.toordinal() - ordinal
+        if age > decay.OLD_DAYS or age <= 0:  # as tier_of would find, without reading its words
+            return "peripheral" if age > 0 else "working"
     trace = decay.Trace(ordinal, used, importance, confidence, decay.is_dynamic(row.whole))
     return decay.tier_of(trace, today.toordinal())
 

@@ -6,6 +6,7 @@ lie in two months, and it is then one of the weeks of both.
 
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.spans import Span, plus, unit_of
@@ -52,6 +53,7 @@ def page_of(name: str) -> str:
     return f"{SUMMARIES}{name}.md"
 
 
+@lru_cache(1 << 16)
 def period_of(day: date, kind: str) -> Period:
     """The week, month or year a day lies in."""
     span = unit_of(day, kind)

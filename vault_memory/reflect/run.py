@@ -110,8 +110,18 @@ class Run:
     @cached_property
     def opinions(self) -> beliefs.Held:
         """The opinions held, surest first."""
-        vault = beliefs.Vault(lambda slug: [slug.replace("-", " "), *self._names.forms(slug)], self._stems, {})
-        return beliefs.held(self.told.facts, vault)
+        return beliefs.held(self.told.facts, self._vault)
+
+    @cached_property
+    def _vault(self) -> beliefs.Vault:
+        known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
+        names = lru_cache(1 << 12)(lambda slug: (slug.replace("-", " "), *self._names.forms(slug)))
+        return beliefs.Vault(names, self._stems, known, {})
+
+    @property
+    def bearings(self) -> list[tuple[int, int, int]]:
+        """What facts were found to say of statements, to be known the next time; none where no opinion was looked at."""
+        return self._vault.found if "opinions" in self.__dict__ else []
 
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
@@ -172,13 +182,22 @@ class Run:
     def _job(self, path: str, about: Sequence[Fact], more: Iterable[str], draft: Callable[[], Draft | None]) -> Job:
         sign = hashlib.blake2b(f"{VERSION}\0{path}".encode("utf-8", "replace"), digest_size=16)
         for fact in about:
-            said = (fact.key, fact.when, fact.tier, fact.importance, fact.succeeded_by, fact.block_id, fact.path)
-            names = [self._shown(slug) for slug in fact.about]
-            links = [self._exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
-            sign.update(repr((said, names, links)).encode("utf-8", "replace"))
+            sign.update(self._signs[id(fact)])
         for text in more:
             sign.update(text.encode("utf-8", "replace"))
         return Job(path, sign.digest(), draft)
+
+    @cached_property
+    def _signs(self) -> dict[int, bytes]:
+        """All of each fact that a page may tell, but for its line, which moves."""
+        shown, exists = lru_cache(1 << 14)(self._shown), lru_cache(1 << 14)(self._exists)
+        found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
+        for fact in self.told.facts:
+            said = (fact.key, fact.when, fact.tier, fact.importance, fact.succeeded_by, fact.block_id, fact.path)
+            names = [shown(slug) for slug in fact.about]
+            links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
+            found[id(fact)] = repr((said, names, links)).encode("utf-8", "replace")
+        return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
         since = self._options.since
