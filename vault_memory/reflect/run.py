@@ -120,7 +120,7 @@ class Run:
 
     @property
     def bearings(self) -> list[tuple[int, int, int]]:
-        """What facts were found to say of statements, to be known the next time; none where no opinion was looked at."""
+        """What facts were found to say of statements, to be known the next time; none where nobody looked."""
         return self._vault.found if "opinions" in self.__dict__ else []
 
     @cached_property
