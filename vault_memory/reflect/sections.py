@@ -167,7 +167,9 @@ class Body:
         """Two short facts of one day about one thing, on one line under one citation; None where they stand apart."""
         if one.path != other.path or one.when != other.when or one.block_id or other.block_id:
             return None
-        if self._lead(one, section) != self._lead(other, section) or _BROKEN.search(self.text(one)):
+        if self.thread(one) != self.thread(other) or self._lead(one, section) != self._lead(other, section):
+            return None
+        if _BROKEN.search(self.text(one)):
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.most or any(
