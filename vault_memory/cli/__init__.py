@@ -11,7 +11,7 @@ from vault_memory.errors import VaultMemoryError
 COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "get": "notes", "entity": "knowledge",
     "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "reflect": "reflect", "status": "health",
-    "doctor": "health", "lint": "health", "watch": "daemon", "service": "service",
+    "doctor": "health", "lint": "health", "stats": "stats", "watch": "daemon", "service": "service",
 }  # fmt: skip
 """Command → module of this package that defines it."""
 
