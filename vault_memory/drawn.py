@@ -12,7 +12,7 @@ from pathlib import Path
 from vault_memory import replacing
 from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.vault import Vault
-from vault_memory.walk import shown
+from vault_memory.walk import is_hidden, shown
 
 _SEAL = re.compile(rb"<!-- vault-memory stats sha=([0-9a-f]{12}) -->\s*\Z")
 
@@ -45,15 +45,21 @@ def put(vault: Vault, file: Path, svg: str, force: bool = False) -> Path:
         raise UsageError(f"{shown(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
     target = Path(os.path.realpath(named))
     before = _before(target, force)
-    for base in (vault.root, Path(os.path.abspath(vault.config.vault))):
-        if named.is_relative_to(base):
-            vault.write(named.relative_to(base).as_posix(), sealed(svg), before)
-            return named
-    if target.is_relative_to(vault.root):
-        vault.write(target.relative_to(vault.root).as_posix(), sealed(svg), before)
-    else:
+    inside = _inside(vault, named) or _inside(vault, target)
+    if inside is None:
         _replace(target, sealed(svg), before)
+        return named
+    if is_hidden(inside):
+        what = f"{shown(inside)} lies in a hidden folder of the vault, or is hidden: nothing was written."
+        raise RefusedError(what, "Name a file that can be seen there.")
+    vault.write(inside, sealed(svg), before)
     return named
+
+
+def _inside(vault: Vault, file: Path) -> str | None:
+    """A file's path in the vault; None outside."""
+    bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
+    return next((file.relative_to(base).as_posix() for base in bases if file.is_relative_to(base)), None)
 
 
 def _before(target: Path, force: bool) -> bytes | None:

@@ -94,7 +94,7 @@ def _facts(stats: "Stats") -> Iterator[tuple[str, str]]:
     kinds = [f"{count:,} {kind}" for kind, count in sorted(facts.kinds.items(), key=lambda one: (-one[1], one[0]))]
     said = f"{facts.total:,}: {', '.join(kinds)}" if facts.total else "none yet"
     said += f"; {facts.inferred:,} of them inferred" if facts.inferred else ""
-    yield "facts", said + (f"; {facts.private:,} more are private to a scope" if facts.private else "")
+    yield "facts", said + (f"; {facts.private:,} more private to a scope" if facts.private else "")
     if facts.total:
         yield "tiers", ", ".join(f"{count:,} {tier}" for tier, count in stats.tiers.items())
 

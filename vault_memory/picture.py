@@ -36,7 +36,7 @@ _ROW = 34
 _STRIP = 56
 """Height of the bars of notes, and of those of facts."""
 
-_PLAIN = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
+_PLAIN = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
 """What XML does not allow, and what turns the direction of the text around it."""
 
 STYLE = """
@@ -257,4 +257,4 @@ def _dated(day: date) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_PLAIN.sub("\ufffd", text))
+    return escape(_PLAIN.sub("\ufffd", " ".join(text.split())))

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from vault_memory.reflect.periods import MONTHS, short
+from vault_memory.spans import plus
 
 BARS = "▁▂▃▄▅▆▇█"
 NONE = "·"
@@ -108,7 +109,7 @@ def parts(counts: Sequence[int], width: int) -> list[int]:
     exact = [count * width / total for count in counts]
     cells = [max(int(share), count > 0) for share, count in zip(exact, counts, strict=True)]
     while sum(cells) > width:
-        cells[max(range(len(cells)), key=lambda i: (cells[i] - exact[i], cells[i]))] -= 1
+        cells[max(range(len(cells)), key=lambda i: (cells[i] > 1, cells[i] - exact[i], cells[i]))] -= 1
     while sum(cells) < width:
         cells[max(range(len(cells)), key=lambda i: exact[i] - cells[i])] += 1
     return cells
@@ -188,7 +189,7 @@ def _weeks(picture: Picture, width: int) -> Iterator[str]:
 
 def span_of(weeks: Sequence[Week]) -> str:
     """`27 Oct 2025 – 30 Nov 2025`: the days of these weeks."""
-    return f"{_dated(weeks[0].start)} – {_dated(weeks[-1].start + timedelta(days=6))}"
+    return f"{_dated(weeks[0].start)} – {_dated(plus(weeks[-1].start, 6))}"
 
 
 def _dated(day: date) -> str:

@@ -4,16 +4,15 @@ A day counts as logged when a dated note is of it; pages below `bank/` are none,
 dated after that day is counted as ahead, and is in no gap, streak or week.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory import schema
 from vault_memory.knowledge import listing
 from vault_memory.opinions import Opinion, held
 from vault_memory.plot import MOST_CURVES, Curve, Picture, Points, Week
@@ -129,16 +128,10 @@ def stats(store: Store, today: date) -> Stats:
     logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}
     facts = tally(store, today)
     return Stats(
-        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=size_of(store.path),
+        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.path),
         days=days_of(logged, today), facts=facts, entities=_entities(store), opinions=_opinions(store, today),
         summaries=_summaries(store), recalls=_recalls(store, today), weeks=weeks_of(logged, facts.days, today),
     )  # fmt: skip
-
-
-def size_of(index: Path) -> int:
-    """The bytes of an index, with its write-ahead log."""
-    files = (Path(f"{index}{suffix}") for suffix in ("", "-wal"))
-    return sum(os.path.getsize(file) for file in files if file.exists())
 
 
 # --- days -------------------------------------------------------------------------------------------------------------
