@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory, opened, put
 
-from vault_memory import drawn, figures, picture, plot
+from vault_memory import drawn, figures, journal, picture, plot
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.memory import Memory
 from vault_memory.plot import Curve, Picture, Week
@@ -92,6 +92,8 @@ def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> Non
 
 @pytest.mark.parametrize("today", [TODAY, date(2025, 9, 2), date(2027, 1, 1)])
 def test_the_tally_is_that_of_the_facts_reflect_reads(today: date, vault: Memory, indexed_sample: Path) -> None:
+    passing = "## Retain\n- O(c=0.1, i=0.1) @Bo: Is currently away.\n- W: The quay is long.\n"
+    put(vault.vault.root, "memory/2025-10-14.md", passing)  # fifty days old, and one of the two is past already
     for of in (vault, memory(indexed_sample)):
         of.index()
         with opened(of) as store:
@@ -105,16 +107,15 @@ def test_the_tally_is_that_of_the_facts_reflect_reads(today: date, vault: Memory
 
 
 def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
-    root = str(vault.vault.root)
-    for question in ("who bought a tent?", "tent", "Ann tent bought"):
-        call("--vault", root, "recall", question)
     vault.index()
+    keys = (journal.passage_key("- W @[[Ann]]: Bought a tent."), journal.place_key("memory/2025-09-01.md#L3"))
     with opened(vault) as store:
-        store.connection.execute("UPDATE used SET day = ? - question % 7", (TODAY.toordinal(),))
-        used = store.one("SELECT count(DISTINCT passage) FROM used")
+        for key in keys:
+            rows = [(key, question, TODAY.toordinal() - 3 * question) for question in range(4)]
+            store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
+        assert tally(store, TODAY).tiers == {"working": 10}
         for today in (TODAY, TODAY + timedelta(days=200)):
             assert tally(store, today).tiers == Counter(fact.tier for fact in facts.read(store, today).facts)
-    assert used
 
 
 @pytest.mark.parametrize(
@@ -398,10 +399,12 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     (root / "b.svg").symlink_to(tmp_path / "b.svg")
     (root / "c.svg").symlink_to(root / ".memory/c.svg")
     (tmp_path / "d.svg").symlink_to(root / ".obsidian/d.svg")
-    for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg"):
+    (root / "e.svg").symlink_to(root / "Boats.md")
+    for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg", root / "e.svg"):
         with pytest.raises(RefusedError):
             vault.draw(found, file, force=True)
     assert secret.read_text() == "mine" and not (tmp_path / "b.svg").exists()
+    assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
 
 
 def test_a_folder_that_is_not_there_is_said(vault: Memory, tmp_path: Path) -> None:

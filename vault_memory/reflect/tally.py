@@ -69,10 +69,11 @@ def _tiers(store: Store, rows: Sequence[Sequence[Any]], today: date) -> Iterator
 
 def _used(store: Store, rows: Sequence[Sequence[Any]], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
-    if not uses.is_any(store):
+    known = {passage for (passage,) in store.rows("SELECT DISTINCT passage FROM used")}
+    if not known:
         return {}
-    keys = {row[0]: (journal.passage_key(row[6]), journal.place_key(_place(row))) for row in rows}
-    return uses.days(store, keys, today.toordinal())
+    keys = ((row[0], (journal.passage_key(row[6]), journal.place_key(_place(row)))) for row in rows)
+    return uses.days(store, {i: both for i, both in keys if not known.isdisjoint(both)}, today.toordinal())
 
 
 def _place(row: Sequence[Any]) -> str:
