@@ -98,6 +98,7 @@ def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
         (1234, "passage", "1,234 passages"),
         (2, "entity", "2 entities"),
         (1, "entity", "1 entity"),
+        (2, "day", "2 days"),
     ],
 )
 def test_plurals(count: int, noun: str, text: str) -> None:

@@ -36,6 +36,9 @@ VOLATILE = (
     (r'"seconds": [\d.e-]+', '"seconds": 0.0'),
     (r"[\d.]+ MB", "0.0 MB"),
     (r'"bytes": \d+', '"bytes": 0'),
+    (r'"day": "[\d-]+"', '"day": "<today>"'),
+    (r"[\d.]+ × the notes'", "0.0 × the notes'"),
+    (r'"ratio": [\d.]+', '"ratio": 0.0'),
     # what differs from one machine or release (of click, too) to the next
     (r"Try '(.*) -h' for help", r"Try '\1 --help' for help"),
     (r"\[COMMAND\] \[ARGS\]", "COMMAND [ARGS]"),
@@ -55,8 +58,8 @@ VOLATILE = (
     (r'(digest": )"[0-9a-f]+"', r'\1"<digest>"'),
     (r"\d+\. [\d.]+ \{.*\}", "N. 0.000 {…}"),
     (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates)": [\d.e-]+', r'"\1": 0'),
-    (r'"(passages|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
-    (r"[\d,]+ (passages|of builtin)", r"N \1"),
+    (r'"(passages|words|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
+    (r"[\d,]+ (passages|words|of builtin)", r"N \1"),
     (r"\d+ (that did not fit|ranked lower|with the same words)", r"N \1"),
 )
 """What no two runs share, and what stands for it."""

@@ -1,7 +1,6 @@
 """Owns status and doctor: how things are, what is wrong and how to mend it."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -71,7 +70,8 @@ def status(memory: "Memory") -> Status:
 def _counted(memory: "Memory", base: Status) -> Status:
     with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
         return Status(
-            vault=base.vault, path=base.path, why_there=base.why_there, exists=True, bytes=_bytes(memory),
+            vault=base.vault, path=base.path, why_there=base.why_there, exists=True,
+            bytes=schema.size(memory.index_path),
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
             facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
@@ -88,15 +88,6 @@ def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
         yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)
-
-
-def _bytes(memory: "Memory") -> int:
-    """The index's size, with its write-ahead log."""
-    total = 0
-    for suffix in ("", "-wal"):
-        with suppress(OSError):
-            total += os.path.getsize(f"{memory.index_path}{suffix}")
-    return total
 
 
 def doctor(memory: "Memory", fix: bool) -> list[Check]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.answer import Filters
 from vault_memory.knowledge import FactLine, Names
-from vault_memory.store import Store
+from vault_memory.store import PASSAGES, Store
 from vault_memory.supersede import ANY, Claim, Told, successors
 
 
@@ -60,9 +60,9 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
 def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLine]:
     """The same facts in the same order, each with where the fact stands that took its place."""
     sql = (
-        "SELECT n.path, p.start_line, p.id FROM json_each(?) j JOIN note n ON n.path = j.value ->> 0"
-        " JOIN passage p ON p.note_id = n.id AND p.start_line = j.value ->> 1"
-        " JOIN fact f ON f.passage_id = p.id AND f.part = 0"
+        "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value ->> 0"
+        f" CROSS JOIN {PASSAGES} AND p.start_line = j.value ->> 1"
+        " CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0"
     )
     places = json.dumps([(fact.path, fact.start_line) for fact in facts])
     ids = {(path, line): passage for path, line, passage in store.rows(sql, places)}

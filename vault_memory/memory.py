@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory import journal, places, schema
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import Asked, Reflected
     from vault_memory.remote import Remote
     from vault_memory.rerank import Reranker
+    from vault_memory.stats import Stats
 
 
 T = TypeVar("T")
@@ -203,6 +205,19 @@ class Memory(Scribe):
             return question(store, freshness)
 
         return self.ask(look, progress)
+
+    def stats(self, today: date, progress: "Progress | None" = None) -> "Stats":
+        """The figures of the vault as of a day."""
+        from vault_memory.stats import stats
+
+        return self._look(lambda store, _: stats(store, today), progress)
+
+    def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
+        """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""
+        from vault_memory import drawn
+        from vault_memory.picture import svg
+
+        return drawn.put(self.vault, file, svg(stats.picture(self.vault.root.name)), force)
 
     # --- reflecting ----------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def plural(count: int, noun: str) -> str:
         f"{count:,} {noun}"
         if count == 1
         else f"{count:,} {noun[:-1]}ies"
-        if noun.endswith("y")
+        if noun.endswith("y") and noun[-2:] != "ay"
         else f"{count:,} {noun}s"
     )
 

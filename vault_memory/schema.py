@@ -147,6 +147,15 @@ def spoken(index: Path) -> Iterator[None]:
         ) from error
 
 
+def size(index: Path) -> int:
+    """The bytes of an index, with its write-ahead log."""
+    total = 0
+    for suffix in ("", "-wal"):
+        with contextlib.suppress(OSError):
+            total += os.path.getsize(f"{index}{suffix}")
+    return total
+
+
 def belongs_to(path: Path) -> str:
     """Whose file stands where the index goes: "us" (or none, or an empty one), "another" program, or "unknown"."""
     try:

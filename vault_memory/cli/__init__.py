@@ -11,8 +11,7 @@ from vault_memory.errors import VaultMemoryError
 COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "get": "notes", "entity": "knowledge",
     "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "forget": "forget", "reflect": "reflect",
-    "status": "health",
-    "doctor": "health", "lint": "health", "watch": "daemon", "service": "service",
+    "status": "health", "doctor": "health", "lint": "health", "stats": "stats", "watch": "daemon", "service": "service",
 }  # fmt: skip
 """Command → module of this package that defines it."""
 

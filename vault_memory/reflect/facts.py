@@ -163,7 +163,10 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
     keys = [_key(row) for row in rows]
     used: dict[int, tuple[int, ...]] = {}
     if uses.is_any(store):
-        places = ((row.id, (journal.passage_key(row.whole), journal.place_key(_place(row)))) for row in rows)
+        known = (
+            key if row.speaker is None else journal.passage_key(row.whole) for row, key in zip(rows, keys, strict=True)
+        )
+        places = ((row.id, (key, journal.place_key(_place(row)))) for row, key in zip(rows, known, strict=True))
         used = uses.days(store, dict(places), today.toordinal())
     for row, key in zip(rows, keys, strict=True):
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None

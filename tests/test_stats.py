@@ -1,0 +1,404 @@
+"""`memory stats`: figures counted by hand, drawings that hold them, and a file that is never anybody else's."""
+
+import json
+import os
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample import call
+from vaults import fill, memory, opened, put
+
+from vault_memory import drawn, figures, journal, picture, plot
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.memory import Memory
+from vault_memory.plot import Curve, Picture, Week
+from vault_memory.stats import BANDS, band_of, days_of, has_moved, weeks_of
+
+TODAY = date(2025, 12, 3)
+NOTES = {
+    "memory/2025-12-03.md": "One two three\n\n## Retain\n- O(c=0.8) @[[Ann]]: Likes the sea.\n- W @Bo: Has a boat.\n",
+    "memory/2025-12-02.md": "## Retain\n- S @Bo: The boat was wet.\n- W(scope=work) @Bo: Owes us money.\n",
+    "memory/2025-11-10.md": "## Retain\n- O(c=0.5) @[[Ann]]: Likes the sea.\n- B: Swam to the island.\n",
+    "memory/2025-09-01.md": "## Retain\n- W @[[Ann]]: Bought a tent.\n- O(c=0.3) @Bo: Never pays.\n",
+    "memory/2026-01-10.md": "## Retain\n- B @Bo: Sails round the cape.\n",
+    "Boats.md": "## Retain\n- W: Boats need paint.\n- O(c=0.9): Wood is better than steel.\n",
+    "bank/entities/Ann.md": "---\ncreated: 2024-01-01\n---\n# Ann\n",
+    "bank/summaries/2025-W36.md": "# Week 36\n",
+    "bank/summaries/2025-11.md": "# November\n",
+    "bank/summaries/notes.md": "# Not a period\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Memory:
+    return memory(fill(tmp_path / "vault", NOTES))
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_figures_of_a_small_vault(vault: Memory) -> None:
+    found = vault.stats(TODAY)
+    assert (found.notes, found.dated, found.notes_bytes) == (10, 6, sum(len(text) for text in NOTES.values()))
+    assert found.days._asdict() == {
+        "logged": 4, "first": date(2025, 9, 1), "last": TODAY, "gap": (date(2025, 9, 2), date(2025, 11, 9)),
+        "streak": 2, "ahead": 1,
+    }  # fmt: skip
+    assert found.days.gap_days == 69
+    assert (found.facts.total, found.facts.private, found.facts.inferred) == (10, 1, 0)
+    assert found.facts.kinds == {"world": 3, "experience": 2, "opinion": 4, "observation": 1}
+    # Those of 1 September are older than sixty days and nobody asked for them.
+    assert found.tiers == {"core": 0, "working": 8, "peripheral": 2}
+    assert found.entities._asdict() == {"paged": 1, "mentioned": 1, "most": (("Bo", 5), ("Ann", 3))}
+    assert (found.opinions.held, found.opinions.moved) == (3, 1)
+    assert found.opinions.bands == {"sure": 2, "likely": 0, "open": 0, "doubted": 1}
+    assert found.opinions.curves == (
+        Curve("Ann: Likes the sea", ((date(2025, 11, 10), 0.5), (TODAY, 0.8))),
+        Curve("Bo: Never pays", ((date(2025, 9, 1), 0.3),)),
+    )
+    assert found.summaries == {"week": 1, "month": 1, "year": 0}
+    assert found.weeks == (
+        Week(date(2025, 9, 1), 1, 2), Week(date(2025, 11, 10), 1, 2), Week(date(2025, 12, 1), 2, 3),
+    )  # fmt: skip
+    assert found.index_bytes == vault.index_path.stat().st_size
+    assert found.ratio == found.index_bytes / found.notes_bytes
+
+
+def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
+    found = memory(fill(tmp_path / "vault", {})).stats(TODAY)
+    assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
+    assert "none with a log yet" in figures.text(found) and found.ratio == 0
+    drawn_here = plot.text(found.picture("vault"), 80)
+    assert drawn_here.count("yet") == 3
+    ElementTree.fromstring(picture.svg(found.picture("vault")))
+
+
+def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> None:
+    vault.index()
+    with opened(vault) as store:
+        days = (TODAY, TODAY - timedelta(days=29), TODAY - timedelta(days=30), TODAY + timedelta(days=1))
+        rows = [(n, n, day.toordinal()) for n, day in enumerate(days)] + [(9, 0, TODAY.toordinal())]
+        store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
+    assert vault.stats(TODAY).recalls == 2
+
+
+def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
+    vault.index()
+    keys = (journal.passage_key("- W @[[Ann]]: Bought a tent."), journal.place_key("memory/2025-09-01.md#L3"))
+    with opened(vault) as store:
+        for key in keys:
+            rows = [(key, question, TODAY.toordinal() - 3 * question) for question in range(4)]
+            store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
+    assert vault.stats(TODAY).facts.tiers == {"working": 10}
+
+
+@pytest.mark.parametrize(
+    ("logged", "gap_days", "streak", "ahead"),
+    [
+        ([], 0, 0, 0),
+        ([0], 0, 1, 0),
+        ([1], 0, 1, 0),
+        ([2], 0, 0, 0),
+        ([0, 1, 2, 5], 2, 3, 0),
+        ([1, 2, 9, 30], 20, 2, 0),
+        ([-1, -40], 0, 0, 2),
+        ([0, -1], 0, 1, 1),
+    ],
+)
+def test_the_habit(logged: list[int], gap_days: int, streak: int, ahead: int) -> None:
+    found = days_of([TODAY - timedelta(days=ago) for ago in logged], TODAY)
+    assert (found.gap_days, found.streak, found.ahead) == (gap_days, streak, ahead)
+    assert found.logged == len(logged) - ahead
+
+
+@given(st.dictionaries(st.dates(), st.integers(1, 9)), st.dates())
+def test_every_day_up_to_today_is_in_one_week(days: dict[date, int], today: date) -> None:
+    weeks = weeks_of(days, {}, today)
+    assert sum(week.notes for week in weeks) == sum(count for day, count in days.items() if day <= today)
+    assert all(week.start.weekday() == 0 for week in weeks) and list(weeks) == sorted(weeks)
+
+
+@pytest.mark.parametrize(
+    ("points", "moved"),
+    [
+        ([], False),
+        ([(90, 0.5), (60, 0.9)], False),
+        ([(90, 0.5), (10, 0.5)], False),
+        ([(90, 0.5), (10, 0.6)], True),
+        ([(10, 0.5)], False),
+        ([(20, 0.5), (10, 0.6)], True),
+        ([(90, 0.5), (20, 0.9), (10, 0.5)], False),
+    ],
+)
+def test_an_opinion_that_moved_lately(points: list[tuple[int, float]], moved: bool) -> None:
+    curve = Curve("", tuple((TODAY - timedelta(days=ago), value) for ago, value in points))
+    assert has_moved(curve, TODAY) is moved
+
+
+def test_the_words_for_how_sure() -> None:
+    assert [band_of(value) for value in (1.0, 0.8, 0.79, 0.6, 0.5, 0.4, 0.39, 0.0)] == [
+        "sure", "sure", "likely", "likely", "open", "open", "doubted", "doubted",
+    ]  # fmt: skip
+    assert [band for band, _ in BANDS] == ["sure", "likely", "open", "doubted"]
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def test_the_figures_as_text(vault: Memory) -> None:
+    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", figures.text(vault.stats(TODAY)))
+    assert said.split("\n") == [
+        "notes      10, 6 of them dated; N",
+        "days       4 with a log, 2025-09-01 to 2025-12-03; longest gap 69 days (2025-09-02 to 2025-11-09);"
+        " 2 on end now; 1 ahead",
+        "facts      10: 4 opinion, 3 world, 2 experience, 1 observation; 1 more private to a scope",
+        "tiers      0 core, 8 working, 2 peripheral",
+        "entities   2: 1 with a page, 1 only mentioned",
+        "mentioned  Bo 5, Ann 3",
+        "opinions   3 held: 2 sure, 1 doubted; 1 moved in the last 30 days",
+        "summaries  1 week, 1 month",
+        "recalls    0 different questions in the last 30 days",
+        "index      N, N the notes' N",
+    ]
+
+
+def test_the_document(vault: Memory) -> None:
+    document = json.loads(call("--vault", str(vault.vault.root), "stats", "--json").out)
+    assert document["schema"] == "vault-memory/stats@1"
+    assert set(document) == {
+        "schema", "vault", "day", "notes", "days", "words", "facts", "entities", "opinions", "summaries", "weeks",
+        "recalls_30_days", "index", "degraded", "plot",
+    }  # fmt: skip
+    assert set(document["index"]) == {"bytes", "ratio", "fresh", "pending", "generation", "notes"}
+    assert set(document["facts"]) == {"count", "kinds", "tiers", "inferred", "private"}
+    assert document["plot"] is None and document["notes"]["count"] == document["index"]["notes"] == 10
+    assert {"week": "2025-W36", "notes": 1, "facts": 2} in document["weeks"]
+    assert document["entities"]["most_mentioned"][0] == {"name": "Bo", "facts": 5}
+
+
+def test_no_name_moves_the_cursor(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {"memory/2025-12-01.md": "## Retain\n- O @[[A\x1b2J]]: Is\x9b odd \u202e.\n"})
+    said = call("--vault", str(root), "stats", "--plot").out
+    assert "odd" in said and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said)
+
+
+def test_what_is_private_is_not_drawn(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {"memory/2025-12-01.md": "## Retain\n- O(c=0.4, scope=work) @Bo: Is lazy.\n"})
+    found = memory(root).stats(TODAY)
+    assert found.opinions.held == 1 and found.opinions.curves == ()
+
+
+# --- drawing ---------------------------------------------------------------------------------------------------------
+
+ODD = 'Tern <b> & "co"'
+CURVES = (
+    Curve(f"{ODD}: rises", ((date(2025, 1, 1), 0.5), (date(2025, 2, 1), 0.9))),
+    Curve("falls", ((date(2025, 1, 1), 0.9), (date(2025, 1, 20), 0.2))),
+)
+WEEKS = (Week(date(2024, 12, 30), 3, 12345), Week(date(2025, 1, 20), 1, 0))
+DRAWN = Picture(
+    f"{ODD} notes", TODAY, ((4321, "notes"), (7, "facts")), WEEKS, CURVES, {"core": 1, "working": 30, "peripheral": 969}
+)
+
+
+def test_a_drawing_in_the_terminal() -> None:
+    assert plot.text(DRAWN, 60).split("\n") == [
+        "Notes and facts per week, 30 Dec 2024 – 26 Jan 2025",
+        "notes  ██ ·· ·· ▃▃  ≤ 3",
+        "facts  ██ ·· ·· ··  ≤ 12,345",
+        "       Dec",
+        "",
+        "How sure, 1 Jan 2025 – 1 Feb 2025",
+        f"0.90 ↗ ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅█  {ODD}: rises",
+        "0.20 ↘ ██████████▂▂▂▂▂▂▂  falls",
+        "",
+        "Facts by tier",
+        "█▓" + "░" * 58,
+        "█ core 1 (<1 %)",
+        "▓ working 30 (3 %)",
+        "░ peripheral 969 (97 %)",
+    ]
+
+
+def test_weeks_with_nothing_are_drawn_between_those_with_something() -> None:
+    assert [week.notes for week in plot.last_weeks(WEEKS, 52)] == [3, 0, 0, 1]
+    assert [week.notes for week in plot.last_weeks(WEEKS, 2)] == [0, 1]
+    assert plot.last_weeks((), 52) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "width", "found"),
+    [
+        ([0, 0], 10, [0, 0]),
+        ([1, 1], 10, [5, 5]),
+        ([1, 999, 0], 10, [1, 9, 0]),
+        ([1, 1, 1], 10, [4, 3, 3]),
+        ([1, 1, 1], 2, [0, 1, 1]),
+        ([5], 0, [0]),
+    ],
+)
+def test_shares_of_a_width(counts: list[int], width: int, found: list[int]) -> None:
+    assert plot.parts(counts, width) == found
+
+
+@given(st.lists(st.integers(0, 10**9), max_size=5), st.integers(0, 200))
+def test_shares_fill_the_width_and_nothing_is_lost(counts: list[int], width: int) -> None:
+    cells = plot.parts(counts, width)
+    assert len(cells) == len(counts) and min(cells, default=0) >= 0
+    assert sum(cells) == (width if sum(counts) else 0)
+    if width >= len(counts):
+        assert all((cell > 0) == (count > 0) for cell, count in zip(cells, counts, strict=True))
+
+
+names = st.text(max_size=40)
+points = st.dictionaries(st.dates(), st.floats(0, 1), min_size=1, max_size=9).map(lambda d: tuple(sorted(d.items())))
+curves = st.builds(Curve, names, points)
+mondays = st.integers(0, 521_000).map(lambda week: date.fromordinal(1 + 7 * week))
+weeks = st.dictionaries(mondays, st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=70).map(
+    lambda known: tuple(Week(start, *both) for start, both in sorted(known.items()))
+)
+tiers = st.fixed_dictionaries(dict.fromkeys(("core", "working", "peripheral"), st.integers(0, 10**6)))
+pictures = st.builds(
+    Picture, names, st.dates(), st.lists(st.tuples(st.integers(0, 10**9), names), max_size=5), weeks,
+    st.lists(curves, max_size=12), tiers,
+)  # fmt: skip
+
+
+@given(pictures, st.integers(0, 240))
+@settings(max_examples=150)
+def test_no_line_is_wider_than_the_terminal(one: Picture, width: int) -> None:
+    lines = plot.text(one, width).split("\n")
+    assert max(map(plot.cells, lines)) <= max(width, 24)
+
+
+@given(names, st.integers(0, 50))
+def test_a_text_is_cut_where_the_width_ends(text: str, width: int) -> None:
+    kept = plot.cut(text, width)
+    assert plot.cells(kept) <= width
+    assert kept == text or (kept == "" if width == 0 else kept.endswith("…"))
+
+
+def test_wide_characters_take_two_cells() -> None:
+    assert [plot.cells(text) for text in ("abc", "京都", "🎉", "é", "e\u0301", "")] == [3, 4, 2, 1, 1, 0]
+    assert plot.cut("京都タワー", 6) == "京都…"
+
+
+@given(pictures)
+@settings(max_examples=150)
+def test_a_drawing_is_xml_that_stands_alone(one: Picture) -> None:
+    svg = drawn.sealed(picture.svg(one))
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg") and drawn.is_ours(svg)
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert tags <= {"svg", "title", "desc", "style", "text", "rect", "line", "path", "circle", "g", "clipPath"}
+    assert not any("href" in name or name.startswith("on") for element in root.iter() for name in element.attrib)
+
+
+def test_a_drawing_holds_the_numbers_and_the_names() -> None:
+    root = ElementTree.fromstring(picture.svg(DRAWN))
+    said = [element.text or "" for element in root.iter() if element.tag.rpartition("}")[2] == "text"]
+    assert {f"{ODD} notes", "4,321", f"{ODD}: rises", "0.90", "0.20", "↗", "↘", "up to 12,345", "2025"} <= set(said)
+    assert {"core", "1 · <1 %", "969 · 97 %", "30 Dec 2024 – 26 Jan 2025"} <= set(said)
+    described = next(element.text or "" for element in root.iter() if element.tag.endswith("desc"))
+    assert "0.50 on 2025-01-01, 0.90 on 2025-02-01" in described and "12,345 facts" in described
+
+
+@given(pictures)
+@settings(max_examples=60)
+def test_nothing_is_drawn_beside_the_page(one: Picture) -> None:
+    root = ElementTree.fromstring(picture.svg(one))
+    height = float(root.attrib["height"])
+    for element in root.iter():
+        place = {name: float(element.attrib[name]) for name in ("x", "y", "width", "height") if name in element.attrib}
+        assert 0 <= place.get("x", 0) <= place.get("x", 0) + place.get("width", 0) <= 800.1
+        assert 0 <= place.get("y", 0) <= place.get("y", 0) + place.get("height", 0) <= height + 0.1
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> None:
+    for file in (vault.vault.root / "Pictures/stats.svg", tmp_path / "out.SVG"):
+        said = call("--vault", str(vault.vault.root), "stats", "--plot", str(file))
+        assert (said.code, said.out) == (0, f"Drawn: {file}\n")
+        first = file.read_bytes()
+        assert b"Likes the sea" in first and drawn.is_ours(first) and ElementTree.fromstring(first) is not None
+        put(vault.vault.root, f"New {file.stem}.md", "new")
+        assert call("--vault", str(vault.vault.root), "stats", "--plot", str(file)).code == 0
+        assert file.read_bytes() != first
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".part")]
+
+
+@pytest.mark.parametrize("where", ["vault/a.svg", "a.svg"])
+@pytest.mark.parametrize("data", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"changed"])
+def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str, data: bytes) -> None:
+    found, file = vault.stats(TODAY), tmp_path / where
+    if data == b"changed":
+        vault.draw(found, file)
+        data = file.read_bytes().replace(b"notes", b"leaves")
+    file.write_bytes(data)
+    file.chmod(0o640)
+    with pytest.raises(RefusedError, match="not a drawing"):
+        vault.draw(found, file)
+    assert file.read_bytes() == data
+    vault.draw(found, file, force=True)
+    assert drawn.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
+
+
+def test_line_ends_of_a_checkout_are_no_change() -> None:
+    data = drawn.sealed(picture.svg(DRAWN))
+    assert drawn.is_ours(data.replace(b"\n", b"\r\n")) and not drawn.is_ours(data[:-20])
+
+
+@pytest.mark.parametrize("name", ["stats.md", "stats", "stats.svg.txt", "memory/2025-12-03.md"])
+def test_only_svg_files_are_drawn(vault: Memory, name: str) -> None:
+    for force in (False, True):
+        with pytest.raises(UsageError, match="not the name of an SVG file"):
+            vault.draw(vault.stats(TODAY), vault.vault.root / name, force)
+
+
+@pytest.mark.parametrize("name", [".obsidian/a.svg", ".memory/a.svg", "Notes/.a.svg", ".git/x/a.svg"])
+def test_nothing_is_drawn_into_hidden_folders(vault: Memory, name: str) -> None:
+    with pytest.raises(RefusedError, match="hidden"):
+        vault.draw(vault.stats(TODAY), vault.vault.root / name)
+    assert not (vault.vault.root / name).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
+def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
+    found, root = vault.stats(TODAY), vault.vault.root
+    secret = tmp_path / "secret.txt"
+    secret.write_text("mine")
+    (root / "a.svg").symlink_to(secret)
+    (root / "b.svg").symlink_to(tmp_path / "b.svg")
+    (root / "c.svg").symlink_to(root / ".memory/c.svg")
+    (tmp_path / "d.svg").symlink_to(root / ".obsidian/d.svg")
+    (root / "e.svg").symlink_to(root / "Boats.md")
+    for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg", root / "e.svg"):
+        with pytest.raises(RefusedError):
+            vault.draw(found, file, force=True)
+    assert secret.read_text() == "mine" and not (tmp_path / "b.svg").exists()
+    assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
+
+
+def test_a_folder_that_is_not_there_is_said(vault: Memory, tmp_path: Path) -> None:
+    with pytest.raises((VaultError, ConflictError), match="cannot be written"):
+        vault.draw(vault.stats(TODAY), tmp_path / "nowhere/a.svg")
+
+
+def test_force_goes_with_a_file(vault: Memory) -> None:
+    for more in ([], ["--plot"]):
+        said = call("--vault", str(vault.vault.root), "stats", *more, "--force")
+        assert said.code == 2 and "--force goes with --plot FILE.svg" in said.err
+
+
+def test_the_terminal_tells_its_width(vault: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    said = call("--vault", str(vault.vault.root), "stats", "--plot").out
+    lines = said.split("\n\n", 1)[1].split("\n")
+    assert 20 < max(map(plot.cells, lines)) <= 40
