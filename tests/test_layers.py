@@ -15,6 +15,7 @@ LAYERS = [
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule",
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
+     "reflect.edits",
      "reflect.grounds", "reflect.prose",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
      "reflect.entity_page"],
