@@ -163,6 +163,22 @@ def test_a_line_of_theirs_follows_the_line_it_stands_behind() -> None:
     assert hand.text[4:8] == [F2, fact(6).text, "  - a word on this", ""]
 
 
+def test_a_line_of_theirs_follows_the_fact_it_stands_behind_in_other_words() -> None:
+    hand = Hand().edit(after(F1, "  - a word on this"))
+    both = Line("- fact 1, and more — [[2025-11-02]] L1, L6", (1 << 32, 6 << 32))
+    hand.run([*DRAFT[:4], both, fact(2), *DRAFT[6:]])
+    assert hand.text[4:7] == [both.text, "  - a word on this", F2]
+
+
+def test_a_paragraph_before_a_heading_stays_before_it_where_no_line_is_blank() -> None:
+    draft = [fact(1), Line("### Now"), fact(2)]
+    hand = Hand(draft).edit(after(F1, "", "Mine."))
+    hand.run([fact(1), fact(3), *draft[1:]])
+    assert hand.text == [F1, F3, "", "Mine.", "### Now", F2]
+    hand.run([Line("### Now"), fact(2)])
+    assert hand.text == ["", "Mine.", "### Now", F2]
+
+
 def test_a_paragraph_behind_a_list_stays_behind_it_when_the_list_grows() -> None:
     hand = Hand().edit(after(F2, "", "Mine, of all this."))
     hand.run([*DRAFT[:6], fact(6), fact(7), *DRAFT[6:]])
@@ -340,6 +356,45 @@ def test_a_heading_that_was_reworded_keeps_its_section() -> None:
     for _ in range(3):
         hand.run(wanted)
         assert hand.text == [line.replace("### Now", "### These days") for line in texts(wanted)]
+
+
+def test_a_heading_and_the_only_line_below_it_reworded() -> None:
+    hand = Hand().edit(swap("### Earlier", "### Before")).edit(swap(F5, "- mine"))
+    for _ in range(2):
+        hand.run([*DRAFT, fact(6)])
+        assert [line for line in hand.text if line][-3:] == ["### Before", "- mine", fact(6).text]
+
+
+def test_a_copied_heading_takes_nothing_from_ours() -> None:
+    hand = Hand().edit(lambda lines: lines.extend(["", "### Now", "", "- mine"]))
+    edited = hand.text
+    for _ in range(2):
+        hand.run()
+        assert hand.text == edited
+
+
+def test_a_section_that_was_replaced_by_other_lines_stays_away() -> None:
+    mine = ["One.", "Two.", "Three."]
+    hand = Hand().edit(after(F2, "", *mine)).edit(gone("### Now", F3, F4))
+    hand.run([*DRAFT[:11], fact(6), *DRAFT[11:]])
+    assert ("### Now" in hand.text, fact(6).text in hand.text) == (False, False)
+    assert list(filter(None, hand.theirs())) == mine
+
+
+def test_a_section_with_a_line_of_theirs_in_it_can_be_deleted() -> None:
+    hand = Hand().edit(after(F3, "- mine"))
+    hand.run()
+    hand.edit(gone("### Now", F3, F4))
+    hand.run([*DRAFT[:11], fact(6), *DRAFT[11:]])
+    assert (fact(6).text in hand.text, list(filter(None, hand.theirs()))) == (False, ["- mine"])
+
+
+def test_what_they_do_to_their_own_lines_hides_nothing_of_ours() -> None:
+    hand = Hand().edit(after(F1, "- mine", "- too"))
+    hand.run()
+    found = hand.edit(swap("- mine", "- mine, reworded")).edit(gone("- too")).run()
+    assert (found.deleted, hand.theirs(), found.is_edited) == (frozenset(), ["- mine, reworded"], True)
+    assert [line for line in found.lines if "mine" in line.text] == [Line("- mine, reworded")]
 
 
 def test_a_moved_line_stays_where_it_was_moved_to() -> None:

@@ -109,6 +109,17 @@ def test_an_edit_is_taken_over_once() -> None:
     assert edit(draft(fact(1), fact(2)), found.after, hidden) is None
 
 
+def test_a_line_of_theirs_is_noted_once_where_all_else_stays() -> None:
+    made = first(draft(fact(1), fact(2)))
+    page = made.after.replace(b"L2\n", b"L2\n- mine\n")
+    found = edit(draft(fact(1), fact(2)), page, past([made]))
+    assert found is not None
+    closing = found.after.splitlines()[-1]
+    assert found.after.splitlines()[:-1] == page.splitlines()[:-1]
+    assert (f"sha={found.sha}".encode() in closing, b" yours=3 " in closing) == (True, True)
+    assert edit(draft(fact(1), fact(2)), found.after, past([made, found])) is None
+
+
 def test_what_was_hidden_on_one_page_is_not_on_another() -> None:
     names = {"bank/a.md": frozenset([blocks.short(1 << 32)])}
     of = past(hidden=lambda path: names.get(path, frozenset()))
@@ -229,10 +240,10 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
     of = Past(ALL, ledger.last, lambda path: frozenset())
     found = planned(drafts, lambda path: page(root, path), of)
     meddle()
-    by_path = {one.path: one for one in drafts}
+    by_place = {(one.path, one.block): one for one in drafts}
 
     def again(late: Edit) -> Edit | None:
-        made = edit(by_path[late.path], page(root, late.path), of)
+        made = edit(by_place[late.path, late.block], page(root, late.path), of)
         meddle()
         return made
 
@@ -298,7 +309,8 @@ def test_a_page_that_this_program_just_saved_is_not_waited_for(tmp_path: Path) -
     write(tmp_path, [draft(fact(1)), draft(fact(3), path="bank/q.md")])
     begun = time.monotonic()
     both = [draft(fact(1), fact(2)), draft(fact(3), fact(4), path="bank/q.md")]
-    assert len(write(tmp_path, both).edits) == 2
+    both.append(draft(fact(5), name="opinions"))
+    assert len(write(tmp_path, both).edits) == 3
     assert time.monotonic() - begun < 1
 
 

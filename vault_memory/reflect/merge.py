@@ -129,7 +129,6 @@ def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
         elif not (is_cut and not line.text.strip() and not (found and found[-1].text.strip())):
             # Where lines were cut out, the blank ones around them do not pile up.
             found.append(line)
-            is_cut = is_cut and not line.text.strip()
     return found
 
 
@@ -212,7 +211,6 @@ class _Placing:
             found = self._found(place, line)
             if found is not None:
                 return found, blanks
-            blanks = max(blanks, 1) if heading_level(line.text) else blanks
         return -1, blanks
 
     def _found(self, place: int, line: Line) -> int | None:
