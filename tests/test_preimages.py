@@ -291,6 +291,25 @@ def test_a_run_that_names_files_elsewhere_touches_none(tmp_path: Path, path: str
     assert secret.read_text() == (root / ".obsidian/app.json").read_text() == "two\n"
 
 
+def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {"a.md": "one\n"})
+    (tmp_path / "outside").mkdir()
+    (root / "theirs").mkdir()
+    (root / "way").symlink_to(tmp_path / "outside")
+    history, of = Preimages(root), vault(root)
+    run = history.begin("reflect")
+    assert of.missing_folders("bank/entities/new.md") == ["bank", "bank/entities"]
+    assert (of.missing_folders("new.md"), of.missing_folders("theirs/new.md")) == ([], [])
+    for folder in ("bank", "bank/entities", "../outside", "way", ".memory/tmp", "gone"):
+        run.keep_folder(folder)
+    change(of, run, "bank/entities/new.md", b"x")
+    assert [kept.path for kept in run.changes()] == ["bank/entities/new.md"]
+    history.undo(run, of)
+    assert (tmp_path / "outside").is_dir()
+    assert {path.name for path in root.iterdir()} == {"a.md", "theirs", "way", ".memory"}
+    assert (root / ".memory/tmp").is_dir()
+
+
 def test_only_the_owner_reads_what_was_kept(tmp_path: Path) -> None:
     if os.name == "nt":
         pytest.skip("modes are a POSIX matter")

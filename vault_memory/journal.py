@@ -79,6 +79,7 @@ class Verdict(NamedTuple):
     day: int
 
 
+MAX_NAME = 80
 VERDICTS = ("deleted", "refused", "given")
 
 Event = Use | Tombstone | Verdict
@@ -273,7 +274,8 @@ def _verdicts(event: Any) -> Iterator[Verdict]:  # noqa: ANN401 - it can be anyt
     if not 0 <= value <= 1:
         raise ValueError("not a confidence")
     for name in event["names"]:
-        bytes.fromhex(name)
+        if not isinstance(name, str) or len(name) > MAX_NAME:
+            raise ValueError("not a name")
         yield Verdict(event["event"], about, name, value, at, day)
 
 

@@ -93,6 +93,22 @@ class Run:
                 "Check permissions and free space.",
             ) from error
 
+    def keep_folder(self, path: str) -> None:
+        """Note a folder that is about to be made for a note; raises like `keep`."""
+        try:
+            if not self._folder.is_dir():
+                _make(self._folder)
+            self._note({"folder": path})
+        except OSError as error:
+            raise VaultError(
+                f"{self.place} cannot be written: {error.strerror or error}; {path} was not made.",
+                "Check permissions and free space.",
+            ) from error
+
+    def folders(self) -> list[str]:
+        """The folders that the run made or was about to, in order."""
+        return list(dict.fromkeys(str(line["folder"]) for line in self._lines() if "folder" in line))
+
     def _note(self, line: dict[str, Any]) -> None:
         flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
         with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
@@ -118,7 +134,7 @@ class Run:
         for number, line in enumerate(self._read("run.jsonl").split(b"\n")[:-1], start=1):
             try:
                 found = json.loads(line)
-                if "undone" not in found:
+                if "undone" not in found and "folder" not in found:
                     Change(**found)
             except (ValueError, TypeError, RecursionError) as error:
                 what = f"{self.place}/run.jsonl is damaged in line {number}: nothing was changed."
@@ -210,6 +226,8 @@ class Preimages:
                 vault.remove(back.to.path, back.now)
             else:
                 vault.write(back.to.path, text, back.now)
+        for folder in reversed(run.folders()):
+            vault.remove_folder(folder)
         run.mark_undone()
         return [back.to.path for back in backs]
 

@@ -59,8 +59,8 @@ def _counts(done: "Reflected") -> str:
 
 
 def clean_diff(diff: str) -> str:
-    """A diff fit for a terminal, its lines kept."""
-    return "\n".join(map(clean, diff.split("\n")))
+    """A diff fit for a terminal, its lines kept as they end: `patch` is to understand it."""
+    return "\n".join(clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diff.split("\n"))
 
 
 def undone_document(run: str, paths: list[str]) -> Document:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_memory import filters, places, replacing
 from vault_memory.config import Config
@@ -208,6 +208,17 @@ class Vault:
             raise VaultError(
                 f"{path} cannot be deleted: {error.strerror or error}; it was not changed.", "Check its permissions."
             ) from error
+
+    def missing_folders(self, path: str) -> list[str]:
+        """The folders that are to be made for a note, outermost first."""
+        parents = [parent.as_posix() for parent in reversed(PurePosixPath(path).parents)][1:]
+        return [parent for parent in parents if not os.path.lexists(self.root / parent)]
+
+    def remove_folder(self, path: str) -> None:
+        """Delete a folder that this program made, if nothing is in it, and nothing of it leads out of the vault."""
+        with contextlib.suppress(OSError, RefusedError):
+            if not (self.root / path).is_symlink():
+                self._target(path).rmdir()
 
     def _target(self, path: str) -> Path:
         """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""

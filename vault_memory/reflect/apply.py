@@ -4,6 +4,8 @@ A run that is killed leaves every page as it was or as it is to be, and what it 
 what the block was made of are durable before the page is replaced (DESIGN.md §2, law 2).
 """
 
+import contextlib
+import hashlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,8 +18,8 @@ from vault_memory.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
 
-Again = Callable[[str], Edit | None]
-"""The edit of a page as it stands now; None when it says all already. Raises ConflictError or RefusedError."""
+Again = Callable[[Edit], Edit | None]
+"""The edit of a page as it stands now; None when it says all already. Raises like `plan.edit`, or VaultError."""
 
 
 @dataclass
@@ -30,12 +32,13 @@ class Applied:
 
 
 class Writer:
-    """Writes edits into one vault."""
+    """Writes edits into one vault, once; `heed` is told of each just before."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, vault: Vault, heed: Callable[[Edit], None] = lambda edit: None) -> None:
+        self._vault, self._heed = vault, heed
         self._preimages = Preimages(vault.root)
         self._ledger = Ledger(vault.root)
+        self._ours = self._written_last()
 
     def write(self, edits: Iterable[Edit], again: Again) -> Applied:
         """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
@@ -49,35 +52,39 @@ class Writer:
             if written:
                 done.run = run.name
                 done.edits.append(written)
+        if not done.edits:
+            run.drop()
         return done
 
     def _settled(self, run: Run, edit: Edit, again: Again) -> Edit | None:
         """Write one page; returns what was written, None when somebody else has done so."""
         found: Edit | None = edit
-        for attempt in range(TRIES):
+        for attempt in range(1, TRIES + 1):
+            if found and found.before is not None and self._waited_for_editor(found.path):
+                found = again(found)
             if found is None:
                 return None
-            if found.before is not None and self._wait_for_editor(found.path):
-                found = again(found.path)
-                if found is None:
-                    return None
             try:
                 self._write(run, found)
             except ConflictError:
-                if attempt == TRIES - 1:
+                if attempt == TRIES:
                     raise
-                found = again(found.path)
-                continue
-            return found
-        raise AssertionError("unreachable")
+                found = again(found)
+            else:
+                return found
+        return None
 
     def _write(self, run: Run, edit: Edit) -> None:
+        for folder in self._vault.missing_folders(edit.path) if edit.before is None else ():
+            run.keep_folder(folder)
         run.keep(edit.path, edit.before, edit.after, edit.why)
         if edit.sha:
             self._ledger.keep(edit.sha, edit.lines)
+        self._heed(edit)
         self._vault.write(edit.path, edit.after, edit.before)
+        self._ours[edit.path] = _digest(edit.after)
 
-    def _wait_for_editor(self, path: str) -> bool:
+    def _waited_for_editor(self, path: str) -> bool:
         """Give an editor that has just saved a moment; whether there was anything to wait for."""
         wait = SETTLE_SECONDS - self._vault.seconds_since_saved(path)
         if 0 < wait <= SETTLE_SECONDS and not self._is_ours(path):
@@ -87,10 +94,17 @@ class Writer:
 
     def _is_ours(self, path: str) -> bool:
         """Whether the page is as this program wrote it last: that needs no waiting."""
-        newest = next(iter(self._preimages.runs("reflect")), None)
-        if newest is None:
-            return False
-        import hashlib
+        with contextlib.suppress(OSError):
+            return self._ours.get(path) == _digest(self._vault.read(path))
+        return False
 
-        now = hashlib.sha256(self._vault.read(path)).hexdigest()
-        return any(change.path == path and change.after == now for change in newest.changes())
+    def _written_last(self) -> dict[str, str]:
+        """What the last run wrote, as hashes by path."""
+        newest = next(iter(self._preimages.runs("reflect")), None)
+        with contextlib.suppress(VaultError):
+            return {change.path: change.after for change in newest.changes()} if newest else {}
+        return {}
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

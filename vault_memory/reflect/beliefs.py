@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import date
 
+from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance
@@ -49,7 +50,7 @@ LOOKED_AT = 150
 
 
 @dataclass(frozen=True)
-class Set:
+class Given:
     """A confidence that the user gave by hand, 0..1, and the day that was noticed."""
 
     confidence: float
@@ -88,7 +89,7 @@ class Vault:
     stems: Callable[[str], Sequence[str]]
     known: Mapping[tuple[int, int], int] = field(default_factory=dict)
     """What facts were found to say of statements before: the place in RELATIONS, by the hashes of both."""
-    given: Mapping[int, Set] = field(default_factory=dict)
+    given: Mapping[str, Given] = field(default_factory=dict)
     found: list[tuple[int, int, int]] = field(default_factory=list)
     """The same for all that were looked at now: the hashes of both, and the place."""
 
@@ -187,7 +188,8 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
     statement = told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
     mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
     first = mine or told[0]
-    given = max((vault.given[f.key] for f in told if f.key in vault.given), key=lambda one: one.day, default=None)
+    known = (vault.given.get(short(fact.key)) for fact in told)
+    given = max((one for one in known if one), key=lambda one: one.day, default=None)
     prior = given.confidence if given else _confidence(first)
     judge = _Judge(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)

@@ -5,20 +5,25 @@
     <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… -->
 
 `sha` is of the text between as it was written, `cites` the texts of the facts cited in it, in order, and `yours` the
-lines a person added or changed in it. DESIGN.md §4.
+places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). DESIGN.md §4.
 """
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
+from vault_memory.note import Owned
 from vault_memory.parse import parse
 from vault_memory.reflect.cite import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")
 _VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
+_BROKEN = re.compile(r"memory:(?:begin|end) ")
+_PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 
 
 class Line(NamedTuple):
@@ -45,7 +50,8 @@ class Block(NamedTuple):
     lines: tuple[str, ...]
     sha: str
     cites: tuple[str, ...] = ()
-    yours: frozenset[str] = frozenset()
+    yours: frozenset[int] = frozenset()
+    """Places in `lines`, from 0, as they were when it was written."""
     by: str = ""
 
     @property
@@ -69,19 +75,35 @@ def short(key: int) -> str:
 
 
 def text_name(text: str) -> str:
-    """What a line without facts is known by: its words, whatever the numbers in it."""
-    words = re.sub(r"\d+", "0", " ".join(text.split()))
+    """What a line without facts is known by: its words, whatever the bullet before it and the cited lines' numbers."""
+    words = " ".join(bare(text).split())
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-def line_name(text: str) -> str:
-    """What a person's own line is known by: the whole of it."""
-    return hashlib.blake2b(text.rstrip().encode("utf-8", "replace"), digest_size=4).hexdigest()
+def bare(text: str) -> str:
+    """What a line says: without spaces at its end and the numbers of cited lines, which move, and with our bullet.
+
+    Linters and editors change spaces and bullets on their own: that is style, not an edit.
+    """
+    return _BULLET.sub(r"\1- ", LINE_NUMBER.sub("L", text.rstrip()), count=1)
+
+
+def bullet(text: str) -> str:
+    """What stands before the words of a list item, or ""."""
+    found = _BULLET.match(text)
+    return found[0] if found else ""
+
+
+def heading_level(text: str) -> int:
+    """How deep a heading is; 0 for a line that is none."""
+    found = re.match(r"(#{1,6})(?:[ \t]|$)", text)
+    return len(found[1]) if found else 0
 
 
 def sha(lines: Sequence[str]) -> str:
-    """The hash of a block's text: eight hex digits, whatever the line ends of its file."""
-    return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest()[:8]
+    """The hash of a block's text: eight hex digits, whatever the line ends of its file and the spaces before them."""
+    text = "\n".join(line.rstrip() for line in lines)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def read(path: str, data: bytes, name: str) -> Page:
@@ -90,23 +112,36 @@ def read(path: str, data: bytes, name: str) -> Page:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConflictError(f"{path} is not UTF-8: it was left alone.", "Save it as UTF-8.") from error
+    if "\0" in text:
+        raise ConflictError(f"{path} holds NUL characters, so it is no text: it was left alone.", "Save it as UTF-8.")
+    found = _owned(path, data, name)
+    parts = _ENDS.split(text)
+    if found is None:
+        return Page(text, None, "", _newline(parts))
+    start, end = found.start_line, found.end_line
+    # The byte order mark is the page's, also where the block is all there is.
+    before = "".join(parts[: 2 * (start - 1)]) or "\ufeff" * text.startswith("\ufeff")
+    inner = tuple(parts[2 * start : 2 * (end - 1) : 2])
+    return Page(before, _block(inner, parts[2 * (end - 1)]), "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
+
+
+def _owned(path: str, data: bytes, name: str) -> Owned | None:
     note = parse(path, data)
-    broken = next((problem for problem in note.problems if "memory:" in problem.message), None)
+    broken = next((problem for problem in note.problems if _BROKEN.match(problem.message)), None)
     if broken:
         sentence = f"{path}:{broken.line}: {broken.message}: the page was left alone."
         raise ConflictError(sentence, "Delete the markers that have no partner, or the whole block.")
-    newline = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
     found = [owned for owned in note.owned if owned.name == name]
-    if not found:
-        return Page(text, None, "", newline)
     if len(found) > 1:
         sentence = f"{path}:{found[1].start_line}: a second block `{name}`: the page was left alone."
         raise ConflictError(sentence, "Delete one of them.")
-    parts = _ENDS.split(text)
-    start, end = found[0].start_line, found[0].end_line
-    before, after = "".join(parts[: 2 * (start - 1)]), "".join(parts[2 * end - 1 :])
-    inner = tuple(parts[2 * start : 2 * (end - 1) : 2])
-    return Page(before, _block(inner, parts[2 * (end - 1)]), after, newline)
+    return found[0] if found else None
+
+
+def _newline(parts: Sequence[str]) -> str:
+    """How most lines of a page end; of those that tie the first."""
+    counts = Counter(parts[1::2])
+    return max(counts, key=lambda end: counts[end], default="\n")
 
 
 def _block(lines: tuple[str, ...], marker: str) -> Block:
@@ -115,9 +150,29 @@ def _block(lines: tuple[str, ...], marker: str) -> Block:
         lines=lines,
         sha=said.get("sha", ""),
         cites=tuple(filter(None, said.get("cites", "").split(","))),
-        yours=frozenset(filter(None, said.get("yours", "").split(","))),
+        yours=_numbers(said.get("yours", "")),
         by=said.get("by", ""),
     )
+
+
+def _numbers(said: str) -> frozenset[int]:
+    """The places that `3-5,9` names."""
+    found: set[int] = set()
+    for part in said.split(","):
+        if match := _PLACES.fullmatch(part):
+            found.update(range(int(match[1]) - 1, int(match[2] or match[1])))
+    return frozenset(found)
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """Places as `3-5,9`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(f"{first + 1}-{last + 1}" if last > first else f"{first + 1}" for first, last in runs)
 
 
 def written(page: Page, name: str, block: Block) -> bytes:
@@ -128,20 +183,18 @@ def written(page: Page, name: str, block: Block) -> bytes:
         before += lacks + ("" if before.endswith((page.newline * 2, "---" + page.newline)) else page.newline)
     after = page.after if page.block is not None else page.newline
     closing = f"<!-- memory:end {name} sha={block.sha}"
-    for key, values in (("cites", block.cites), ("yours", sorted(block.yours)), ("by", [block.by])):
-        closing += f" {key}={','.join(values)}" if any(values) else ""
+    for key, value in (("cites", ",".join(block.cites)), ("yours", _ranges(block.yours)), ("by", block.by)):
+        closing += f" {key}={value}" if value else ""
     inner = [f"<!-- memory:begin {name} -->", *block.lines, closing + " -->"]
     return (before + page.newline.join(inner) + after).encode("utf-8")
 
 
+def word(text: str) -> str:
+    """A text as the closing marker can hold it."""
+    return re.sub(r"[\s<>-]*[\s<>][\s<>-]*|-{2,}", "-", text.strip())
+
+
 def is_same(one: Block, other: Block) -> bool:
-    """Whether two blocks say the same; that a cited line has moved in its note is no difference."""
-    return (
-        [LINE_NUMBER.sub("L", line) for line in one.lines] == [LINE_NUMBER.sub("L", line) for line in other.lines]
-        and one[2:] == other[2:]
-    )  # fmt: skip
-
-
-def names_of(lines: Iterable[Line]) -> frozenset[str]:
-    """What any of these lines is known by."""
-    return frozenset(name for line in lines for name in line.names)
+    """Whether two blocks say the same: moved cited lines, blank lines and spaces at the ends make no difference."""
+    said, say = (tuple(bare(line) for line in block.lines if line.strip()) for block in (one, other))
+    return (said, one.cites, one.by) == (say, other.cites, other.by)

@@ -6,9 +6,15 @@ Reflect never changes it unasked: only a proposal that a person ticked does (pro
 import re
 from typing import NamedTuple
 
+from vault_memory import tokens
 from vault_memory.errors import ConflictError
 from vault_memory.note import TEXT
 from vault_memory.parse import parse
+
+PATHS = ("memory.md", "MEMORY.md")
+
+TOKENS = 2000
+"""The core is handed to agents whole: it is one screen, or two."""
 
 HEADING = "## Learnt"
 """Where ticked additions go, unless the page has that heading elsewhere."""
@@ -62,6 +68,16 @@ def changed(path: str, data: bytes, change: Change) -> bytes:
         match = _ITEM.match(parts[at])
         parts[at] = f"{match[1] if match else '- '}{change.text}"
     return "".join(parts).encode("utf-8")
+
+
+def refuse_growth(path: str, before: bytes, after: bytes) -> None:
+    """Raise ConflictError where the core would grow beyond its limit of tokens."""
+    size = tokens.count(after.decode("utf-8", "replace"))
+    if size > TOKENS and len(after) > len(before):
+        raise ConflictError(
+            f"{path} would have {size:,} tokens, of {TOKENS:,} at most: what was ticked was not put there.",
+            "Shorten it, or take a line out; the tick stays until then.",
+        )
 
 
 def _added(parts: list[str], text: str, newline: str) -> str:

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from vault_memory import places
@@ -20,6 +20,7 @@ FOLDER = "history/written"
 KEPT_SECONDS = 90 * 86400.0
 """A text that no page has any more is kept so long: a page may come back from another device or a backup."""
 
+_LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 _SHA = re.compile(r"[0-9a-f]{8}")
 
 
@@ -45,10 +46,13 @@ class Ledger:
         file = places.derived(self._root, f"{FOLDER}/{sha}.json")
         if file is None:
             raise RefusedError(f".memory/{FOLDER} is behind a link: nothing was written.", "Make it a plain folder.")
+        if self.last(sha) == list(lines):
+            return
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(mode=0o700, exist_ok=True)  # the notes that were told of may be for their owner only
             part = file.with_suffix(".part")
-            with open(part, "wb") as handle:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
                 handle.write(json.dumps([tuple(line) for line in lines], separators=(",", ":")).encode("ascii"))
                 handle.flush()
                 os.fsync(handle.fileno())
@@ -59,13 +63,16 @@ class Ledger:
                 "Check permissions and free space.",
             ) from error
 
-    def sweep(self, used: Iterable[str]) -> None:
-        """Delete what no page names any more and is old."""
-        folder, known = places.derived(self._root, FOLDER), set(used)
+    def sweep(self, used: Callable[[], Container[str]]) -> None:
+        """Delete what is old and, as `used` is asked only then, what no page names any more."""
+        folder = places.derived(self._root, FOLDER)
         if folder is None:
             return
         oldest = time.time() - KEPT_SECONDS
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.partition(".")[0] not in known and entry.stat(follow_symlinks=False).st_mtime < oldest:
+        with contextlib.suppress(OSError):
+            with os.scandir(folder) as entries:
+                old = [entry for entry in entries if entry.stat(follow_symlinks=False).st_mtime < oldest]
+            known = used() if old else ()
+            for entry in old:
+                if entry.name.partition(".")[0] not in known:
                     Path(entry.path).unlink(missing_ok=True)

@@ -1,22 +1,26 @@
 """Owns the three-way merge of a block: what it should say now, what was written last, what a person made of it. Pure.
 
 What a person added or changed stays, what they deleted stays away, the rest keeps up. How it is done:
-- The closing marker names the lines that are a person's (`yours`), so a page says by itself which are not ours.
-- A block that is not as it was written is compared with what was written last: lines that are new there are a person's
-  from now on, and our lines that are gone are to stay away. A changed line is both: theirs instead of ours.
-- Their lines come back behind the line they stood behind, or behind the nearest one above that is still there.
+- The closing marker names the places of the lines that are a person's (`yours`), so a page says by itself which are
+  not ours.
+- A block that is not as it was written is compared with what was written last (edits.py): lines that are new there are
+  a person's from now on, and our lines that are gone are to stay away. A changed line is both: theirs instead of ours.
+- Another bullet, spaces at the end of a line and blank lines are style: a linter makes them on every page. They are
+  kept where our line still says the same, and make no line a person's. Indentation tells what belongs to what: theirs.
+- Their lines come back behind the line they stood behind, or the nearest one above that is still there; what they set
+  apart by a blank line stays apart.
 - A line of theirs that took the place of one whose fact has since gone from the notes is a conflict: it stays, and is
   told of.
 """
 
-from collections.abc import Container, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import Block, Line, line_name, sha, short
-from vault_memory.reflect.cite import LINE_NUMBER
+from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, sha, short
+from vault_memory.reflect.edits import NOBODY, Edits, alone, edited, runs
 
-NOBODY: frozenset[str] = frozenset()
+__all__ = ["NOBODY", "Known", "Merged", "closed", "merged"]
 
 
 class Merged(NamedTuple):
@@ -29,13 +33,8 @@ class Merged(NamedTuple):
     lines: tuple[Line, ...]
     deleted: frozenset[str] = NOBODY
     orphaned: tuple[str, ...] = ()
-
-
-class _Edits(NamedTuple):
-    """A person's lines by their place among the lines of a block, and the names of ours that they deleted."""
-
-    theirs: dict[int, Line]
-    deleted: frozenset[str] = NOBODY
+    is_edited: bool = False
+    """Whether a person changed more than the style of it since it was written."""
 
 
 class Known(NamedTuple):
@@ -51,90 +50,180 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
     None when a person changed it and `last`, what was written before, is not known.
     """
     if present is None:
-        lines = _without(draft, known.hidden, NOBODY)
-        return Merged(closed(lines), tuple(lines))
+        kept = _without(draft, _Away(known.hidden))
+        return Merged(closed(kept), tuple(kept))
     if present.is_as_written:
-        edits = _Edits(_as_marked(present, last or ()))
+        edits = _as_marked(present, last)
     elif last is None:
         return None
     else:
-        edits = _edited(present, last)
-    kept = _without(draft, known.hidden, edits.deleted)
-    lines = _placed(kept, present, edits.theirs)
-    orphaned = [
+        edits = edited(present, last)
+    standing = {name for line in edits.theirs.values() if line.keys or line.slot for name in line.names}
+    said = {bare(line.text) for line in edits.theirs.values() if line.text.strip()}
+    kept = _without(draft, _Away(known.hidden, edits.deleted, standing, said))
+    lines = list(_Placing(_styled(kept, edits), edits).lines())
+    yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
+    orphaned = tuple(
         line.text for line in edits.theirs.values() if line.keys and not any(name in known.facts for name in line.names)
-    ]
-    yours = frozenset(line_name(line.text) for line in edits.theirs.values())
-    return Merged(closed(lines, yours), tuple(lines), edits.deleted, tuple(orphaned))
+    )
+    found = tuple(line for line, _ in lines)
+    return Merged(closed(found, yours), found, edits.deleted, orphaned, edits.is_edited)
 
 
-def closed(lines: Sequence[Line], yours: frozenset[str] = NOBODY, by: str = "") -> Block:
-    """The block of these lines, with what its closing marker says."""
+def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset(), by: str = "") -> Block:
+    """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
-    cites = tuple(short(key) for line in lines if line_name(line.text) not in yours for key in line.keys)
+    cites = tuple(short(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
     return Block(texts, sha(texts), cites, yours, by)
 
 
-def _without(draft: Sequence[Line], hidden: Container[str], deleted: frozenset[str]) -> list[Line]:
+def _as_marked(present: Block, last: Sequence[Line] | None) -> Edits:
+    """A block that nobody has touched: the marker says which lines are theirs, `last` what these stand for."""
+    known = last or ()
+    is_known = [line.text.rstrip() for line in known] == [text.rstrip() for text in present.lines]
+    lines = [line._replace(text=text) for line, text in zip(known, present.lines, strict=True)] if is_known else [
+        Line(text) for text in present.lines
+    ]  # fmt: skip
+    return Edits(tuple(lines), frozenset(place for place in present.yours if place < len(lines)))
+
+
+# --- what stays away -------------------------------------------------------------------------------------------------
+
+
+class _Away(NamedTuple):
+    """What is not to be written: names deleted earlier and now, names that lines of theirs stand for, their texts."""
+
+    hidden: Container[str]
+    deleted: Container[str] = NOBODY
+    standing: Container[str] = NOBODY
+    said: Container[str] = NOBODY
+
+    def has_section(self, line: Line) -> bool:
+        """Whether this heading is to stay away with all below it."""
+        return all(name in self.hidden or name in self.deleted for name in line.names)
+
+    def has(self, line: Line) -> bool:
+        """Whether this line is to stay away."""
+        if not line.text.strip():
+            return False
+        if heading_level(line.text):
+            return any(alone(name) in away for name in line.names for away in (self.hidden, self.deleted)) or all(
+                name in self.standing for name in line.names
+            )
+        return bare(line.text) in self.said or all(
+            name in self.hidden or name in self.deleted or name in self.standing for name in line.names
+        )
+
+
+def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
     """The draft without what is to stay away; of a section whose heading is to, nothing is left."""
     found: list[Line] = []
-    away = 0  # the level of the heading that stays away, while below it
+    gone = 0  # the level of the heading that stays away, while below it
+    is_cut = False
     for line in draft:
-        level = len(line.text) - len(line.text.lstrip("#")) if line.text.startswith("#") else 0
-        is_hidden = bool(line.text.strip()) and all(name in hidden or name in deleted for name in line.names)
-        if level and (not away or level <= away):
-            away = level if is_hidden else 0
-        if not away and not is_hidden:
+        level = heading_level(line.text)
+        if level and (not gone or level <= gone):
+            gone = level if away.has_section(line) else 0
+        if gone or away.has(line):
+            is_cut = True
+        elif not (is_cut and not line.text.strip() and not (found and found[-1].text.strip())):
+            # Where lines were cut out, the blank ones around them do not pile up.
             found.append(line)
     return found
 
 
-def _as_marked(present: Block, last: Sequence[Line]) -> dict[int, Line]:
-    known = {line.text: line for line in last}
-    return {
-        place: known.get(text, Line(text))
-        for place, text in enumerate(present.lines)
-        if line_name(text) in present.yours
+def _styled(kept: Iterable[Line], edits: Edits) -> list[Line]:
+    """Our lines with the bullets and the spaces at their ends that somebody's editor gave them."""
+    present = {
+        bare(line.text): line.text
+        for place, line in enumerate(edits.lines)
+        if place not in edits.yours and line.text.strip()
     }
+    found: list[Line] = []
+    for line in kept:
+        there = present.get(bare(line.text), line.text)
+        words = line.text[len(bullet(line.text)) :]
+        found.append(line._replace(text=(bullet(there) + words).rstrip() + there[len(there.rstrip()) :]))
+    return found
 
 
-def _edited(present: Block, last: Sequence[Line]) -> _Edits:
-    """What a person did to a block since it was written."""
-    theirs = _as_marked(present, last)
-    deleted: set[str] = set()
-    before = [line.text.rstrip() for line in last]
-    after = [text.rstrip() for text in present.lines]
-    for what, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if what == "equal":
-            continue
-        gone = [line for line in last[i:j] if line.text.strip()]
-        deleted |= {name for line in gone if line_name(line.text) not in present.yours for name in line.names}
-        new = [place for place in range(k, m) if after[place] and place not in theirs]
-        for position, place in enumerate(new):
-            # The first lines that came for others took their places, and rest on what those rested on.
-            keys = gone[position].keys if position < len(gone) else ()
-            theirs[place] = Line(present.lines[place], keys)
-    return _Edits(theirs, frozenset(deleted))
+# --- where their lines go --------------------------------------------------------------------------------------------
 
 
-def _placed(kept: Sequence[Line], present: Block, theirs: dict[int, Line]) -> list[Line]:
-    """Our lines with theirs among them, each behind the nearest line above it that is still there."""
-    places = {_bare(line.text): position for position, line in reversed(list(enumerate(kept))) if line.text.strip()}
-    behind: dict[int, list[Line]] = {}
-    for place, line in sorted(theirs.items()):
-        above = (places.get(_bare(present.lines[p])) for p in range(place - 1, -1, -1) if p not in theirs)
-        anchor = next((position for position in above if position is not None), -1)
-        behind.setdefault(anchor, []).append(line)
-    return list(_woven(kept, behind))
+class _Placing:
+    """Their lines among ours."""
+
+    def __init__(self, kept: Sequence[Line], edits: Edits) -> None:
+        self._kept, self._edits = kept, edits
+        self._places = dict(_numbered(enumerate(kept)))
+        ours = ((place, line) for place, line in enumerate(edits.lines) if place not in edits.yours)
+        self._numbered = {place: name for name, place in _numbered(ours)}
+        self._named: dict[str, int] = {}
+        for place, line in enumerate(kept):
+            for name in line.names if line.keys or line.slot else ():
+                self._named.setdefault(name, place)
+
+    def lines(self) -> Iterator[tuple[Line, bool]]:
+        """All lines in order, and which are theirs."""
+        at: dict[int, list[Line]] = {}
+        for first, end in runs(self._edits.yours):
+            place, lines = self._placed(first, end)
+            at.setdefault(place, []).extend(lines)
+        for place in range(len(self._kept) + 1):
+            yield from ((line, True) for line in at.get(place, ()))
+            if place < len(self._kept):
+                yield self._kept[place], False
+
+    def _placed(self, first: int, end: int) -> tuple[int, list[Line]]:
+        """Before which of ours a run of theirs goes, and the run with the blank lines that keep it apart."""
+        lines = [self._edits.lines[place] for place in range(first, end)]
+        anchor, blanks = self._anchor(first)
+        at = anchor + 1
+        if anchor >= 0 and (blanks or not lines[0].text.strip()):
+            while at < len(self._kept) and not self._ends_group(at):
+                at += 1
+            passed = at
+            while at < len(self._kept) and at - passed < blanks and not self._kept[at].text.strip():
+                at += 1
+            if blanks and at == passed and lines[0].text.strip():
+                lines.insert(0, Line(""))
+        below = self._edits.lines[end].text.strip() if end < len(self._edits.lines) else "end"
+        follows = self._kept[at].text.strip() if at < len(self._kept) else ""
+        if not below and follows and lines[-1].text.strip():
+            lines.append(Line(""))
+        return at, lines
+
+    def _ends_group(self, at: int) -> bool:
+        """Whether the lines that belong together end before this place among ours."""
+        here, above = self._kept[at].text, self._kept[at - 1].text
+        return not here.strip() or bool(heading_level(here) or heading_level(above))
+
+    def _anchor(self, first: int) -> tuple[int, int]:
+        """The nearest line above that is still there, -1 for the top; and by how many blank lines they are apart."""
+        blanks = 0
+        for place in range(first - 1, -1, -1):
+            if place in self._edits.yours:
+                continue
+            line = self._edits.lines[place]
+            if not line.text.strip():
+                blanks += 1
+                continue
+            found = self._found(place, line)
+            if found is not None:
+                return found, blanks
+        return -1, blanks
+
+    def _found(self, place: int, line: Line) -> int | None:
+        at = self._places.get(self._numbered[place])
+        if at is None and (line.keys or line.slot):
+            at = next((self._named[name] for name in sorted(line.names) if name in self._named), None)
+        return at
 
 
-def _woven(kept: Sequence[Line], behind: dict[int, list[Line]]) -> Iterator[Line]:
-    yield from behind.get(-1, ())
-    for position, line in enumerate(kept):
-        yield line
-        yield from behind.get(position, ())
-
-
-def _bare(text: str) -> str:
-    """A line without the numbers of cited lines, which move."""
-    return LINE_NUMBER.sub("L", text.rstrip())
+def _numbered(lines: Iterable[tuple[int, Line]]) -> Iterator[tuple[tuple[str, int], int]]:
+    """Each line that says something by its words and which of those with the same words it is, and its place."""
+    seen: Counter[str] = Counter()
+    for place, line in lines:
+        text = bare(line.text)
+        yield (text, seen[text]), place
+        seen[text] += 1

@@ -5,11 +5,13 @@ writes, and the same page and draft give the same edit.
 """
 
 import difflib
+import json
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
 from vault_memory.reflect import blocks, merge
 from vault_memory.reflect.blocks import Block, Line
 
@@ -28,6 +30,8 @@ class Draft(NamedTuple):
     """The text of the page before its block, where the page does not exist yet."""
     by: str = ""
     """What wrote it, where that was a model."""
+    settled: Callable[[str], bool] | None = None
+    """Which lines of the page have been dealt with, and go."""
 
 
 class Edit(NamedTuple):
@@ -45,17 +49,33 @@ class Edit(NamedTuple):
     lines: tuple[Line, ...] = ()
     deleted: frozenset[str] = merge.NOBODY
     orphaned: tuple[str, ...] = ()
+    block: str = ""
 
     def diff(self) -> str:
-        """The edit as a unified diff."""
-        old = _shown(self.before)
-        name = "/dev/null" if self.before is None else f"a/{self.path}"
-        lines = difflib.unified_diff(old, _shown(self.after), name, f"b/{self.path}", lineterm="")
-        return "\n".join(lines)
+        """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
+        name = "/dev/null" if self.before is None else _named("a", self.path)
+        found = difflib.unified_diff(_split(self.before or b""), _split(self.after), name, _named("b", self.path))
+        whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found)
+        return "".join(whole).removesuffix("\n")
 
 
-def _shown(data: bytes | None) -> list[str]:
-    return [] if data is None else data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+def _split(data: bytes) -> list[str]:
+    """The lines of a page as diff and patch see them: with their ends, and no end but the line feed."""
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "replace"))
+
+
+def _named(side: str, path: str) -> str:
+    """A path in the head of a diff; a tab ends one with spaces, and quotes hold what could be taken for its end."""
+    if re.search(r'[\x00-\x1f\x7f"\\]', path):
+        return json.dumps(f"{side}/{path}", ensure_ascii=False)
+    return f"{side}/{path}\t" if " " in path else f"{side}/{path}"
+
+
+class Orphan(NamedTuple):
+    """A line of a person's that took the place of one of ours whose fact no note holds any more."""
+
+    path: str
+    line: str
 
 
 class Skipped(NamedTuple):
@@ -85,6 +105,8 @@ class Plan:
     skipped: tuple[Skipped, ...] = ()
     unchanged: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    orphaned: tuple[Orphan, ...] = ()
+    """Of all pages, written or not: each run tells of them until they are gone."""
 
 
 def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:
@@ -92,22 +114,28 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
     edits: list[Edit] = []
     skipped: list[Skipped] = []
     unchanged: list[str] = []
+    orphaned: list[Orphan] = []
+    held: dict[str, bytes] = {}  # pages of which an earlier draft already changes another block
     for draft in drafts:
         try:
-            found = edit(draft, page(draft.path), past)
-        except (ConflictError, RefusedError) as error:
+            present = held[draft.path] if draft.path in held else page(draft.path)
+            found, lost = _compared(draft, present, past)
+        except (ConflictError, RefusedError, VaultError) as error:
             skipped.append(skip(draft.path, error))
             continue
+        orphaned += (Orphan(draft.path, line) for line in lost)
         if found:
             edits.append(found)
+            held[draft.path] = found.after
         else:
             unchanged.append(draft.path)
-    return Plan(tuple(edits), tuple(skipped), tuple(unchanged))
+    return Plan(tuple(edits), tuple(skipped), tuple(unchanged), orphaned=tuple(orphaned))
 
 
 def skip(path: str, error: VaultMemoryError) -> Skipped:
-    """A page that an error keeps from being written."""
-    return Skipped(path, str(error), error.next_step, error.exit_code)
+    """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
+    exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
+    return Skipped(path, str(error), error.next_step, exit_code)
 
 
 def edit(draft: Draft, present: bytes | None, past: Past) -> Edit | None:
@@ -115,27 +143,66 @@ def edit(draft: Draft, present: bytes | None, past: Past) -> Edit | None:
 
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
     """
+    return _compared(draft, present, past)[0]
+
+
+def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | None, tuple[str, ...]]:
+    """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
     block = page.block
-    last = past.last(block.sha) if block else None
-    known = merge.Known(past.hidden(draft.path), past.facts)
-    found = merge.merged(draft.lines, block, last, known)
+    last = past.last(block.sha) if block and (block.yours or not block.is_as_written) else None
+    if block and last is not None and draft.settled:
+        block, last = _without_settled(block, last, draft.settled)
+    found = merge.merged(draft.lines, block, last, merge.Known(past.hidden(draft.path), past.facts))
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
-    new = found.block._replace(by=draft.by)
-    if block is None and not any(line.text.strip() for line in found.lines):
-        return None
-    if block is not None and block.is_as_written and blocks.is_same(block, new):
-        return None
+    new = found.block._replace(by=blocks.word(draft.by))
+    if _says_it_already(block, new, found):
+        return None, found.orphaned
     if block is not None and not past.force:
         _refuse_loss(draft.path, block, past.facts)
-    after = blocks.written(page, draft.block, new)
+    after = _written(draft, page, new)
     if after == present:
-        return None
-    return Edit(draft.path, present, after, draft.why, new.sha, found.lines, found.deleted, found.orphaned)
+        return None, found.orphaned
+    made = Edit(
+        draft.path, present, after, draft.why, new.sha, found.lines, found.deleted, found.orphaned, draft.block
+    )  # fmt: skip
+    return made, found.orphaned
+
+
+def _without_settled(
+    block: Block, last: Sequence[Line], settled: Callable[[str], bool]
+) -> tuple[Block, Sequence[Line]]:
+    """Block and what was written last without the lines that have been dealt with."""
+    places = [place for place, text in enumerate(block.lines) if not settled(text)]
+    yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
+    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
+    return kept, [line for line in last if not settled(line.text)]
+
+
+def _says_it_already(block: Block | None, new: Block, found: merge.Merged) -> bool:
+    if block is None:
+        return not any(line.text.strip() for line in found.lines)
+    return not found.is_edited and blocks.is_same(block, new)
+
+
+def _written(draft: Draft, page: blocks.Page, new: Block) -> bytes:
+    """The page with its block; raises ConflictError where it could not be found there again."""
+    after = blocks.written(page, draft.block, new)
+    try:
+        again = blocks.read(draft.path, after, draft.block).block
+    except ConflictError:
+        again = None
+    if again != new:  # it would be written once more with every run
+        raise ConflictError(
+            f"{draft.path}: a code fence, comment or frontmatter that is never closed would hide the block:"
+            " it was left alone.",
+            "Close it.",
+        )
+    return after
 
 
 def _refuse_loss(path: str, block: Block, facts: Container[str]) -> None:

@@ -21,6 +21,7 @@ from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
+from vault_memory.reflect.wording import bare
 
 PATH, BLOCK = "bank/proposals.md", "proposals"
 
@@ -99,7 +100,7 @@ def _line(proposal: Proposal, context: Context) -> Line:
     }[change.what]  # fmt: skip
     cited = ", ".join(context.cite.of(fact) for fact in proposal.evidence)
     text = f"- [ ] {change.what}: {quoted} because {proposal.because} ({cited}) ^p-{proposal.name}"
-    return Line(text, tuple(fact.key for fact in proposal.evidence), f"p-{proposal.name}")
+    return Line(text, slot=proposal.name)
 
 
 # --- what is proposed ------------------------------------------------------------------------------------------------
@@ -116,6 +117,7 @@ class Grounds:
     slugs: Callable[[str], Sequence[str]]
     names: Callable[[str], Sequence[str]]
     exists: Callable[[str], bool]
+    shown: Callable[[str], str]
     refused: Container[str] = frozenset()
 
 
@@ -165,7 +167,9 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
             evidence = tuple(sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True))[:3]
             first = (opinion.statement, *(fact for fact in evidence if fact is not opinion.statement))
             yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first)
-    standing = [f for f in grounds.facts if f.succeeded_by is None and f.kind == "world" and f.key not in told]
+    # What has a day of its own is over some day: that is for the calendar.
+    lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
+    standing = [f for f in lasting if f.key not in told]
     for fact in sorted(standing, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         if (fact.tier == "core" or fact.importance >= WEIGHTY) and not _is_said(fact, said, grounds):
             because = "it was needed again and again" if fact.tier == "core" else "it was marked as important"
@@ -173,9 +177,12 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
 
 
 def _is_said(fact: Fact, said: Sequence[frozenset[str]], grounds: Grounds) -> bool:
-    stems = frozenset(grounds.stems(fact.text))
+    stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", bare(fact.text), maxsplit=1)[0]))
     return any(len(stems & line) >= SAID * len(stems) for line in said) if stems else True
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:
-    return wording.told(fact.text, grounds.exists).replace('"', "'")
+    text = wording.told(fact.text, grounds.exists).replace('"', "'")
+    names = [name for slug in fact.subjects for name in grounds.names(slug)]
+    is_named = any(name.casefold() in text.casefold() for name in names)
+    return text if is_named or not fact.subjects else f"{grounds.shown(fact.subjects[0])}: {text}"

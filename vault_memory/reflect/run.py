@@ -18,12 +18,23 @@ from vault_memory.choices import REFLECTED
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Lexicon
-from vault_memory.reflect import bank_page, beliefs, entity_page, facts, opinion_page, periods, summaries
+from vault_memory.reflect import (
+    bank_page,
+    beliefs,
+    core,
+    entity_page,
+    facts,
+    opinion_page,
+    periods,
+    proposals,
+    summaries,
+)
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.sections import Context
+from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
 VERSION = 1
@@ -60,10 +71,11 @@ class Job(NamedTuple):
 class Run:
     """One look at the facts of a vault. `template` is how a new page of an entity begins."""
 
-    def __init__(self, store: Store, options: Options, template: str) -> None:
+    def __init__(self, store: Store, options: Options, template: str, said: Said) -> None:
         self._store, self._options, self._template = store, options, template
         self._names = Names(store)
         self._lexicon = Lexicon(store)
+        self._said = said
         self._made: set[str] = set()
         self.told = facts.read(store, options.today)
         self.too_little: list[str] = []
@@ -116,7 +128,7 @@ class Run:
     def _vault(self) -> beliefs.Vault:
         known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
         names = lru_cache(1 << 12)(lambda slug: (slug.replace("-", " "), *self._names.forms(slug)))
-        return beliefs.Vault(names, self._stems, known, {})
+        return beliefs.Vault(names, self._stems, known, self._said.given)
 
     @property
     def bearings(self) -> list[tuple[int, int, int]]:
@@ -273,6 +285,26 @@ class Run:
         cited = iter(found.cited)
         lines = tuple(Line(text, _cited(text, cited)) for text in found.lines)
         return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+
+    def proposals(self, items: Sequence[core.Item], said: Said) -> Draft:
+        """The page of proposals for a core with these items."""
+        grounds = proposals.Grounds(
+            facts=self.told.facts,
+            opinions=self.opinions.opinions,
+            items=items,
+            stems=self._stems,
+            slugs=lambda text: [self._names.canonical(name) for name in entities.mentions(text)],
+            names=self._vault.names,
+            exists=self._exists,
+            shown=self._context.shown,
+            refused=said.refused,
+        )
+        lines = proposals.shown(proposals.proposed(grounds), self._context)
+        why = f"{_counted(sum(line.text.startswith('- [') for line in lines), 'proposal')} open"
+        return Draft(
+            proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
+            settled=lambda text: proposals.name_of(text) in said.settled,
+        )  # fmt: skip
 
     def stands(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""

@@ -1,0 +1,74 @@
+"""Owns what tests of reflect share: a small vault of logs with a hand-made page, and looks at what was written."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from vaults import fill, put, run, snapshot
+
+NOW = "2025-12-10"
+
+LOGS = {
+    "memory/2025-11-03.md": (
+        "# Monday\n\n## Retain\n"
+        "- W @Nora: Keeps the lighthouse of Kallö since 2019.\n"
+        "- B @Nora @Odd: Rowed out to the weir with both of them.\n"
+        "- O(c=0.8) @Nora: Likes her coffee without milk.\n"
+    ),
+    "memory/2025-11-05.md": (
+        "## Retain\n"
+        "- W @Nora: Ordered a new lamp from Bergen for the lighthouse.\n"
+        "- W @Odd: Sails the ferry to Gothenburg on Fridays.\n"
+        "- S @Kallö: The harbour freezes in hard winters. ^frozen\n"
+    ),
+    "memory/2025-11-20.md": (
+        "## Retain\n"
+        "- W @Nora: The lamp from Bergen arrived broken.\n"
+        "- W @Odd: Wrote a letter to the harbour office about the weir.\n"
+        "- B @Kallö: Painted the boathouse with the neighbours.\n"
+    ),
+    "memory/2025-12-02.md": (
+        "## Retain\n"
+        "- W @Nora: Sent the broken lamp back.\n"
+        "- W @Odd: Sold the ferry and keeps bees now.\n"
+        "- W @Kallö: The bridge is closed until March.\n"
+    ),
+}
+ODD = "bank/entities/Odd.md"
+NORA = "bank/entities/Nora.md"
+HAND_MADE = {
+    ODD: b"\xef\xbb\xbf---\r\naliases: [Oddvar]\r\n---\r\n# Odd\r\n\r\nMy brother's friend.",
+    "Reading list.md": "- The Sea, the Sea\n",
+}
+
+
+def small_vault(root: Path) -> Path:
+    """A vault whose logs make several pages, one of them written by hand already."""
+    return fill(root, {**LOGS, **HAND_MADE})
+
+
+def reflect(root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    """Run `memory reflect --json` as a process and check how it ended."""
+    ended = run(root, "reflect", *(("--now", NOW) if "--undo" not in arguments else ()), *arguments, "--json")
+    assert ended.returncode == code, (ended.stdout, ended.stderr)
+    return dict(json.loads(ended.stdout or ended.stderr))
+
+
+def texts(root: Path) -> dict[str, bytes]:
+    """Every file outside `.memory` by its path."""
+    return {path: data for path, (data, _, _) in snapshot(root).items()}
+
+
+def block(data: bytes, name: str = "facts") -> list[str]:
+    """The lines of a page's block."""
+    found = re.search(rf"<!-- memory:begin {name} -->\r?\n(.*?)\r?\n?<!-- memory:end {name} ", data.decode(), re.DOTALL)
+    assert found, data
+    return found[1].splitlines()
+
+
+def rewrite(root: Path, path: str, old: str, new: str) -> None:
+    """Edit a note by hand, a while ago."""
+    data = (root / path).read_bytes()
+    assert old.encode() in data, (old, data)
+    put(root, path, data.replace(old.encode(), new.encode(), 1))

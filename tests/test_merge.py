@@ -1,0 +1,564 @@
+"""merge.py and edits.py: what a person changed in a block stays, what they deleted stays away, the rest keeps up."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.reflect.blocks import Block, Line, bare, short
+from vault_memory.reflect.merge import Known, Merged, merged
+
+BLANK = Line("")
+
+
+def fact(number: int, words: str = "") -> Line:
+    """A line of one fact, known by its number."""
+    return Line(f"- {words or f'fact {number}'} — [[2025-11-{number + 1:02d}]] L{number}", (number << 32,))
+
+
+def name(number: int) -> str:
+    return short(number << 32)
+
+
+DRAFT = [
+    Line("## In the logs"), BLANK, Line("3 facts on 2 days.", slot="opening"), BLANK,
+    fact(1), fact(2), BLANK,
+    Line("### Now"), BLANK,
+    fact(3), fact(4), BLANK,
+    Line("### Earlier"), BLANK,
+    fact(5),
+]  # fmt: skip
+
+
+class Hand:
+    """One block through runs and edits, as the page, its ledger and the journal would keep it."""
+
+    def __init__(self, draft: Sequence[Line] = DRAFT, facts: "frozenset[str] | None" = None) -> None:
+        self.hidden: set[str] = set()
+        self.facts = frozenset(map(name, range(100))) if facts is None else facts
+        self.block: Block | None = None
+        self.last: tuple[Line, ...] = ()
+        self.run(draft)
+
+    def run(self, draft: Sequence[Line] = DRAFT) -> Merged:
+        found = merged(draft, self.block, self.last, Known(frozenset(self.hidden), self.facts))
+        assert found is not None
+        self.block, self.last = found.block, found.lines
+        self.hidden |= found.deleted
+        return found
+
+    @property
+    def text(self) -> list[str]:
+        assert self.block is not None
+        return list(self.block.lines)
+
+    def edit(self, change: Callable[[list[str]], object]) -> "Hand":
+        lines = self.text
+        change(lines)
+        assert self.block is not None
+        self.block = self.block._replace(lines=tuple(lines))
+        return self
+
+    def theirs(self) -> list[str]:
+        assert self.block is not None
+        return [self.block.lines[place] for place in sorted(self.block.yours)]
+
+
+def texts(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def after(line: str, *new: str) -> Callable[[list[str]], None]:
+    def change(lines: list[str]) -> None:
+        at = lines.index(line) + 1
+        lines[at:at] = new
+
+    return change
+
+
+def gone(*away: str) -> Callable[[list[str]], None]:
+    return lambda lines: [lines.remove(line) for line in away] and None
+
+
+def swap(old: str, new: str) -> Callable[[list[str]], None]:
+    def change(lines: list[str]) -> None:
+        lines[lines.index(old)] = new
+
+    return change
+
+
+F1, F2, F3, F4, F5 = (fact(n).text for n in range(1, 6))
+
+
+def test_what_nobody_touched_is_the_draft() -> None:
+    hand = Hand()
+    assert hand.text == texts(DRAFT)
+    again = hand.run()
+    assert (again.block.lines, again.is_edited, again.deleted, again.block.yours) == (
+        tuple(texts(DRAFT)), False, frozenset(), frozenset(),
+    )  # fmt: skip
+    newer = [*DRAFT[:5], fact(6), *DRAFT[5:]]
+    hand.run(newer)
+    assert hand.text == texts(newer)
+
+
+ADDITIONS = {
+    "on top": (lambda lines: lines.insert(0, "Mine."), ["Mine."]),
+    "on top, apart": (lambda lines: lines.__setitem__(slice(0, 0), ["Mine.", ""]), ["Mine.", ""]),
+    "at the end": (lambda lines: lines.append("- mine"), ["- mine"]),
+    "at the end, apart": (lambda lines: lines.extend(["", "Mine.", "", "More."]), ["", "Mine.", "", "More."]),
+    "between two lines": (after(F1, "- mine"), ["- mine"]),
+    "below a line": (after(F1, "  - a word on this"), ["  - a word on this"]),
+    "under a heading": (after("### Now", "", "Mine."), ["Mine.", ""]),
+    "behind a list": (after(F2, "", "Mine."), ["Mine.", ""]),
+    "a section": (after(F4, "", "### Mine", "", "- one", "", "- two"), ["### Mine", "", "- one", "", "- two", ""]),
+    "code": (after(F2, "", "```", "a", "", "", "b", "```"), ["```", "a", "", "", "b", "```", ""]),
+    "blank lines": (after(F2, "", ""), ["", ""]),
+    "the same line twice": (after(F2, "- mine", "- mine"), ["- mine", "- mine"]),
+}
+
+
+@pytest.mark.parametrize("where", ADDITIONS)
+def test_what_a_person_adds_stays_where_it_is(where: str) -> None:
+    change, mine = ADDITIONS[where]
+    hand = Hand().edit(change)
+    edited = hand.text
+    assert hand.run().deleted == frozenset()
+    assert hand.text == edited
+    assert hand.theirs() == mine
+    hand.run()
+    assert hand.text == edited
+
+
+@pytest.mark.parametrize("where", ADDITIONS)
+def test_what_a_person_adds_stays_while_ours_keeps_up(where: str) -> None:
+    change, mine = ADDITIONS[where]
+    newer = [
+        *DRAFT[:2],
+        Line("9 facts on 8 days.", slot="opening"),
+        *DRAFT[3:5],
+        fact(6),
+        *DRAFT[5:10],
+        fact(7),
+        fact(5),
+    ]
+    hand = Hand().edit(change)
+    hand.run(newer)
+    assert not Counter(mine) - Counter(hand.theirs())
+    ours = [line for place, line in enumerate(hand.text) if place not in hand.block.yours]  # type: ignore[union-attr]
+    assert ours == texts(newer)
+    edited = hand.text
+    hand.run(newer)
+    assert hand.text == edited
+
+
+def test_a_line_of_theirs_follows_the_line_it_stands_behind() -> None:
+    hand = Hand().edit(after(F1, "  - a word on this"))
+    hand.run([*DRAFT[:4], fact(2), fact(6), fact(1), *DRAFT[6:]])
+    assert hand.text[4:8] == [F2, fact(6).text, F1, "  - a word on this"]
+    hand.run([*DRAFT[:4], fact(2), fact(6), *DRAFT[6:]])
+    assert hand.text[4:8] == [F2, fact(6).text, "  - a word on this", ""]
+
+
+def test_a_line_of_theirs_follows_the_fact_it_stands_behind_in_other_words() -> None:
+    hand = Hand().edit(after(F1, "  - a word on this"))
+    both = Line("- fact 1, and more — [[2025-11-02]] L1, L6", (1 << 32, 6 << 32))
+    hand.run([*DRAFT[:4], both, fact(2), *DRAFT[6:]])
+    assert hand.text[4:7] == [both.text, "  - a word on this", F2]
+
+
+def test_a_paragraph_before_a_heading_stays_before_it_where_no_line_is_blank() -> None:
+    draft = [fact(1), Line("### Now"), fact(2)]
+    hand = Hand(draft).edit(after(F1, "", "Mine."))
+    hand.run([fact(1), fact(3), *draft[1:]])
+    assert hand.text == [F1, F3, "", "Mine.", "### Now", F2]
+    hand.run([Line("### Now"), fact(2)])
+    assert hand.text == ["", "Mine.", "### Now", F2]
+
+
+def test_a_paragraph_behind_a_list_stays_behind_it_when_the_list_grows() -> None:
+    hand = Hand().edit(after(F2, "", "Mine, of all this."))
+    hand.run([*DRAFT[:6], fact(6), fact(7), *DRAFT[6:]])
+    assert hand.text[4:11] == [F1, F2, fact(6).text, fact(7).text, "", "Mine, of all this.", ""]
+    assert hand.text[11] == "### Now"
+
+
+def test_a_paragraph_behind_the_last_list_gets_its_blank_line() -> None:
+    hand = Hand().edit(after(F2, "", "Mine."))
+    hand.run([*DRAFT[:6]])
+    assert hand.text[4:] == [F1, F2, "", "Mine.", ""]
+    edited = hand.text
+    hand.run([*DRAFT[:6]])
+    assert hand.text == edited
+
+
+# --- changed lines ---------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
+    hand = Hand().edit(swap(F3, "- in my own words"))
+    found = hand.run()
+    assert (found.deleted, hand.theirs(), hand.text.count(F3)) == ({name(3)}, ["- in my own words"], 0)
+    assert hand.text[9:11] == ["- in my own words", F4]
+    assert found.block.cites == tuple(map(name, (1, 2, 4, 5)))
+    hand.run([*DRAFT, fact(6)])
+    assert hand.text[9:11] == ["- in my own words", F4]
+    assert F3 not in hand.text
+
+
+def test_what_a_changed_line_stands_for_is_known_without_the_journal() -> None:
+    hand = Hand().edit(swap(F3, "- in my own words"))
+    hand.run()
+    hand.hidden.clear()
+    hand.run([*DRAFT, fact(6)])
+    assert (F3 in hand.text, hand.theirs()) == (False, ["- in my own words"])
+
+
+def test_a_changed_line_without_facts_is_known_by_its_slot() -> None:
+    hand = Hand().edit(swap("3 facts on 2 days.", "What I know."))
+    hand.run([*DRAFT[:2], Line("4 facts on 3 days.", slot="opening"), *DRAFT[3:]])
+    assert hand.text == [*texts(DRAFT[:2]), "What I know.", *texts(DRAFT[3:])]
+
+
+def test_edited_twice_in_different_runs() -> None:
+    hand = Hand().edit(swap(F3, "- once"))
+    hand.run()
+    hand.edit(swap("- once", "- twice")).edit(swap(F1, "- too"))
+    hand.run([*DRAFT, fact(6)])
+    assert (hand.theirs(), F1 in hand.text, F3 in hand.text) == (["- too", "- twice"], False, False)
+    hand.edit(gone("- twice"))
+    hand.run()
+    assert (hand.theirs(), F3 in hand.text) == (["- too"], False)
+
+
+def test_edited_while_the_draft_changes_too() -> None:
+    hand = Hand().edit(swap(F3, "- mine"))
+    hand.run([*DRAFT[:9], fact(3, "our own new words"), fact(6), *DRAFT[11:]])
+    assert hand.theirs() == ["- mine"]
+    assert "our own new words" not in " ".join(hand.text)
+    assert fact(6).text in hand.text
+
+
+def test_a_line_of_theirs_whose_fact_has_gone_is_told_of_as_long_as_it_stands() -> None:
+    hand = Hand().edit(swap(F3, "- mine"))
+    assert hand.run().orphaned == ()
+    hand.facts -= {name(3)}
+    without = [line for line in DRAFT if line != fact(3)]
+    assert hand.run(without).orphaned == ("- mine",)
+    assert hand.run(without).orphaned == ("- mine",)
+    assert "- mine" in hand.text
+    hand.edit(gone("- mine"))
+    assert hand.run(without).orphaned == ()
+
+
+def test_of_several_changed_lines_each_stands_for_the_one_it_is_like() -> None:
+    hand = Hand().edit(gone(F3)).edit(swap(F4, F4.replace("fact", "the fact")))
+    hand.facts -= {name(3)}
+    assert hand.run().orphaned == ()
+    hand.facts -= {name(4)}
+    assert hand.run().orphaned == (F4.replace("fact", "the fact"),)
+
+
+@pytest.mark.parametrize("mine", [f"  {F3}", f"\t{F3}"])
+def test_a_line_moved_in_is_theirs(mine: str) -> None:
+    """Indentation tells what belongs to what: whoever changes it says something."""
+    hand = Hand().edit(swap(F3, mine))
+    hand.run([*DRAFT, fact(6)])
+    assert (hand.theirs(), hand.text.count(mine), F3 in hand.text) == ([mine], 1, False)
+
+
+# --- style -----------------------------------------------------------------------------------------------------------
+
+
+def test_other_bullets_are_kept_and_make_no_line_theirs() -> None:
+    """A linter changes them on the whole page, which would never keep up again."""
+    hand = Hand().edit(lambda lines: lines.__setitem__(slice(None), [line.replace("- ", "*  ") for line in lines]))
+    restyled = hand.text
+    found = hand.run()
+    assert (hand.text, found.is_edited, found.deleted, found.block.yours) == (restyled, False, set(), set())
+    hand.run([*DRAFT, fact(6)])
+    assert hand.text == [*restyled, fact(6).text]
+    hand.run([line for line in DRAFT if line != fact(3)])
+    assert hand.text == [line for line in restyled if "fact 3" not in line]
+
+
+def test_spaces_at_the_ends_are_kept_and_make_no_line_theirs() -> None:
+    hand = Hand().edit(lambda lines: lines.__setitem__(slice(None), [f"{line}  " for line in lines if line]))
+    found = hand.run()
+    assert (found.is_edited, found.block.yours) == (False, frozenset())
+    assert [line for line in hand.text if line] == [f"{line.text}  " for line in DRAFT if line.text]
+
+
+def test_without_blank_lines_nothing_is_edited() -> None:
+    hand = Hand().edit(lambda lines: lines.__setitem__(slice(None), list(filter(None, lines))))
+    found = hand.run()
+    assert (found.is_edited, found.deleted, found.block.lines) == (False, frozenset(), tuple(texts(DRAFT)))
+
+
+# --- deleted lines ---------------------------------------------------------------------------------------------------
+
+
+def test_a_deleted_line_stays_away() -> None:
+    hand = Hand().edit(gone(F3))
+    assert hand.run().deleted == {name(3)}
+    for _ in range(2):
+        hand.run([*DRAFT, fact(6)])
+        assert (F3 in hand.text, hand.theirs()) == (False, [])
+    moved = Line(F3.replace("L3", "L33"), fact(3).keys)
+    hand.run([*DRAFT[:9], moved, *DRAFT[10:]])
+    assert moved.text not in hand.text
+
+
+def test_a_deleted_line_comes_back_only_as_a_new_fact() -> None:
+    hand = Hand().edit(gone(F3))
+    hand.run()
+    reworded = fact(30, "fact 3, reworded")
+    hand.run([*DRAFT[:9], fact(3), reworded, *DRAFT[10:]])
+    assert (F3 in hand.text, reworded.text in hand.text) == (False, True)
+
+
+def test_a_deleted_line_without_facts_stays_away_whatever_it_counts() -> None:
+    hand = Hand().edit(gone("3 facts on 2 days.", ""))
+    hand.run()
+    hand.run([*DRAFT[:2], Line("7 facts on 5 days.", slot="opening"), *DRAFT[3:]])
+    assert hand.text == [*texts(DRAFT[:2]), *texts(DRAFT[4:])]
+
+
+def test_of_titles_that_differ_in_a_number_only_one_is_deleted() -> None:
+    draft = [Line("**May 2025**"), BLANK, fact(1), BLANK, Line("**May 2024**"), BLANK, fact(2)]
+    hand = Hand(draft).edit(gone("**May 2025**"))
+    hand.run(draft)
+    assert ("**May 2025**" in hand.text, "**May 2024**" in hand.text) == (False, True)
+
+
+def test_a_deleted_section_stays_away_with_all_that_would_be_new_in_it() -> None:
+    hand = Hand().edit(gone("### Now", F3, F4))
+    hand.run()
+    assert hand.text == [*texts(DRAFT[:7]), *texts(DRAFT[12:])]
+    hand.run([*DRAFT[:11], fact(6), Line("#### Closely"), fact(7), *DRAFT[11:]])
+    assert hand.text == [*texts(DRAFT[:7]), *texts(DRAFT[12:])]
+
+
+def test_a_heading_deleted_alone_takes_nothing_with_it() -> None:
+    hand = Hand().edit(gone("### Now", F3))
+    hand.run([*DRAFT[:11], fact(6), *DRAFT[11:]])
+    assert ("### Now" in hand.text, F3 in hand.text, F4 in hand.text, fact(6).text in hand.text) == (
+        False, False, True, True,
+    )  # fmt: skip
+
+
+def test_a_heading_that_was_reworded_keeps_its_section() -> None:
+    hand = Hand().edit(swap("### Now", "### These days"))
+    wanted = [*DRAFT[:11], fact(6), *DRAFT[11:]]
+    for _ in range(3):
+        hand.run(wanted)
+        assert hand.text == [line.replace("### Now", "### These days") for line in texts(wanted)]
+
+
+def test_a_heading_and_the_only_line_below_it_reworded() -> None:
+    hand = Hand().edit(swap("### Earlier", "### Before")).edit(swap(F5, "- mine"))
+    for _ in range(2):
+        hand.run([*DRAFT, fact(6)])
+        assert [line for line in hand.text if line][-3:] == ["### Before", "- mine", fact(6).text]
+
+
+def test_a_copied_heading_takes_nothing_from_ours() -> None:
+    hand = Hand().edit(lambda lines: lines.extend(["", "### Now", "", "- mine"]))
+    edited = hand.text
+    for _ in range(2):
+        hand.run()
+        assert hand.text == edited
+
+
+def test_a_section_that_was_replaced_by_other_lines_stays_away() -> None:
+    mine = ["One.", "Two.", "Three."]
+    hand = Hand().edit(after(F2, "", *mine)).edit(gone("### Now", F3, F4))
+    hand.run([*DRAFT[:11], fact(6), *DRAFT[11:]])
+    assert ("### Now" in hand.text, fact(6).text in hand.text) == (False, False)
+    assert list(filter(None, hand.theirs())) == mine
+
+
+def test_a_section_with_a_line_of_theirs_in_it_can_be_deleted() -> None:
+    hand = Hand().edit(after(F3, "- mine"))
+    hand.run()
+    hand.edit(gone("### Now", F3, F4))
+    hand.run([*DRAFT[:11], fact(6), *DRAFT[11:]])
+    assert (fact(6).text in hand.text, list(filter(None, hand.theirs()))) == (False, ["- mine"])
+
+
+def test_what_they_do_to_their_own_lines_hides_nothing_of_ours() -> None:
+    hand = Hand().edit(after(F1, "- mine", "- too"))
+    hand.run()
+    found = hand.edit(swap("- mine", "- mine, reworded")).edit(gone("- too")).run()
+    assert (found.deleted, hand.theirs(), found.is_edited) == (frozenset(), ["- mine, reworded"], True)
+    assert [line for line in found.lines if "mine" in line.text] == [Line("- mine, reworded")]
+
+
+def test_a_moved_line_stays_where_it_was_moved_to() -> None:
+    def change(lines: list[str]) -> None:
+        lines.remove(F5)
+        lines.insert(lines.index(F1), F5)
+
+    hand = Hand().edit(change)
+    edited = hand.text
+    for _ in range(2):
+        hand.run()
+        assert (hand.text, hand.theirs()) == (edited, [F5])
+    hand.facts -= {name(5)}
+    assert hand.run([line for line in DRAFT if line != fact(5)]).orphaned == (F5,)
+
+
+def test_what_they_wrote_themselves_is_not_told_a_second_time() -> None:
+    hand = Hand(DRAFT[:-1]).edit(lambda lines: lines.append(F5))
+    hand.run()
+    assert hand.text.count(F5) == 1
+
+
+def test_all_lines_deleted() -> None:
+    hand = Hand().edit(list.clear)
+    hand.run()
+    assert "".join(hand.text) == ""
+    hand.run([*DRAFT, fact(6)])
+    assert "".join(hand.text) == ""  # the last section is away too
+    hand = Hand().edit(lambda lines: lines.__setitem__(slice(None), ["Only this."]))
+    hand.run()
+    hand.run([*DRAFT, fact(6)])
+    assert [line for line in hand.text if line] == ["Only this."]
+
+
+# --- what is not known -----------------------------------------------------------------------------------------------
+
+
+def test_an_edited_block_whose_last_text_is_not_known_cannot_be_merged() -> None:
+    hand = Hand().edit(gone(F3))
+    assert merged(DRAFT, hand.block, None, Known()) is None
+
+
+def test_an_unedited_one_can_and_their_lines_stay() -> None:
+    hand = Hand().edit(after(F1, "- mine", "", "- mine"))
+    hand.run()
+    found = merged([*DRAFT, fact(6)], hand.block, None, Known())
+    assert found is not None
+    assert texts(found.lines) == [*hand.text, fact(6).text]
+    wrong = merged([*DRAFT, fact(6)], hand.block, [Line("something else")], Known())
+    assert wrong == found
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+NUMBERS = st.lists(st.integers(1, 12), unique=True, max_size=8)
+OURS = st.builds(
+    lambda top, sections: [
+        Line("## In the logs"), BLANK, Line(f"{len(top)} facts.", slot="opening"), BLANK, *map(fact, top),
+        *(line for title, numbers in sections if numbers for line in (BLANK, Line(title), BLANK, *map(fact, numbers))),
+    ],
+    NUMBERS,
+    st.tuples(
+        st.tuples(st.just("### Now"), NUMBERS.map(lambda ns: [n + 12 for n in ns])),
+        st.tuples(st.just("### Earlier"), NUMBERS.map(lambda ns: [n + 24 for n in ns])),
+    ),
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["mine", "- a thought", "  - nested", "* starred", "> said", "## Own", "", "1. one", "| a | b |"]
+)
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["add", "change", "delete", "move", "copy"]), st.integers(0, 99), WORDS), max_size=6
+)
+
+
+def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> None:
+    """Apply random edits; what is written in by hand carries a mark, so that it can be found again."""
+    for number, (what, at, words) in enumerate(edits):
+        place = at % (len(lines) + 1)
+        text = f"{words} {mark}{number}" if words else ""
+        if what == "add":
+            lines.insert(place, text)
+        elif place < len(lines):
+            line = lines.pop(place)
+            if what == "change":
+                lines.insert(place, text)
+            elif what in ("move", "copy"):
+                lines.insert((at * 7) % (len(lines) + 1), line)
+                lines.insert(place, line) if what == "copy" else None
+
+
+def marked(lines: Sequence[str]) -> Counter[str]:
+    return Counter(line for line in lines if "§" in line)
+
+
+@given(st.lists(st.tuples(OURS, EDITS), min_size=1, max_size=4), OURS)
+def test_whatever_is_edited_no_line_of_theirs_is_lost_or_doubled(
+    rounds: Sequence[tuple[list[Line], Sequence[tuple[str, int, str]]]], final: list[Line]
+) -> None:
+    hand = Hand(rounds[0][0])
+    for number, (draft, edits) in enumerate(rounds):
+        hand.edit(lambda lines, edits=edits, number=number: made(lines, edits, f"§{number}."))
+        before = marked(hand.text)
+        hand.run(draft)
+        assert marked(hand.text) == before
+        assert set(before) <= set(hand.theirs())
+    hand.run(final)
+    assert marked(hand.text) == before
+    once = hand.text
+    assert (hand.run(final).is_edited, hand.text) == (False, once)
+
+
+CODE_LINES = ["```", "one", "", "", "two", "```"]
+
+
+@given(OURS, st.integers(0, 99), st.booleans(), st.lists(OURS, min_size=1, max_size=3))
+def test_lines_they_wrote_together_stay_together(
+    draft: list[Line], at: int, is_apart: bool, newer: Sequence[list[Line]]
+) -> None:
+    hand = Hand(draft)
+    place = at % (len(hand.text) + 1)
+    hand.edit(lambda lines: lines.__setitem__(slice(place, place), [*[""] * is_apart, *CODE_LINES, *[""] * is_apart]))
+    for facts in newer:
+        hand.run(facts)
+        at = hand.text.index("```")
+        assert hand.text[at : at + len(CODE_LINES)] == CODE_LINES
+        if is_apart:
+            assert not at or not hand.text[at - 1]
+            assert not "".join(hand.text[at + len(CODE_LINES) :][:1])
+
+
+@given(OURS, EDITS, OURS)
+def test_our_lines_are_the_drafts_but_for_what_they_touched(
+    draft: list[Line], edits: Sequence[tuple[str, int, str]], newer: list[Line]
+) -> None:
+    hand = Hand(draft)
+    written = hand.text
+    hand.edit(lambda lines: made(lines, edits, "§"))
+    touched = Counter(map(bare, written)) - Counter(map(bare, hand.text))
+    has_copy = any(what in ("copy", "move") for what, _, _ in edits)
+    hand.run(newer)
+    ours = [line for place, line in enumerate(hand.text) if place not in hand.block.yours and line]  # type: ignore[union-attr]
+    wanted = [line.text for line in newer if line.text]
+    assert [line for line in wanted if line in ours] == ours  # in the draft's order, nothing else among them
+    if not edits:
+        assert hand.text == texts(newer)
+    if not has_copy and not any(line.startswith("#") or "facts." in line for line in touched):
+        assert ours == [line for line in wanted if bare(line) not in touched]
+
+
+@given(OURS, EDITS, OURS)
+def test_the_same_page_and_draft_give_the_same_block(
+    draft: list[Line], edits: Sequence[tuple[str, int, str]], newer: list[Line]
+) -> None:
+    found = []
+    for _ in range(2):
+        hand = Hand(draft).edit(lambda lines: made(lines, edits, "§"))
+        found.append(hand.run(newer))
+    assert found[0] == found[1]
+
+
+def test_a_big_page_is_merged_in_a_moment() -> None:
+    chance = random.Random(1)
+    draft = [Line(f"- {chance.random()}", (number,)) for number in range(3000)]
+    hand = Hand(draft)
+    hand.edit(lambda lines: [lines.insert(chance.randrange(len(lines)), "- mine") for _ in range(50)] and None)
+    hand.run(draft)
+    assert hand.text.count("- mine") == 50

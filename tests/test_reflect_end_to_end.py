@@ -1,0 +1,255 @@
+"""`memory reflect` on a small vault: what it writes, what it leaves alone, and how it is taken back."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from reflecting import LOGS, NORA, NOW, ODD, block, reflect, rewrite, small_vault, texts
+from vaults import age, command, index_digest, memory, put, run, snapshot
+
+from vault_memory.runs import Runs
+
+KALLO = "bank/entities/Kallö.md"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return small_vault(tmp_path / "v")
+
+
+def settled(root: Path) -> None:
+    """Make all pages look saved a while ago: nobody is at work on them."""
+    for path in texts(root):
+        age(root / path, 60)
+
+
+def test_the_first_run_writes_and_the_second_writes_nothing(root: Path) -> None:
+    before = texts(root)
+    done = reflect(root)
+    assert {one["path"]: one["action"] for one in done["pages"]} == {NORA: "created", ODD: "updated", KALLO: "created"}
+    assert (root / ODD).read_bytes().startswith(before[ODD])
+    assert (root / ODD).read_bytes().count(b"\r\n") == (root / ODD).read_bytes().count(b"\n")
+    assert {path: data for path, data in texts(root).items() if path in LOGS} == LOGS_AS_BYTES
+    files, history = snapshot(root), sorted(os.listdir(root / ".memory/history"))
+    again = reflect(root)
+    assert (again["pages"], again["run"], again["unchanged"], again["skipped"]) == ([], None, 3, [])
+    assert snapshot(root) == files
+    assert sorted(os.listdir(root / ".memory/history")) == history
+
+
+LOGS_AS_BYTES = {path: text.encode() for path, text in LOGS.items()}
+
+
+def test_the_clock_alone_changes_no_page(root: Path) -> None:
+    reflect(root)
+    files = snapshot(root)
+    ended = run(root, "reflect", "--now", "2025-12-11", "--json")
+    assert ended.returncode == 0, ended.stderr
+    assert snapshot(root) == files
+
+
+def test_a_rebuilt_index_changes_no_page(root: Path) -> None:
+    reflect(root)
+    files = snapshot(root)
+    assert run(root, "index", "--rebuild").returncode == 0
+    assert reflect(root)["pages"] == []
+    assert snapshot(root) == files
+
+
+def test_the_index_knows_the_pages_when_the_run_is_over(root: Path) -> None:
+    reflect(root)
+    mine = memory(root)
+    before = index_digest(mine)
+    mine.index()
+    assert index_digest(mine) == before
+
+
+# --- dry run ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_writes_nothing_and_its_diff_is_what_the_run_writes(root: Path, tmp_path: Path) -> None:
+    if not shutil.which("patch"):
+        pytest.skip("there is no patch here")
+    before = snapshot(root)
+    dry = run(root, "reflect", "--now", NOW, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert "nothing was written" in dry.stdout
+    assert snapshot(root) == before
+    assert not {"history", "journal", "tmp"} & set(os.listdir(root / ".memory"))
+    copy = tmp_path / "copy"
+    shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".memory"))
+    given = run_bytes(root, "reflect", "--now", NOW, "--dry-run")
+    patch = subprocess.run(["patch", "-p1", "--fuzz=0"], cwd=copy, input=given, capture_output=True, check=False)
+    assert patch.returncode == 0, patch.stdout
+    reflect(root)
+    assert texts(copy) == texts(root)
+
+
+def run_bytes(root: Path, *arguments: str) -> bytes:
+    """What a command prints, line ends as they are."""
+    return subprocess.run(command(root, *arguments), capture_output=True, check=True).stdout
+
+
+def test_a_dry_run_of_a_second_run_writes_nothing_either(root: Path) -> None:
+    reflect(root)
+    rewrite(root, "memory/2025-12-02.md", "Sent the broken lamp back", "Mended the broken lamp")
+    kept = {str(file): file.read_bytes() for file in (root / ".memory/history").rglob("*") if file.is_file()}
+    files = snapshot(root)
+    dry = reflect(root, "--dry-run")
+    assert [one["path"] for one in dry["pages"]] == [NORA]
+    assert "+- Mended the broken lamp" in dry["pages"][0]["diff"]
+    assert snapshot(root) == files
+    assert {str(file): file.read_bytes() for file in (root / ".memory/history").rglob("*") if file.is_file()} == kept
+
+
+# --- undo ------------------------------------------------------------------------------------------------------------
+
+
+def test_undo_restores_every_byte_and_the_folders(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    shutil.rmtree(root / "bank")
+    before, folders = texts(root), sorted(str(p.relative_to(root)) for p in root.iterdir() if p.name != ".memory")
+    assert len(reflect(root)["pages"]) == 3
+    reflect(root, "--undo")
+    assert texts(root) == before
+    assert sorted(str(p.relative_to(root)) for p in root.iterdir() if p.name != ".memory") == folders
+    assert len(reflect(root)["pages"]) == 3
+
+
+def test_undo_leaves_folders_that_were_there_or_are_used(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    shutil.rmtree(root / "bank")
+    (root / "bank").mkdir()
+    reflect(root)
+    reflect(root, "--undo")
+    assert (list((root / "bank").iterdir()), (root / "bank").is_dir()) == ([], True)
+    reflect(root)
+    put(root, "bank/entities/mine.txt", "mine")
+    reflect(root, "--undo")
+    assert [p.name for p in (root / "bank/entities").iterdir()] == ["mine.txt"]
+
+
+def test_undo_goes_back_run_by_run(root: Path) -> None:
+    states, runs = [texts(root)], []
+    words = ["Sent the broken lamp back", "Mended the lamp herself", "Threw the lamp into the sea"]
+    for old, new in zip(["", *words], words, strict=False):
+        if old:
+            rewrite(root, "memory/2025-12-02.md", old, new)
+        runs.append(reflect(root)["run"])
+        states.append(texts(root))
+    log = "memory/2025-12-02.md"
+    for number in (2, 1, 0):
+        undone = reflect(root, "--undo")
+        assert undone["undone"] == runs[number]
+        assert {k: v for k, v in texts(root).items() if k != log} == {
+            k: v for k, v in states[number].items() if k != log
+        }
+    ended = run(root, "reflect", "--undo")
+    assert ended.returncode == 2
+    assert "nothing to undo" in ended.stderr
+
+
+def test_a_named_run_is_undone_and_an_unknown_one_is_an_error(root: Path) -> None:
+    before, done = texts(root), reflect(root)
+    for name in ("20251201T090000.000000Z-abc-reflect", "../../etc", "nonsense"):
+        ended = run(root, "reflect", "--undo", name)
+        assert (ended.returncode, name in ended.stderr) == (2, True)
+    assert reflect(root, "--undo", done["run"])["undone"] == done["run"]
+    assert texts(root) == before
+    assert run(root, "reflect", "--undo", done["run"]).returncode == 2
+
+
+def test_a_page_edited_since_is_not_undone(root: Path) -> None:
+    reflect(root)
+    rewrite(root, NORA, "## In the logs", "## In my logs")
+    files = snapshot(root)
+    ended = run(root, "reflect", "--undo")
+    assert (ended.returncode, NORA in ended.stderr) == (5, True)
+    assert snapshot(root) == files
+
+
+# --- hand edits ------------------------------------------------------------------------------------------------------
+
+
+def test_hand_edits_inside_and_outside_the_block_survive(root: Path) -> None:
+    reflect(root)
+    page = root / NORA
+    rewrite(root, NORA, "# Nora\n", "# Nora\n\nMet her in Bergen.\n")
+    rewrite(root, NORA, "- Sent the broken lamp back", "- Sent that awful lamp back")
+    rewrite(root, NORA, "## In the logs\n", "## In the logs\n\nRead all of this before you call her.\n")
+    put(root, NORA, page.read_bytes() + b"\nBelow the block.")
+    done = reflect(root)
+    assert [one["path"] for one in done["pages"]] == [NORA]
+    for round in range(3):
+        text = page.read_text("utf-8")
+        assert text.startswith(
+            "---\naliases: []\ntags: []\n---\n# Nora\n\nMet her in Bergen.\n\n<!-- memory:begin facts -->"
+        )
+        assert text.endswith("-->\n\nBelow the block.")
+        assert block(page.read_bytes())[:3] == ["## In the logs", "", "Read all of this before you call her."]
+        assert (text.count("Sent that awful lamp back"), text.count("Sent the broken lamp back")) == (1, 0)
+        if round:
+            assert f"Counted {round} ships" in text
+        files = snapshot(root)
+        assert reflect(root)["pages"] == []
+        assert snapshot(root) == files
+        put(root, f"memory/2025-12-0{5 + round}.md", f"## Retain\n- W @Nora: Counted {round + 1} ships.\n")
+        assert NORA in [one["path"] for one in reflect(root)["pages"]]
+        settled(root)
+
+
+def test_a_retain_line_that_is_deleted_is_retracted(root: Path) -> None:
+    reflect(root)
+    assert "Ordered a new lamp" in (root / NORA).read_text("utf-8")
+    rewrite(root, "memory/2025-11-05.md", "- W @Nora: Ordered a new lamp from Bergen for the lighthouse.\n", "")
+    reflect(root)
+    assert "Ordered a new lamp" not in (root / NORA).read_text("utf-8")
+    assert "Sent the broken lamp back" in (root / NORA).read_text("utf-8")
+
+
+def test_a_line_that_only_moved_in_its_note_is_no_reason_to_write(root: Path) -> None:
+    reflect(root)
+    rewrite(root, "memory/2025-11-05.md", "## Retain", "# Wednesday\n\nRain all day.\n\n## Retain")
+    files = snapshot(root)
+    assert reflect(root)["pages"] == []
+    assert snapshot(root) == files
+
+
+def test_a_block_that_was_deleted_is_made_anew(root: Path) -> None:
+    reflect(root)
+    written = (root / ODD).read_bytes()
+    put(root, ODD, small_vault_page())
+    reflect(root)
+    assert (root / ODD).read_bytes() == written
+
+
+def small_vault_page() -> bytes:
+    from reflecting import HAND_MADE
+
+    found = HAND_MADE[ODD]
+    assert isinstance(found, bytes)
+    return found
+
+
+def test_a_page_with_broken_markers_is_left_alone_and_the_others_are_written(root: Path) -> None:
+    put(root, NORA, "# Nora\n<!-- memory:begin facts -->\n- my own list\n")
+    files = snapshot(root)
+    done = reflect(root, code=5)
+    assert snapshot(root)[NORA] == files[NORA]
+    assert [one["path"] for one in done["pages"]] == [KALLO, ODD]
+    assert done["skipped"][0]["path"] == NORA
+
+
+# --- one at a time ---------------------------------------------------------------------------------------------------
+
+
+def test_the_second_of_two_at_once_is_told_to_wait(root: Path) -> None:
+    before = texts(root)
+    with Runs(memory(root).vault.root).alone("pages"):
+        for arguments in ((), ("--undo",), ("--dry-run",)):
+            ended = run(root, "reflect", "--now", NOW, *arguments)
+            assert (ended.returncode, "Another process" in ended.stderr) == (75, True), ended.stderr
+    assert texts(root) == before
+    reflect(root)

@@ -1,0 +1,416 @@
+"""plan.py and apply.py: which pages are written, which are left alone and why, and what if others write too."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from reflecting import NORA, block, reflect, rewrite, small_vault, texts
+from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
+
+from vault_memory.preimages import Preimages
+from vault_memory.reflect import blocks
+from vault_memory.reflect.apply import TRIES, Applied, Writer
+from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.ledger import KEPT_SECONDS, Ledger
+from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned
+from vault_memory.vault import Vault
+
+ALL = frozenset(blocks.short(n << 32) for n in range(100))
+
+
+def fact(number: int, words: str = "", line: int = 0) -> Line:
+    return Line(f"- {words or f'fact {number}'} — [[2025-11-01]] L{line or number}", (number << 32,))
+
+
+def draft(*lines: Line, path: str = "bank/p.md", name: str = "facts", start: str = "# P\n") -> Draft:
+    return Draft(path, name, lines, "because", start)
+
+
+def past(known: Sequence[Edit] = (), **given: object) -> Past:
+    """What is known besides the page, `known` being what was written before."""
+    last = {one.sha: one.lines for one in known}
+    found = {"facts": ALL, "last": last.get, "hidden": lambda path: frozenset()} | given
+    return Past(**found)  # type: ignore[arg-type]
+
+
+def first(given: Draft, present: bytes | None = None) -> Edit:
+    found = edit(given, present, past())
+    assert found is not None
+    return found
+
+
+def plan(drafts: Sequence[Draft], pages: dict[str, bytes], of: Past) -> Plan:
+    return planned(drafts, pages.get, of)
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+def test_a_new_page_begins_as_its_draft_says() -> None:
+    made = first(draft(fact(1)))
+    assert made.before is None
+    assert made.after.startswith(b"# P\n\n<!-- memory:begin facts -->\n- fact 1")
+    assert (made.why, made.block, made.lines, made.sha) == ("because", "facts", (fact(1),), blocks.sha([fact(1).text]))
+
+
+@pytest.mark.parametrize("lines", [(), (Line(""),)])
+@pytest.mark.parametrize("present", [None, b"# P\n"])
+def test_a_draft_that_says_nothing_makes_no_page(lines: tuple[Line, ...], present: bytes | None) -> None:
+    assert edit(draft(*lines), present, past()) is None
+
+
+def test_nothing_changed_is_no_edit() -> None:
+    made = first(draft(fact(1), Line(""), fact(2)))
+    given = draft(fact(1), Line(""), fact(2))
+    assert plan([given], {"bank/p.md": made.after}, past()) == Plan((), (), ("bank/p.md",))
+
+
+def test_a_cited_line_that_only_moved_is_no_edit() -> None:
+    made = first(draft(fact(1), fact(2)))
+    assert edit(draft(fact(1, line=7), fact(2, line=9)), made.after, past()) is None
+    wider = edit(draft(fact(1, line=7), fact(2), fact(3)), made.after, past())
+    assert wider is not None
+    assert b"L7" in wider.after
+
+
+@pytest.mark.parametrize(
+    "style", [lambda data: data.replace(b"\n- ", b"\n* "), lambda data: data.replace(b" L1", b" L1  ")]
+)
+def test_style_alone_is_no_edit(style: Callable[[bytes], bytes]) -> None:
+    made = first(draft(fact(1), Line(""), fact(2)))
+    restyled = style(made.after)
+    assert restyled != made.after
+    assert edit(draft(fact(1), Line(""), fact(2)), restyled, past([made])) is None
+
+
+def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
+    by = draft(fact(1))._replace(by="a model: 3b --> x")
+    made = first(by)
+    assert edit(by, made.after, past()) is None
+    assert edit(draft(fact(1)), made.after, past()) is not None
+
+
+def test_an_edit_is_taken_over_once() -> None:
+    made = first(draft(fact(1), fact(2)))
+    page = made.after.replace(b"- fact 1", b"- my fact 1")
+    found = edit(draft(fact(1), fact(2)), page, past([made]))
+    assert found is not None
+    assert (found.deleted, b"- my fact 1" in found.after, b"yours=1" in found.after) == (
+        {blocks.short(1 << 32)},
+        True,
+        True,
+    )
+    hidden = past([made, found], hidden=lambda path: found.deleted)
+    assert edit(draft(fact(1), fact(2)), found.after, hidden) is None
+
+
+def test_a_line_of_theirs_is_noted_once_where_all_else_stays() -> None:
+    made = first(draft(fact(1), fact(2)))
+    page = made.after.replace(b"L2\n", b"L2\n- mine\n")
+    found = edit(draft(fact(1), fact(2)), page, past([made]))
+    assert found is not None
+    closing = found.after.splitlines()[-1]
+    assert found.after.splitlines()[:-1] == page.splitlines()[:-1]
+    assert (f"sha={found.sha}".encode() in closing, b" yours=3 " in closing) == (True, True)
+    assert edit(draft(fact(1), fact(2)), found.after, past([made, found])) is None
+
+
+def test_what_was_hidden_on_one_page_is_not_on_another() -> None:
+    names = {"bank/a.md": frozenset([blocks.short(1 << 32)])}
+    of = past(hidden=lambda path: names.get(path, frozenset()))
+    found = plan([draft(fact(1), path="bank/a.md"), draft(fact(1), path="bank/b.md")], {}, of)
+    assert [one.path for one in found.edits] == ["bank/b.md"]
+
+
+def test_lines_that_rest_on_nothing_are_told_of_also_where_nothing_is_written() -> None:
+    made = first(draft(fact(1), fact(2)))
+    taken = edit(draft(fact(1), fact(2)), made.after.replace(b"- fact 1", b"- mine"), past([made]))
+    assert taken is not None
+    of = past([made, taken], facts=ALL - {blocks.short(1 << 32)})
+    found = plan([draft(fact(2))], {"bank/p.md": taken.after}, of)
+    assert (found.edits, [tuple(one) for one in found.orphaned]) == ((), [("bank/p.md", "- mine — [[2025-11-01]] L1")])
+
+
+def test_two_blocks_of_one_page_are_two_edits_one_upon_the_other() -> None:
+    drafts = [draft(fact(1)), draft(fact(2), name="opinions")]
+    found = plan(drafts, {}, past())
+    one, two = found.edits
+    assert (one.before, two.before) == (None, one.after)
+    assert two.after.startswith(one.after)
+    assert plan(drafts, {"bank/p.md": two.after}, past()).edits == ()
+
+
+# --- what is left alone ----------------------------------------------------------------------------------------------
+
+
+BROKEN = {
+    "markers": b"<!-- memory:begin facts -->\n",
+    "not UTF-8": b"caf\xe9\n",
+    "an open fence": b"# P\n```\ncode\n",
+    "an open comment": b"# P\n%% a thought\n",
+}
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+def test_a_page_that_cannot_hold_a_block_is_skipped_and_the_others_are_not(data: bytes) -> None:
+    found = plan([draft(fact(1)), draft(fact(2), path="bank/q.md")], {"bank/p.md": data}, past())
+    assert [one.path for one in found.edits] == ["bank/q.md"]
+    assert [(one.path, one.exit_code) for one in found.skipped] == [("bank/p.md", 5)]
+    assert "left alone" in found.skipped[0].why
+    assert found.skipped[0].next_step
+
+
+def test_a_fact_that_would_break_the_page_is_not_written() -> None:
+    found = plan([draft(Line("- ```", (1,)))], {}, past())
+    assert (found.edits, len(found.skipped)) == ((), 1)
+
+
+def test_an_edited_block_of_unknown_origin_is_skipped() -> None:
+    made = first(draft(fact(1)))
+    found = plan([draft(fact(1))], {"bank/p.md": made.after.replace(b"- fact", b"- my fact")}, past())
+    assert [(one.path, one.exit_code) for one in found.skipped] == [("bank/p.md", 5)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "lost", "is_refused"),
+    [(20, 4, False), (20, 5, False), (20, 6, True), (4, 4, False), (5, 5, True), (100, 25, False), (100, 26, True)],
+)
+def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refused: bool) -> None:
+    made = first(draft(*map(fact, range(entries))))
+    facts = ALL - {blocks.short(n << 32) for n in range(lost)}
+    given = draft(*map(fact, range(lost, entries)))
+    found = plan([given], {"bank/p.md": made.after}, past(facts=facts))
+    assert [one.exit_code for one in found.skipped] == [6] * is_refused
+    if is_refused:
+        assert f"{lost} of {entries}" in found.skipped[0].why
+        assert "--force" in found.skipped[0].next_step
+    assert len(plan([given], {"bank/p.md": made.after}, past(facts=facts, force=True)).edits) == 1
+
+
+def test_entries_that_are_only_folded_away_are_no_loss() -> None:
+    made = first(draft(*map(fact, range(20))))
+    assert edit(draft(fact(1)), made.after, past()) is not None
+
+
+# --- the diff --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["bank/p.md", "bank/a page.md", "bank/Kallö — ø.md", "bank/-p.md"])
+@pytest.mark.parametrize(
+    "present",
+    [None, b"# P\n", b"# P", b"", b"# P\r\nmine\r\n", b"\xef\xbb\xbf# P\r\n", b"a\rb\r", "a\x0cb\u2028c\n".encode()],
+)
+def test_patch_makes_of_a_page_what_the_run_would(tmp_path: Path, present: bytes | None, path: str) -> None:
+    made = first(draft(fact(1), Line(""), fact(2), path=path), present)
+    if present is not None:
+        put(tmp_path, path, present)
+    assert patched(tmp_path, made.diff()) == ""
+    assert (tmp_path / path).read_bytes() == made.after
+
+
+def patched(root: Path, diff: str) -> str:
+    """Apply a diff; returns what `patch` complains of."""
+    if not shutil.which("patch"):
+        pytest.skip("there is no patch here")
+    ended = subprocess.run(
+        ["patch", "-p1", "--quiet", "--fuzz=0"], cwd=root, input=f"{diff}\n".encode(), capture_output=True, check=False
+    )
+    return (ended.stdout + ended.stderr).decode()
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def vault(root: Path) -> Vault:
+    return memory(root).vault
+
+
+def page(root: Path, path: str) -> bytes | None:
+    return (root / path).read_bytes() if (root / path).exists() else None
+
+
+def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> Applied:
+    """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
+    ledger = Ledger(root)
+    of = Past(ALL, ledger.last, lambda path: frozenset())
+    found = planned(drafts, lambda path: page(root, path), of)
+    meddle()
+    by_place = {(one.path, one.block): one for one in drafts}
+
+    def again(late: Edit) -> Edit | None:
+        made = edit(by_place[late.path, late.block], page(root, late.path), of)
+        meddle()
+        return made
+
+    return Writer(vault(root)).write(found.edits, again)
+
+
+def test_what_is_written_is_known_afterwards(tmp_path: Path) -> None:
+    done = write(tmp_path, [draft(fact(1))])
+    assert Ledger(tmp_path).last(done.edits[0].sha) == [fact(1)]
+    assert [one.name for one in Preimages(tmp_path).runs()] == [done.run]
+
+
+def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
+    root = fill(tmp_path, {"bank/p.md": "# P\n", "bank/q.md": "# Q\n"})
+    is_first = iter([True])
+    drafts = [draft(fact(1)), draft(fact(2), path="bank/q.md"), draft(fact(3), path="bank/new.md")]
+
+    def meddle() -> None:
+        if next(is_first, False):
+            put(root, "bank/p.md", "# P\n\nWritten meanwhile.\n")
+            put(root, "bank/new.md", "# Mine\n")
+
+    done = write(root, drafts, meddle)
+    assert ([one.path for one in done.edits], done.skipped) == (["bank/p.md", "bank/q.md", "bank/new.md"], [])
+    assert (root / "bank/p.md").read_bytes().startswith(b"# P\n\nWritten meanwhile.\n\n<!-- memory:begin facts -->")
+    assert (root / "bank/new.md").read_bytes().startswith(b"# Mine\n\n<!-- memory:begin facts -->")
+    Preimages(root).undo(Preimages(root).runs()[0], vault(root))
+    assert {path: data for path, data in texts(root).items() if data} == {
+        "bank/p.md": b"# P\n\nWritten meanwhile.\n", "bank/q.md": b"# Q\n", "bank/new.md": b"# Mine\n",
+    }  # fmt: skip
+
+
+def test_a_page_that_somebody_else_has_written_alike_is_left(tmp_path: Path) -> None:
+    other = write(fill(tmp_path / "other", {}), [draft(fact(1))])
+    done = write(tmp_path, [draft(fact(1))], lambda: put(tmp_path, "bank/p.md", other.edits[0].after))
+    assert (done.edits, done.skipped, done.run) == ([], [], "")
+    assert Preimages(tmp_path).runs() == []
+
+
+def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) -> None:
+    root = fill(tmp_path, {"bank/p.md": "# P 0\n"})
+    tries: list[int] = []
+
+    def meddle() -> None:
+        tries.append(1)
+        put(root, "bank/p.md", f"# P {len(tries)}\n")
+
+    done = write(root, [draft(fact(1)), draft(fact(2), path="bank/q.md")], meddle)
+    assert [one.path for one in done.edits] == ["bank/q.md"]
+    assert [(one.path, one.exit_code) for one in done.skipped] == [("bank/p.md", 5)]
+    assert (len(tries), (root / "bank/p.md").read_text()) == (TRIES, f"# P {TRIES}\n")
+
+
+def test_a_page_that_was_just_saved_is_left_to_its_editor_for_a_moment(tmp_path: Path) -> None:
+    root = fill(tmp_path, {"bank/p.md": "# P\n"})
+    age(root / "bank/p.md", 2.5)
+    begun = time.monotonic()
+    assert len(write(root, [draft(fact(1))]).edits) == 1
+    assert 0.3 < time.monotonic() - begun < 2
+
+
+def test_a_page_that_this_program_just_saved_is_not_waited_for(tmp_path: Path) -> None:
+    write(tmp_path, [draft(fact(1)), draft(fact(3), path="bank/q.md")])
+    begun = time.monotonic()
+    both = [draft(fact(1), fact(2)), draft(fact(3), fact(4), path="bank/q.md")]
+    both.append(draft(fact(5), name="opinions"))
+    assert len(write(tmp_path, both).edits) == 3
+    assert time.monotonic() - begun < 1
+
+
+def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for sha in ("0000000a", "0000000b", "0000000c"):
+        ledger.keep(sha, [fact(1)])
+    folder = tmp_path / ".memory/history/written"
+    asked: list[int] = []
+    ledger.sweep(lambda: asked.append(1) or frozenset())
+    assert (len(list(folder.iterdir())), asked) == (3, [])
+    for sha in ("0000000a", "0000000b"):
+        age(folder / f"{sha}.json", KEPT_SECONDS + 60)
+    ledger.sweep(lambda: {"0000000a"})
+    assert sorted(file.stem for file in folder.iterdir()) == ["0000000a", "0000000c"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", b"[[1]]", b'{"a": 1}', b"[" * 9000, b"\xff"])
+def test_a_damaged_ledger_is_no_ledger(tmp_path: Path, damage: bytes) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.keep("0000000a", [fact(1)])
+    (tmp_path / ".memory/history/written/0000000a.json").write_bytes(damage)
+    assert ledger.last("0000000a") is None
+    ledger.keep("0000000a", [fact(1)])
+    assert ledger.last("0000000a") == [fact(1)]
+    assert ledger.last("../../../../etc/passwd") is None
+
+
+def test_what_is_kept_is_for_the_owner(tmp_path: Path) -> None:
+    if sys.platform == "win32":
+        pytest.skip("modes are a POSIX matter")
+    Ledger(tmp_path).keep("0000000a", [fact(1)])
+    folder = tmp_path / ".memory/history/written"
+    assert [file.stat().st_mode & 0o777 for file in (folder, *folder.iterdir())] == [0o700, 0o600]
+
+
+# --- whole runs ------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_that_is_read_only_is_listed_and_the_others_are_written(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    os.chmod(root / "bank/entities/Odd.md", 0o444)
+    before = (root / "bank/entities/Odd.md").read_bytes()
+    ended = run(root, "reflect", "--now", "2025-12-10", first=obeying_permissions())
+    assert ended.returncode == 1, ended.stderr
+    assert "bank/entities/Odd.md is read-only" in ended.stdout
+    assert (root / "bank/entities/Odd.md").read_bytes() == before
+    assert (root / NORA).exists()
+
+
+def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    os.chmod(root / "bank/entities", 0o555)
+    ended = run(root, "reflect", "--now", "2025-12-10", first=obeying_permissions())
+    os.chmod(root / "bank/entities", 0o755)
+    assert ended.returncode == 1, ended.stderr
+    assert "bank/entities/Nora.md cannot be written" in ended.stdout
+    assert not (root / NORA).exists()
+
+
+def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    secret = put(tmp_path, "secret.md", "# Secret words\n")
+    (root / NORA).symlink_to(secret)
+    for arguments in (("--dry-run",), ()):
+        ended = run(root, "reflect", "--now", "2025-12-10", *arguments)
+        assert ended.returncode == 6
+        assert ("leads out of the vault" in ended.stdout, "Secret words" in ended.stdout) == (True, False)
+    assert secret.read_text() == "# Secret words\n"
+    assert (root / "bank/entities/Kallö.md").exists()
+
+
+def test_a_page_behind_a_link_that_stays_inside_is_written_through(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    put(root, "People/Nora the keeper.md", "# Nora\n")
+    (root / NORA).symlink_to(root / "People/Nora the keeper.md")
+    reflect(root)
+    assert (root / NORA).is_symlink()
+    assert block((root / "People/Nora the keeper.md").read_bytes())
+
+
+def test_a_folder_in_the_place_of_a_page(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    (root / NORA).mkdir()
+    done = reflect(root, code=1)
+    assert [one["path"] for one in done["skipped"]] == [NORA]
+    assert len(done["pages"]) == 2
+
+
+def test_too_great_a_loss_is_refused_until_it_is_forced(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflect(root)
+    before = snapshot(root)[NORA]
+    for day in ("03", "05"):
+        rewrite(root, f"memory/2025-11-{day}.md", "## Retain", "## Notes")
+    rewrite(root, "memory/2025-11-20.md", "@Nora", "@Odd")
+    done = reflect(root, code=6)
+    assert [one["path"] for one in done["skipped"]] == [NORA]
+    assert "would lose 5 of 6 entries" in done["skipped"][0]["why"]
+    assert snapshot(root)[NORA] == before
+    done = reflect(root, "--force")
+    assert done["skipped"] == []
+    assert "Ordered a new lamp" not in (root / NORA).read_text("utf-8")

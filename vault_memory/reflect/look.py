@@ -1,0 +1,154 @@
+"""Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+
+from vault_memory.errors import ConflictError, VaultError
+from vault_memory.keeper import template
+from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
+from vault_memory.reflect.blocks import Block
+from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
+from vault_memory.reflect.run import Options, Run
+from vault_memory.store import Store
+from vault_memory.vault import Vault
+
+_REFLECTED = """
+SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL
+FROM reflected r LEFT JOIN note n ON n.path = r.path
+"""
+"""A page with the signature of what it was made of, whether it is as it was then, and whether it is there."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is looked at: as of a day, and only what is asked for."""
+
+    today: date
+    since: date | None = None
+    only: tuple[str, ...] = ()
+    force: bool = False
+    only_core: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plan, how to make an edit anew, and what the next run is to know."""
+
+    plan: Plan
+    again: Callable[[Edit], Edit | None]
+    said: verdicts.Said
+    signatures: dict[str, bytes]
+    bearings: list[tuple[int, int, int]]
+    facts: int
+
+
+class Look:
+    """One look; `vault` is where the pages are read."""
+
+    def __init__(self, vault: Vault, store: Store, seen: Seen) -> None:
+        self._vault, self._store, self._seen = vault, store, seen
+        self._said = verdicts.read(store)
+        self._ledger = Ledger(vault.root)
+        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._signatures: dict[str, bytes] = {}
+        verdicts.hear_proposals(self._said, self._block(proposals.PATH, proposals.BLOCK))
+        opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
+        verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
+        options = Options(seen.today, seen.only, seen.since)
+        self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
+        self._past = Past(
+            facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
+            last=self._ledger.last,
+            hidden=self._said.hidden,
+            force=seen.force,
+        )
+
+    def found(self) -> Found:
+        """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
+        core_plan, items = self._core()
+        plans = [] if self._seen.only_core else list(self._pages())
+        if self._seen.only_core or "proposals" in (self._seen.only or ("proposals",)):
+            plans += [self._drafted(self._run.proposals(items, self._said))]
+        told = self._run.told
+        plan = replace(_joined([core_plan, *plans]), left_out=told.left_out)
+        return Found(plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts))
+
+    def _pages(self) -> list[Plan]:
+        known = {row[0]: row[1:] for row in self._store.rows(_REFLECTED)}
+        plans: list[Plan] = []
+        for job in self._run.jobs():
+            signature, is_same, is_there = known.get(job.path, (b"", False, False))
+            if signature == job.signature and is_same:
+                if is_there:
+                    plans.append(Plan((), (), (job.path,)))
+                    self._run.stands(job.path)
+                continue
+            draft = job.draft()
+            self._signatures[job.path] = job.signature
+            if draft:
+                self._run.stands(job.path)
+                plans.append(self._drafted(draft))
+        return plans
+
+    def _drafted(self, draft: Draft) -> Plan:
+        self._drafts[draft.path, draft.block] = draft
+        return planned([draft], self._page, self._past)
+
+    def _again(self, late: Edit) -> Edit | None:
+        if not late.block:
+            return self._core_edit(late.path)
+        return edit(self._drafts[late.path, late.block], self._page(late.path), self._past)
+
+    # --- the core ------------------------------------------------------------------------------------------------
+
+    def _core(self) -> tuple[Plan, list[core.Item]]:
+        """The edit of the core that was ticked, and its items as they are then."""
+        path = next((name for name in core.PATHS if self._page(name) is not None), core.PATHS[0])
+        try:
+            made = self._core_edit(path)
+        except ConflictError as error:
+            return Plan((), (skip(path, error),)), core.items(path, self._page(path) or b"")
+        after = made.after if made else self._page(path) or b""
+        return Plan((made,) if made else ()), core.items(path, after)
+
+    def _core_edit(self, path: str) -> Edit | None:
+        """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
+        before = self._page(path)
+        after = before or b"# Memory\n"
+        for change in self._said.ticked:
+            after = core.changed(path, after, change)
+        if after == before or not self._said.ticked:
+            return None
+        core.refuse_growth(path, before or b"", after)
+        return Edit(path, before, after, f"ticked in {proposals.PATH}")
+
+    # --- pages ---------------------------------------------------------------------------------------------------
+
+    def _page(self, path: str) -> bytes | None:
+        """What a page holds, None where there is none; raises RefusedError for a way out of the vault."""
+        self._vault.locate(path)
+        try:
+            return self._vault.read(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise VaultError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
+
+    def _block(self, path: str, name: str) -> Block | None:
+        """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
+        try:
+            data = self._page(path)
+            return blocks.read(path, data, name).block if data is not None else None
+        except (ConflictError, VaultError):
+            return None
+
+
+def _joined(plans: list[Plan]) -> Plan:
+    return Plan(
+        tuple(one for plan in plans for one in plan.edits),
+        tuple(one for plan in plans for one in plan.skipped),
+        tuple(one for plan in plans for one in plan.unchanged),
+        orphaned=tuple(one for plan in plans for one in plan.orphaned),
+    )
