@@ -333,7 +333,7 @@ def test_what_a_log_tells_is_stored_with_the_note(tmp_path: Path) -> None:
     kind = KINDS.index(B)
     of_log = [
         (PATH, 1, 2, kind, "I bought a sail yesterday.", None, "2025-11-26", "2025-11-26"),
-        (PATH, 4, 4, kind, "I sold the canoe.", None, None, None),
+        (PATH, 4, 4, kind, "I sold the canoe. It lay there and nobody wanted it, as so often.", None, None, None),
     ]
     assert rows(mine)[:2] == of_log
     assert [row[2] for row in rows(mine)[2:]] == [3, 5, 6, 8, 9]

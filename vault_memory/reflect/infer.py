@@ -167,7 +167,8 @@ def _told(line: _Line) -> tuple[str, str] | None:
     room = MOST_OF_MORE
     for begin, end in _sentences(judged, line.goes_on):
         kind = kind_of(judged[begin:end], place) or (_done(judged[begin:end]) if line.is_done and not begin else None)
-        goes_on = is_told and not kind and end - begin <= room and elaborates(judged[begin:end])
+        is_new = line.text[begin:end] not in told
+        goes_on = is_told and is_new and not kind and end - begin <= room and elaborates(judged[begin:end])
         if kind or goes_on:
             kinds += [kind] if kind else []
             told.append(line.text[begin:end])

@@ -136,8 +136,13 @@ def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
 def _worth(fact: Fact, weigh: Weigh) -> float:
     """What a fact brings whatever else is taken."""
     sure = 1.0 if fact.confidence is None else fact.confidence
-    details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + (fact.occurred is not None), MOST_DETAILS)
+    details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + _has_happened(fact), MOST_DETAILS)
     return sure * (weigh.worth * fact.importance**2 + weigh.decision * is_decided(fact.text) + details)
+
+
+def _has_happened(fact: Fact) -> bool:
+    """Whether a fact says on which day it happened; a plan for a day may still come to nothing."""
+    return fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
 
 
 def _people(fact: Fact, weigh: Weigh) -> list[Concept]:
