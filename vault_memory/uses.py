@@ -85,6 +85,11 @@ def is_any(store: Store) -> bool:
     return store.one("SELECT 1 FROM used LIMIT 1") is not None
 
 
+def passages(store: Store) -> frozenset[int]:
+    """All that was ever of use, by the hashes the journal knows it by."""
+    return frozenset(passage for (passage,) in store.rows("SELECT DISTINCT passage FROM used"))
+
+
 def days(store: Store, keys: Mapping[int, Iterable[int]], today: int) -> dict[int, tuple[int, ...]]:
     """The days of use of each passage, from all the hashes it is known by; by passage id, as decay.py counts them."""
     pairs = [(key, passage) for passage, known in keys.items() for key in known]

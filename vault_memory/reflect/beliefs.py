@@ -40,6 +40,7 @@ RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
 VERSION = 1
 """Raise it whenever polarity.py would read the same words otherwise."""
 
+_LETTERS = re.compile(r"\w+")
 _WORDS = re.compile(r"[^\W_]{3,}")
 
 NEAR = 0.4
@@ -124,7 +125,7 @@ def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], i
     """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
     worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
     for fact in stated:
-        worded[_subjects(fact), tuple(vault.stems(bare(fact.text)))].append(fact)
+        worded[_subjects(fact), tuple(_LETTERS.findall(bare(fact.text).casefold()))].append(fact)
     by_subject: dict[tuple[str, ...], list[list[Fact]]] = defaultdict(list)
     for (subjects, _), told in worded.items():
         by_subject[subjects].append(told)

@@ -115,7 +115,11 @@ class _Whom:
     """Whom facts are about, as canonical slugs."""
 
     def __init__(self, store: Store, names: Names, rows: Iterable[_Row]) -> None:
-        self._canonical = lru_cache(1 << 16)(names.canonical)
+        self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
+        # Before the colon the same stands again and again.
+        self._subjects = lru_cache(1 << 14)(
+            lambda head: tuple(dict.fromkeys(canonical(name) for name in entities.mentions(head)))
+        )
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         for passage, slug in store.rows(_MENTIONS):
             self._mentioned[passage].append(self._canonical(slug))
@@ -129,14 +133,14 @@ class _Whom:
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
-            subjects = [self._canonical(row.speaker)] if row.speaker else []
+            speaker = [self._canonical(row.speaker)] if row.speaker else []
             named = [*map(self._canonical, entities.mentions(row.text)), *self._named(row.text)]
-            return tuple(dict.fromkeys((*subjects, *named))), tuple(subjects)
+            return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
         if not mentioned:
             return (), ()
-        subjects = [self._canonical(name) for name in entities.mentions(row.whole.partition(":")[0])]
-        return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), tuple(dict.fromkeys(subjects))
+        subjects = self._subjects(row.whole.partition(":")[0])
+        return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
 
     def _named(self, text: str) -> Iterator[str]:
         """Entities with a page, and speakers, that a plain text calls by a name of theirs, written with a capital."""
@@ -161,13 +165,7 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
     """The facts of these rows in the same order, with importance and tier as of a day."""
     told = dict(store.rows(_TOLD))
     keys = [_key(row) for row in rows]
-    used: dict[int, tuple[int, ...]] = {}
-    if uses.is_any(store):
-        known = (
-            key if row.speaker is None else journal.passage_key(row.whole) for row, key in zip(rows, keys, strict=True)
-        )
-        places = ((row.id, (key, journal.place_key(_place(row)))) for row, key in zip(rows, known, strict=True))
-        used = uses.days(store, dict(places), today.toordinal())
+    used = _used(store, rows, keys, today)
     for row, key in zip(rows, keys, strict=True):
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance
@@ -192,6 +190,17 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
             block_id=row.block_id,
             is_inferred=row.speaker is not None,
         )
+
+
+def _used(store: Store, rows: Sequence[_Row], keys: Sequence[int], today: date) -> Mapping[int, tuple[int, ...]]:
+    """The days of use of those facts that were of use."""
+    known = uses.passages(store)
+    if not known:
+        return {}
+    pairs = zip(rows, keys, strict=True)
+    texts = ((row, key if row.speaker is None else journal.passage_key(row.whole)) for row, key in pairs)
+    both = ((row.id, (text, journal.place_key(_place(row)))) for row, text in texts)
+    return uses.days(store, {i: pair for i, pair in both if not known.isdisjoint(pair)}, today.toordinal())
 
 
 def _key(row: _Row) -> int:

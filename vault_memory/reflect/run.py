@@ -193,8 +193,8 @@ class Run:
 
     def _job(self, path: str, about: Sequence[Fact], more: Iterable[str], draft: Callable[[], Draft | None]) -> Job:
         sign = hashlib.blake2b(f"{VERSION}\0{path}".encode("utf-8", "replace"), digest_size=16)
-        for fact in about:
-            sign.update(self._signs[id(fact)])
+        signs = self._signs
+        sign.update(b"".join([signs[id(fact)] for fact in about]))
         for text in more:
             sign.update(text.encode("utf-8", "replace"))
         return Job(path, sign.digest(), draft)
@@ -262,11 +262,14 @@ class Run:
 
     def _summaries(self) -> Iterator[Job]:
         by_key = {fact.key: fact for fact in self.told.facts}
-        inside: dict[periods.Period, list[Fact]] = defaultdict(list)
+        days: dict[date, list[Fact]] = defaultdict(list)
         for fact in self.told.facts:
-            if fact.when:
-                for kind in periods.KINDS:
-                    inside[periods.period_of(fact.when, kind)].append(fact)
+            if (when := fact.when) and when < self._options.today:
+                days[when].append(fact)
+        inside: dict[periods.Period, list[Fact]] = defaultdict(list)
+        for day, told in sorted(days.items()):
+            for kind in periods.KINDS:
+                inside[periods.period_of(day, kind)] += told
         for period in sorted(inside, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
             about = inside[period]
             if period.end >= self._options.today or not self._is_touched(about):
