@@ -23,6 +23,7 @@ _ENDS = re.compile(r"(\r\n|\n|\r)")
 _VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 
 
@@ -85,7 +86,11 @@ def bare(text: str) -> str:
 
     Linters and editors change spaces and bullets on their own: that is style, not an edit.
     """
-    return _BULLET.sub(r"\1- ", LINE_NUMBER.sub("L", text.rstrip()), count=1)
+    text = text.rstrip()
+    if "]] L" in text:
+        text = LINE_NUMBER.sub("L", text)
+    found = None if text.startswith("- ") and not text.startswith("-  ") else _BULLET.match(text)
+    return f"{found[1]}- {text[found.end() :]}" if found else text
 
 
 def bullet(text: str) -> str:
@@ -96,7 +101,7 @@ def bullet(text: str) -> str:
 
 def heading_level(text: str) -> int:
     """How deep a heading is; 0 for a line that is none."""
-    found = re.match(r"(#{1,6})(?:[ \t]|$)", text)
+    found = _HEADING.match(text) if text.startswith("#") else None
     return len(found[1]) if found else 0
 
 
@@ -196,5 +201,7 @@ def word(text: str) -> str:
 
 def is_same(one: Block, other: Block) -> bool:
     """Whether two blocks say the same: moved cited lines, blank lines and spaces at the ends make no difference."""
-    said, say = (tuple(bare(line) for line in block.lines if line.strip()) for block in (one, other))
-    return (said, one.cites, one.by) == (say, other.cites, other.by)
+    if (one.cites, one.by) != (other.cites, other.by):
+        return False
+    said, say = ([line for line in block.lines if line.strip()] for block in (one, other))
+    return said == say or list(map(bare, said)) == list(map(bare, say))

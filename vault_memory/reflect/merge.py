@@ -14,7 +14,7 @@ What a person added or changed stays, what they deleted stays away, the rest kee
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, sha, short
@@ -61,7 +61,8 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
     standing = {name for line in edits.theirs.values() if line.keys or line.slot for name in line.names}
     said = {bare(line.text) for line in edits.theirs.values() if line.text.strip()}
     kept = _without(draft, _Away(known.hidden, edits.deleted, standing, said))
-    lines = list(_Placing(_styled(kept, edits), edits).lines())
+    kept = _styled(kept, edits)
+    lines = list(_Placing(kept, edits).lines()) if edits.yours else [(line, False) for line in kept]
     yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
     orphaned = tuple(
         line.text for line in edits.theirs.values() if line.keys and not any(name in known.facts for name in line.names)
@@ -96,7 +97,7 @@ class _Away(NamedTuple):
     hidden: Container[str]
     deleted: Container[str] = NOBODY
     standing: Container[str] = NOBODY
-    said: Container[str] = NOBODY
+    said: Set[str] = NOBODY
 
     def has_section(self, line: Line) -> bool:
         """Whether this heading is to stay away with all below it."""
@@ -110,7 +111,7 @@ class _Away(NamedTuple):
             return any(alone(name) in away for name in line.names for away in (self.hidden, self.deleted)) or all(
                 name in self.standing for name in line.names
             )
-        return bare(line.text) in self.said or all(
+        return bool(self.said and bare(line.text) in self.said) or all(
             name in self.hidden or name in self.deleted or name in self.standing for name in line.names
         )
 
@@ -132,13 +133,13 @@ def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
     return found
 
 
-def _styled(kept: Iterable[Line], edits: Edits) -> list[Line]:
+def _styled(kept: list[Line], edits: Edits) -> list[Line]:
     """Our lines with the bullets and the spaces at their ends that somebody's editor gave them."""
-    present = {
-        bare(line.text): line.text
-        for place, line in enumerate(edits.lines)
-        if place not in edits.yours and line.text.strip()
-    }
+    ours = [line.text for place, line in enumerate(edits.lines) if place not in edits.yours and line.text.strip()]
+    exactly = {line.text for line in kept}
+    present = {bare(text): text for text in ours if text not in exactly}
+    if not present:
+        return kept
     found: list[Line] = []
     for line in kept:
         there = present.get(bare(line.text), line.text)
