@@ -50,9 +50,15 @@ def small_vault(root: Path) -> Path:
 
 def reflect(root: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
     """Run `memory reflect --json` as a process and check how it ended."""
-    ended = run(root, "reflect", *(("--now", NOW) if "--undo" not in arguments else ()), *arguments, "--json")
+    asked = () if "--undo" in arguments else ("--now", NOW)
+    ended = run(root, "reflect", *asked, *arguments, "--json")
     assert ended.returncode == code, (ended.stdout, ended.stderr)
     return dict(json.loads(ended.stdout or ended.stderr))
+
+
+def entities(done: dict[str, Any]) -> dict[str, str]:
+    """What a run did to the pages of entities: the action by path."""
+    return {one["path"]: one["action"] for one in done["pages"] if one["path"].startswith("bank/entities/")}
 
 
 def texts(root: Path) -> dict[str, bytes]:
