@@ -285,12 +285,11 @@ class Run:
         if isinstance(found, summaries.TooLittle):
             self.too_little.append(found.reason)
             return None
-        cited = iter(found.cited)
-        lines = tuple(Line(text, _cited(text, cited)) for text in found.lines)
+        lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
         return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
 
-    def proposals(self, items: Sequence[core.Item], said: Said) -> Draft:
-        """The page of proposals for a core with these items."""
+    def proposals(self, items: Sequence[core.Item], said: Said, is_there: bool) -> Draft:
+        """The page of proposals for a core with these items; empty where there is none and it is not there yet."""
         grounds = proposals.Grounds(
             facts=self.told.facts,
             opinions=self.opinions.opinions,
@@ -302,8 +301,9 @@ class Run:
             shown=self._context.shown,
             refused=said.refused,
         )
-        lines = proposals.shown(proposals.proposed(grounds), self._context)
-        why = f"{_counted(sum(line.text.startswith('- [') for line in lines), 'proposal')} open"
+        open_ = proposals.proposed(grounds)
+        lines = proposals.shown(open_, self._context) if open_ or is_there else ()
+        why = f"{_counted(len(open_), 'proposal')} open"
         return Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in said.settled,
@@ -314,14 +314,6 @@ class Run:
         if path.startswith(periods.SUMMARIES):
             self._made.add(link_name(path))
             self._targets.add(link_name(path).casefold())
-
-
-def _cited(text: str, facts: Iterator[Fact]) -> tuple[int, ...]:
-    """The keys of the facts that a line of a summary cites, which come in the order of the lines."""
-    if not text.startswith("- "):
-        return ()
-    _, _, cited = text.rpartition(" — ")
-    return tuple(next(facts).key for _ in range(cited.count(",") + 1))
 
 
 def _start(found: summaries.Draft) -> str:

@@ -39,16 +39,29 @@ FOLDED = 3
 _FINER = {"month": "Weeks", "year": "Months"}
 
 
+_Told = tuple[str, tuple[Fact, ...]]
+
+
 class Draft(NamedTuple):
-    """A page's text as the lines of its block, and its flat properties; `cited` in the order of the citations."""
+    """A page's text as the lines of its block, and its flat properties."""
 
     title: str
     path: str
-    lines: tuple[str, ...]
+    told: tuple[tuple[str, tuple[Fact, ...]], ...]
+    """Each line with the facts it cites: none for the opening, a heading or an empty line."""
     properties: Mapping[str, str | int]
-    cited: tuple[Fact, ...]
     folded: int
     """How many of the period's facts are not told, only counted."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The text of the lines."""
+        return tuple(text for text, _ in self.told)
+
+    @property
+    def cited(self) -> tuple[Fact, ...]:
+        """The facts that are cited, in the order of the citations."""
+        return tuple(fact for _, cited in self.told for fact in cited)
 
 
 class TooLittle(NamedTuple):
@@ -71,9 +84,8 @@ def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | 
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
-    cited = tuple(fact for _, told_of in told for fact in told_of)
-    lines = tuple(frame.around(told, taken))
-    return Draft(period.title, period.path, lines, _properties(period, inside), cited, len(inside) - len(taken))
+    folded = len(inside) - len(taken)
+    return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
 
 
 def _limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
@@ -114,7 +126,7 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact]) -> list[Fact]:
         if fact.succeeded_by in keys - told - {fact.key}:
             continue  # what took its place found no room
         more = [*taken, fact]
-        if count("\n".join(frame.around(body.lines(more), more))) <= body.limit:
+        if count("\n".join(line for line, _ in frame.around(body.lines(more), more))) <= body.limit:
             taken = more
             told.add(fact.key)
     return taken
@@ -132,10 +144,10 @@ class _Frame(NamedTuple):
     cite: Citations
     links: int
 
-    def around(self, told: Sequence[tuple[str, tuple[Fact, ...]]], taken: Sequence[Fact]) -> list[str]:
-        """All lines of the page."""
+    def around(self, told: Sequence[_Told], taken: Sequence[Fact]) -> list[_Told]:
+        """All lines of the page, each with the facts it cites."""
         closing = [line for line in (self._folded(taken), self.finer) if line]
-        return [self.opening, *(line for line, _ in told), *(["", *closing] if closing else [])]
+        return [(self.opening, ()), *told, *((line, ()) for line in (["", *closing] if closing else []))]
 
     def _folded(self, taken: Sequence[Fact]) -> str:
         """How many facts are folded away, and the notes that hold most of them; "" where none is."""
