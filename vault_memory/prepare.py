@@ -36,24 +36,33 @@ class Prepared(NamedTuple):
     vector: bytes | None = None
 
 
+class _Dated(NamedTuple):
+    """The day a note stands for, and whether its name says it: that of a log."""
+
+    day: dates.date | None
+    is_log: bool
+
+
 def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
     """Parse one note; never raises, whatever the bytes."""
     note = parse(file.path, data)
-    day = note_day(note, daily)
+    named = _named_day(note, daily)
+    day = named or _property_day(note)
     problems = list(note.problems)
     sizes: list[int] = []
     headings: list[bool] = []
-    rows = _rows(note, day, problems, sizes, headings)
+    rows = _rows(note, _Dated(day, named is not None), problems, sizes, headings)
     return Prepared(_head(note, file, data, day), rows, sizes, headings, problems)
 
 
 def _rows(
-    note: Note, day: dates.date | None, problems: list[Problem], sizes: list[int], headings: list[bool]
+    note: Note, dated: _Dated, problems: list[Problem], sizes: list[int], headings: list[bool]
 ) -> Iterator[PassageRow]:
+    day = dated.day
     private = scopes.by_line(note)
     facts = retain.facts(note, day, problems)
     first = next(facts, None)
-    told = _told(note, day, problems) if day and first is None else {}
+    told = _told(note, day, problems) if day and dated.is_log and first is None else {}
     passages = chunk.passages(note, chain([first], facts) if first else ())
     for passage, section, context in chunk.with_context(passages):
         count = tokens.count(passage.text)
@@ -81,16 +90,18 @@ def _inferred_columns(told: "Inferred") -> InferredColumns:
     return told.line, told.kind, told.text, told.speaker, start, end
 
 
-def note_day(note: Note, daily: DailySettings) -> dates.date | None:
-    """The local day a note stands for: file name, else the `date` or `created` property, else none."""
+def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
+    """The local day that a note's file name says: that of a log. Another note may have a day as a property."""
     stem = note.path.removesuffix(".md")
     if daily.folder and stem.startswith(f"{daily.folder}/"):
         stem = stem[len(daily.folder) + 1 :]
     depth = daily.format.count("/") + 1
-    day = dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
-    for key in ("date", "created"):
-        day = day or dates.property_day(note.properties.get(key))
-    return day
+    return dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
+
+
+def _property_day(note: Note) -> dates.date | None:
+    found = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
+    return next((day for day in found if day), None)
 
 
 def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:

@@ -76,7 +76,8 @@ class Run:
         self._names = Names(store)
         self._lexicon = Lexicon(store)
         self._said = said
-        self._made: set[str] = set()
+        summaries_there = (path for path in self._paths if path.startswith(periods.SUMMARIES))
+        self._made: set[str] = {link_name(path) for path in summaries_there}
         self.told = facts.read(store, options.today)
         self.too_little: list[str] = []
 
@@ -115,9 +116,22 @@ class Run:
         found = dict(self._names.pages)
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
-            if slug not in found and slug not in taken and len(days) >= self._options.entity_days:
+            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
                 found[slug] = f"{ENTITY_FOLDER}{_file_name(self._name(slug))}.md"
         return found
+
+    @cached_property
+    def _closed(self) -> dict[periods.Period, list[Fact]]:
+        """The periods that are over, each with the facts of its days."""
+        days: dict[date, list[Fact]] = defaultdict(list)
+        for fact in self.told.facts:
+            if (when := fact.when) and when < self._options.today:
+                days[when].append(fact)
+        found: dict[periods.Period, list[Fact]] = defaultdict(list)
+        for day, told in sorted(days.items()):
+            for kind in periods.KINDS:
+                found[periods.period_of(day, kind)] += told
+        return {period: told for period, told in found.items() if period.end < self._options.today}
 
     @cached_property
     def opinions(self) -> beliefs.Held:
@@ -151,7 +165,8 @@ class Run:
 
     @cached_property
     def _cite(self) -> Citations:
-        return Citations({*self._paths, *self._pages.values()})
+        # With all summaries that may be made: what a page is called must not depend on which run it is.
+        return Citations({*self._paths, *self._pages.values(), *(period.path for period in self._closed)})
 
     @cached_property
     def _targets(self) -> set[str]:
@@ -262,17 +277,9 @@ class Run:
 
     def _summaries(self) -> Iterator[Job]:
         by_key = {fact.key: fact for fact in self.told.facts}
-        days: dict[date, list[Fact]] = defaultdict(list)
-        for fact in self.told.facts:
-            if (when := fact.when) and when < self._options.today:
-                days[when].append(fact)
-        inside: dict[periods.Period, list[Fact]] = defaultdict(list)
-        for day, told in sorted(days.items()):
-            for kind in periods.KINDS:
-                inside[periods.period_of(day, kind)] += told
-        for period in sorted(inside, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
-            about = inside[period]
-            if period.end >= self._options.today or not self._is_touched(about):
+        for period in sorted(self._closed, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
+            about = self._closed[period]
+            if not self._is_touched(about):
                 continue
             newer = [by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in by_key]
             links = [name for name in periods.finer(period) if name in self._made]
