@@ -254,7 +254,8 @@ def test_a_variable_that_is_set_badly_is_reported(tmp_path: Path) -> None:
 
 def test_a_vault_sets_no_model(tmp_path: Path) -> None:
     (tmp_path / ".memory").mkdir()
-    keys = [key for key in SETTINGS if key.startswith(("embedding.", "rerank.", "reflect.")) and key != "reflect.at"]
+    own = ("reflect.at", "reflect.entity_days")
+    keys = [key for key in SETTINGS if key.startswith(("embedding.", "rerank.", "reflect.")) and key not in own]
     lines = [f"{key} = 1\n" for key in keys]
     (tmp_path / ".memory/config.toml").write_text("".join(lines), "utf-8")
     found = user_of(tmp_path, "")

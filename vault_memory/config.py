@@ -55,6 +55,7 @@ class Config:
     rerank_url: str = ""
     rerank_deadline_seconds: float = 5.0
     reflect_at: str = "03:30"
+    reflect_entity_days: int = 2
     reflect_provider: str = "off"
     reflect_model: str = ""
     reflect_url: str = ""
@@ -94,6 +95,7 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.budget": Setting("recall_budget", checks.between(1, 1_000_000)),
     "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
     "recall.journal": Setting("journal", checks.flag),
+    "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
     "reflect.at": Setting("reflect_at", checks.time_of_day),
     "reflect.provider": Setting(
         "reflect_provider", checks.one_of("off", "ollama", "openai", "anthropic"), vault_may_set=False

@@ -72,7 +72,8 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
     started = time.monotonic()
     with _alone(memory):
         memory.index(progress=progress)
-        seen = Seen(asked.now.astimezone().date(), asked.since, asked.only, asked.force, asked.apply_core)
+        today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
+        seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
         found = memory.ask(lambda store, _: Look(memory.vault, store, seen).found())
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found)

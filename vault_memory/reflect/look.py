@@ -30,6 +30,7 @@ class Seen:
     only: tuple[str, ...] = ()
     force: bool = False
     only_core: bool = False
+    entity_days: int = 2
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Look:
         verdicts.hear_proposals(self._said, self._block(proposals.PATH, proposals.BLOCK))
         opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
         verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
-        options = Options(seen.today, seen.only, seen.since)
+        options = Options(seen.today, seen.only, seen.since, seen.entity_days)
         self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = Past(
             facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
