@@ -183,6 +183,21 @@ def test_several_sentences_of_a_line_make_one_fact() -> None:
     assert fact.text == "I sold the canoe to Ida. we adopted a cat."
 
 
+def test_what_only_elaborates_is_told_with_what_it_is_about() -> None:
+    (found,) = inferred(
+        parse(PATH, b"- Adopted a puppy from the shelter. Her name's Coco and she's brown. Isn't she lovely?\n"), DAY
+    )
+    assert found.text == "Adopted a puppy from the shelter. Her name's Coco and she's brown."
+    assert not list(inferred(parse(PATH, b"- Her name's Coco and she's brown.\n- It rained.\n"), DAY))
+
+
+def test_what_is_said_of_oneself_in_so_many_words_is_told_in_a_conversation_only() -> None:
+    said = "This necklace was a present of my grandmother in Sweden."
+    talk = f"- Ada: {said}\n- Bo: I went to the harbour.\n- Ada: I bought a kite.\n- Bo: We sold the boat.\n"
+    assert told(talk)[0].text == said
+    assert told(f"- {said}\n") == []
+
+
 def test_a_sentence_that_goes_on_in_the_next_line_is_not_cut() -> None:
     facts = told("I sold the canoe. I bought a sail from\nthe man in Lund. We mended the rudder.\n")
     assert [(fact.line, fact.text) for fact in facts] == [(1, "I sold the canoe."), (2, "We mended the rudder.")]
