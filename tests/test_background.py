@@ -162,3 +162,34 @@ def test_after_a_job_the_next_one_is_seen_to(root: Path) -> None:
 
     asyncio.run(lived())
     assert ran == ["clean", "tidy"]
+
+
+def test_at_its_time_pages_are_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    facts = {f"memory/2025-11-{day}.md": f"## Retain\n- W @Ada: Mended boat {day}.\n" for day in (10, 11)}
+    root = fill(tmp_path / "vault", facts)
+    caplog.set_level(logging.INFO, "vault_memory")
+
+    async def lived() -> None:
+        with background(root, reflect_at="00:00") as mine:
+            missed(root, "reflect")
+            mine.start(asyncio.get_running_loop())
+            await asyncio.to_thread(until, lambda: "pages written" in caplog.text)
+            mine.stop()
+
+    asyncio.run(lived())
+    assert "Mended boat 11" in (root / "bank/entities/Ada.md").read_text("utf-8")
+    assert "boat" not in caplog.text
+
+
+def test_a_reflect_that_fails_is_told_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    root = fill(tmp_path / "vault", {"a.md": "# A\n"})
+
+    async def lived() -> None:
+        with background(root, reflect_at="00:00") as mine, Runs(root).alone("pages"):
+            missed(root, "reflect")
+            mine.start(asyncio.get_running_loop())
+            await asyncio.to_thread(until, lambda: "reflect failed" in caplog.text)
+            mine.stop()
+
+    asyncio.run(lived())
+    assert "Another process" in caplog.text

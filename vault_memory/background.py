@@ -2,14 +2,17 @@
 
 import asyncio
 import contextlib
+import json
 import logging
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vault_memory.errors import VaultMemoryError
+from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.jobs import Jobs
 from vault_memory.memory import Memory
 from vault_memory.runs import Runs
@@ -34,6 +37,7 @@ class Background:
         self._last_saved: datetime | None = None
         self._filling: threading.Thread | None = None
         self._filled_at = -RECONCILE_SECONDS
+        self._reflecting: subprocess.Popen[bytes] | None = None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """See to the jobs from now on; to be called in the loop."""
@@ -45,6 +49,8 @@ class Background:
         self._loop = None
         if self._alarm:
             self._alarm.cancel()
+        if self._reflecting:
+            self._reflecting.terminate()  # wherever it is: pages are whole, and the next run goes on
 
     def kept_up(self, changed: bool) -> None:
         """What follows a run of upkeep, in its thread; `changed` is whether a note had changed."""
@@ -100,14 +106,22 @@ class Background:
             log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
 
     def _reflect(self) -> None:
-        """Write the pages that the facts make."""
-        from vault_memory.reflect.job import Asked
+        """Have the pages written that the facts make, in a process of its own.
 
-        done = Memory(self._settings.current().config).reflect(Asked())
-        counts = len(done.edits), done.unchanged, len(done.skipped)
-        log.info("reflect: %d pages written, %d as they were, %d skipped", *counts)
-        for skipped in done.skipped:
-            log.debug("reflect: %s", skipped.why)  # it may name what stands on a page
+        It needs ten times the memory of a question on a large vault, and would slow the questions asked meanwhile.
+        """
+        vault = str(self._settings.current().config.vault)
+        command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", "reflect"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._reflecting:
+            if self._loop is None:
+                self._reflecting.terminate()  # stopped while it was being started
+            said = self._reflecting.communicate()[0]
+        found = json.loads(said) if said else {}
+        if "pages" not in found:
+            error = found.get("error", {})
+            code, sentence = int(error.get("exit_code", 1)), str(error.get("message", "reflect ended without a word"))
+            raise of_exit_code(code, sentence, str(error.get("next_step", "")))
+        log.info("reflect: %d pages written, %d skipped", len(found["pages"]), len(found["skipped"]))
 
     # --- vectors -------------------------------------------------------------------------------------------------
 
