@@ -5,8 +5,8 @@ from datetime import date
 
 from vault_memory.spans import Span
 
-LONG_SPAN_DAYS = 45
-"""A fact about longer than this ("was built in 1938") does not say of which day it is."""
+LONG_SPAN_DAYS = 16
+"""A fact about longer than this ("in March", "was built in 1938") does not say of which day it is."""
 
 
 @dataclass(frozen=True, slots=True)
