@@ -106,6 +106,9 @@ class Background:
         done = Memory(self._settings.current().config).reflect(Asked())
         counts = len(done.edits), done.unchanged, len(done.skipped)
         log.info("reflect: %d pages written, %d as they were, %d skipped", *counts)
+        if done.model and done.model.failed:
+            log.info("reflect: %s wrote nothing on %d pages", done.model.method, done.model.failed)
+            log.debug("reflect: %s", done.model.why)
         for skipped in done.skipped:
             log.debug("reflect: %s", skipped.why)  # it may name what stands on a page
 
