@@ -104,7 +104,7 @@ class Look:
         if self._retelling and job.subject:
             if draft is None:
                 signature = self._retelling.signature(signature)
-            else:
+            elif not planned([draft], self._page, self._past).skipped:  # nobody is asked for what cannot be written
                 present = self._block(draft.path, draft.block)
                 draft, signature = self._retelling.retold(draft, signature, job.subject(), present)
         self._signatures[job.path] = signature

@@ -38,20 +38,22 @@ SENTENCE = "retold"
 """What the slot of a sentence begins with; the names of the facts it cites follow. Deleted, it stays away for these."""
 
 _MARK = "retold of"
-"""The slot of the blank line before the paragraph, with the signature of what the page was made of."""
+"""The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
 
 
 @dataclass(frozen=True)
 class Subject:
     """A page that may be retold: whom or what it is about, the facts there are, and how it makes room.
 
-    `facts` are all by key, `names` whom a fact is about where the page's title does not say it. `tokens` is the limit
-    of the page, and `shorter` drafts it with so many of them left free.
+    `own` are the facts that belong there, told or folded away, `facts` all there are by key; `names` tells whom one is
+    about where the page's title does not. `tokens` is the limit of the page, and `shorter` drafts it with so many of
+    them left free.
     """
 
     name: str
     what: str
     aliases: tuple[str, ...]
+    own: Sequence[Fact]
     facts: Mapping[int, Fact]
     names: Callable[[Fact], Sequence[str]]
     tokens: int
@@ -105,7 +107,7 @@ class Retelling:
     def retold(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
         """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
         done = self.signature(signature)
-        mark = Line("", slot=f"{_MARK} {done.hex()}")
+        mark = _mark(self._writer.method, subject.own)
         kept = self._kept(mark, subject, present)
         if kept is not None:
             return _placed(draft, mark, kept, subject, self._writer.method) or draft, done
@@ -147,6 +149,12 @@ class Retelling:
             said = f"what {self._writer.method} wrote {why}"
             raise RemoteError(said, "If this goes on, use another model.", "unusable")
         return placed
+
+
+def _mark(method: str, facts: Sequence[Fact]) -> Line:
+    """The line by which a paragraph is known again: tiers and opinions move from day to day, and need no new text."""
+    said = repr((method, sorted((fact.key, fact.path) for fact in facts))).encode("utf-8", "replace")
+    return Line("", slot=f"{_MARK} {hashlib.blake2b(said, digest_size=16).hexdigest()}")
 
 
 def _told(draft: Draft, subject: Subject) -> list[Fact]:

@@ -235,7 +235,7 @@ class Run:
             known = entity_page.Profile(slug, self._name(slug), rest, entries)
             draft = partial(self._entity, known, path, about)
             job = self._job(path, about, (line.text for line in entries), draft)
-            yield job._replace(subject=partial(self._person, known, draft))
+            yield job._replace(subject=partial(self._person, known, about, draft))
 
     def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
         lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
@@ -294,12 +294,15 @@ class Run:
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
-    def _person(self, known: entity_page.Profile, shorter: Callable[[int], Draft | None]) -> retell.Subject:
+    def _person(
+        self, known: entity_page.Profile, about: Sequence[Fact], shorter: Callable[[int], Draft | None]
+    ) -> retell.Subject:
         alone = (known.slug,)
         return retell.Subject(
             name=known.name,
             what=f"what is known of {known.name}",
             aliases=tuple(self._names.forms(known.slug)),
+            own=about,
             facts=self._by_key,
             names=lambda fact: () if fact.subjects in ((), alone) else tuple(map(self._name, fact.subjects)),
             tokens=entity_page.PAGE_TOKENS,
@@ -314,6 +317,7 @@ class Run:
             name=period.title,
             what=f"what happened in {period.title}",
             aliases=(),
+            own=inside,
             facts=self._by_key,
             names=lambda fact: tuple(map(self._name, fact.subjects)),
             tokens=summaries.limit(period, inside, self._context),
