@@ -18,7 +18,7 @@ from vault_memory.reflect.blocks import Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
-from vault_memory.reflect.prose import USUAL, About, Limits, Sentence
+from vault_memory.reflect.prose import USUAL, About, Sentence
 
 FEWEST = 4
 """Fewer facts are read as fast as what would be said of them."""
@@ -63,11 +63,15 @@ class Subject:
 
     @property
     def about(self) -> About:
-        """What the model is told of it: no more than has room."""
-        room = int(self.tokens * SHARE)
-        sentences = min(USUAL.sentences, room // SENTENCE_TOKENS)
-        total = min(USUAL.total, LETTERS * (room - sentences * CITED_TOKENS))
-        return About(self.what, self.aliases, Limits(sentences, min(USUAL.characters, total), total, USUAL.facts))
+        """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
+        sentences = min(USUAL.sentences, self.room // SENTENCE_TOKENS)
+        characters = min(USUAL.characters, LETTERS * (self.room - CITED_TOKENS))
+        return About(self.what, self.aliases, USUAL._replace(sentences=sentences, characters=characters))
+
+    @property
+    def room(self) -> int:
+        """The tokens that a paragraph may take."""
+        return int(self.tokens * SHARE)
 
 
 class Model(NamedTuple):
@@ -215,11 +219,10 @@ def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, m
     """The draft with a paragraph behind its opening line, within its limit: facts at its end fold away, or else the
     last sentences go; None where none is left."""
     most = max(subject.tokens, _tokens(draft.lines, subject))
-    room = int(subject.tokens * SHARE)
     for end in range(len(lines), 0, -1):
         paragraph = (mark, *lines[:end])
         taken = _tokens(paragraph, subject) + 1
-        shorter = subject.shorter(taken) if taken <= room else None
+        shorter = subject.shorter(taken) if taken <= subject.room else None
         if shorter is None:
             continue
         at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
