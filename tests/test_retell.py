@@ -176,28 +176,65 @@ def test_a_sentence_whose_number_stood_only_in_a_citation_that_goes_is_not_writt
     assert done.model is not None and done.model.pages == 0 and done.model.failed > 0
 
 
-@pytest.mark.parametrize("days", [6, 12, 24])
-def test_a_page_with_a_paragraph_keeps_its_limit(tmp_path: Path, server: ModelServer, days: int) -> None:
+_WORDS = [
+    row.split("|")
+    for row in (
+        "Mended|Painted|Measured|Cleaned|Borrowed|Counted|Carried|Sketched|Oiled|Sold|Tested",
+        "ladder|kettle|rudder|lantern|beehive|saddle|chimney|anchor|fiddle|barrel|loom|plough|bellows",
+        "in Hallvik|near the ferry|behind the chapel|at the smithy|below the dam|beside the school|on Torsholm",
+        "before breakfast|with the twins|for the auction|after the storm|despite the frost",
+    )
+]
+
+
+def many() -> dict[str, str]:
+    """Logs of 24 days whose facts all differ, more than any page has room for."""
+    found = {}
+    for n in range(24):
+        day = date(2025, 11, 2) + timedelta(days=n)
+        facts = []
+        for k in range(5 * n, 5 * n + 5):
+            deed, what, where, when = (
+                words[k * step % len(words)] for words, step in zip(_WORDS, (3, 5, 2, 1), strict=True)
+            )
+            facts.append(f"- W @Marta: {deed} the {what} {where} {when} and noted weight {k * 37 + 11}.\n")
+        found[f"memory/{day}.md"] = "## Retain\n" + "".join(facts)
+    return found
+
+
+def test_a_full_page_makes_room_for_its_paragraph(tmp_path: Path, server: ModelServer) -> None:
     server.trouble.reply = wordy
-    root, without = fill(tmp_path / "v", logs(days)), fill(tmp_path / "w", logs(days))
+    root, without = fill(tmp_path / "v", many()), fill(tmp_path / "w", many())
     reflect(root, server)
     reflect(without, None)
-    seen = 0
-    for path in texts(root):
-        if path not in (MARTA, JOREN) and not path.startswith("bank/summaries"):
-            continue
-        name = "facts" if path.startswith("bank/entities") else "summary"
-        kind = "week" if "-W" in path else "month"
-        most = PAGE_TOKENS if name == "facts" else LIMITS[kind]
+    for path, name, most in (
+        (MARTA, "facts", PAGE_TOKENS),
+        (MONTH, "summary", LIMITS["month"]),
+        ("bank/summaries/2025.md", "summary", LIMITS["year"]),
+    ):
         page, other = (block((vault / path).read_bytes(), name) for vault in (root, without))
-        assert count("\n".join(page)) <= most
         sentences = retold((root / path).read_bytes(), name)
-        seen += len(sentences)
+        assert len(sentences) > 2
         assert count("\n".join(sentences)) <= most * SHARE
-        assert (known(page), folded(page) >= folded(other)) == (known(other), True)
-        if path == MONTH:  # it is full
-            assert sentences and folded(page) > folded(other)
-    assert seen
+        assert count("\n".join(other)) > most * 0.8, "the page is not full without it"
+        assert count("\n".join(page)) <= max(most, count("\n".join(other)))
+        assert known(page) == known(other)
+        told = [sum(line.startswith(("- ", "**")) and " — " in line for line in lines) for lines in (page, other)]
+        fewer = folded(page) - folded(other)
+        assert fewer == told[1] - told[0] if path == MARTA else fewer > 0 < told[1] - told[0]
+
+
+@pytest.mark.parametrize("days", [12, 18, 24])
+def test_a_short_page_keeps_its_limit(tmp_path: Path, server: ModelServer, days: int) -> None:
+    server.trouble.reply = wordy
+    root = fill(tmp_path / "v", logs(days))
+    reflect(root, server)
+    facts = [line for text in logs(days).values() for line in text.splitlines() if line.startswith("- ")]
+    page = block((root / MONTH).read_bytes(), "summary")
+    assert count("\n".join(page)) <= 0.35 * count("\n".join(facts))
+    for path in texts(root):
+        if path.startswith("bank/summaries"):
+            assert count("\n".join(block((root / path).read_bytes(), "summary"))) <= LIMITS["month"]
 
 
 def wordy(body: dict[str, Any]) -> str:

@@ -218,18 +218,26 @@ def _citations(facts: Sequence[Fact], cite: Citations) -> str:
 def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, method: str) -> Draft | None:
     """The draft with a paragraph behind its opening line, within its limit: facts at its end fold away, or else the
     last sentences go; None where none is left."""
-    most = max(subject.tokens, _tokens(draft.lines, subject))
+    used = _tokens(draft.lines, subject)
+    most = max(subject.tokens, used)
     for end in range(len(lines), 0, -1):
         paragraph = (mark, *lines[:end])
         taken = _tokens(paragraph, subject) + 1
-        shorter = subject.shorter(taken) if taken <= subject.room else None
-        if shorter is None:
+        if taken > subject.room:
             continue
-        at = next((place for place, line in enumerate(shorter.lines) if line.slot == OPENING), 0) + 1
-        whole = (*shorter.lines[:at], *paragraph, *shorter.lines[at:])
-        if _tokens(whole, subject) <= most:
-            return shorter._replace(lines=whole, by=method)
+        # A page is mostly shorter than it may be: what is over may be enough to leave free.
+        for free in dict.fromkeys((max(used + taken - most, 0), taken)):
+            shorter = subject.shorter(free)
+            whole = _behind_opening(shorter, paragraph) if shorter else ()
+            if shorter and _tokens(whole, subject) <= most:
+                return shorter._replace(lines=whole, by=method)
     return None
+
+
+def _behind_opening(draft: Draft, paragraph: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines of a draft with a paragraph; the opening line of a summary is its first."""
+    at = next((place for place, line in enumerate(draft.lines) if line.slot == OPENING), 0) + 1
+    return (*draft.lines[:at], *paragraph, *draft.lines[at:])
 
 
 def _tokens(lines: Sequence[Line], subject: Subject) -> int:
