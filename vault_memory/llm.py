@@ -34,6 +34,10 @@ class Writer(Protocol):
     method: str
     """How a page's frontmatter names it: `ollama/llama3.2`."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is to be asked any more in this run."""
+
     def write(self, subject: str, facts: Sequence[str], about: About = SUMMARY) -> tuple[Sentence, ...]:
         """Sentences that cite `facts` by their numbers from 1; raises RemoteError where there are none to be had."""
 
@@ -55,18 +59,24 @@ class Budget:
 
     def page(self) -> float:
         """Begin a page: when it must be done, by the clock; raises RemoteError where nobody is to be asked any more."""
+        if over := self.over():
+            raise over
+        now = self._clock()
+        if self._until is None:
+            self._until = now + self._run_seconds
+        return min(now + self._page_seconds, self._until)
+
+    def over(self) -> RemoteError | None:
+        """Why nobody is to be asked any more; None: go on."""
         if self._last and (self._failed >= FAILED_PAGES or self._useless >= USELESS_PAGES):
             said = (
                 f"{self._last} ({max(self._failed, self._useless)} pages on end, so it is not asked again in this run)"
             )
-            raise RemoteError(said, self._last.next_step, self._last.kind)
-        now = self._clock()
-        if self._until is None:
-            self._until = now + self._run_seconds
-        if now >= self._until:
-            over = f"the {self._run_seconds:g} s that a model has in a run are over"
-            raise RemoteError(over, "Give it more with `reflect.run_deadline_seconds`.", "slow")
-        return min(now + self._page_seconds, self._until)
+            return RemoteError(said, self._last.next_step, self._last.kind)
+        if self._until is not None and self._clock() >= self._until:
+            said = f"the {self._run_seconds:g} s that a model has in a run are over"
+            return RemoteError(said, "Give it more with `reflect.run_deadline_seconds`.", "slow")
+        return None
 
     def left(self, until: float) -> float:
         """The seconds until then."""
@@ -87,6 +97,11 @@ class ChatWriter:
         self.method = method
         self._connect, self._budget = connect, budget
         self._chat: Chat | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of the run is over, or too many pages failed."""
+        return self._budget.over() is not None
 
     def write(self, subject: str, facts: Sequence[str], about: About = SUMMARY) -> tuple[Sentence, ...]:
         """Sentences that cite `facts` by their numbers from 1; none for no facts.

@@ -1,5 +1,6 @@
 """Owns how a reflect is told: a summary a person wants to read, a diff, the `reflect@1` document."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from vault_memory.render import Document, clean, plural, schema
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """So many pages are named; the others are counted."""
+
+NOT_ASKED = "is not asked in a dry run: what it would write is not shown"
 
 
 def document(done: "Reflected") -> Document:
@@ -30,6 +33,7 @@ def document(done: "Reflected") -> Document:
         "unchanged": done.unchanged,
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "left_out": done.left_out,
+        "model": _model(done),
         "seconds": round(done.seconds, 3),
     }
 
@@ -38,6 +42,7 @@ def text(done: "Reflected") -> str:
     """What was done, or in a dry run the diff of what would be, and why."""
     lines = [clean_diff(edit.diff()) for edit in done.edits] if done.dry_run else []
     lines.append(_counts(done))
+    lines += _asked(done)
     for edit in done.edits[:SHOWN]:
         lines.append(f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {edit.why}")
     if len(done.edits) > SHOWN:
@@ -56,6 +61,31 @@ def _counts(done: "Reflected") -> str:
     parts = [f"{count:,} {what}" for count, what in counts if count]
     dry = " (dry run: nothing was written)" if done.dry_run else ""
     return f"Pages: {', '.join(parts) or 'none'}{dry}."
+
+
+def _model(done: "Reflected") -> Document | None:
+    """What came of asking the configured model."""
+    model = done.model
+    if model is None:
+        return None
+    why = NOT_ASKED if done.dry_run else model.why or None
+    return {"method": model.method, "pages": model.pages, "failed": model.failed, "why": why}
+
+
+def _asked(done: "Reflected") -> Iterator[str]:
+    """The same for a person, where there is something to tell."""
+    model = done.model
+    if model is None:
+        return
+    if done.dry_run:
+        yield f"  {clean(model.method)} {NOT_ASKED}."
+    if model.pages:
+        yield f"  {clean(model.method)} wrote sentences on {plural(model.pages, 'page')}."
+    if model.failed:
+        yield (
+            f"  ! {clean(model.method)} wrote nothing on {plural(model.failed, 'page')}: {clean(model.why)}."
+            " They are as without a model; the next run asks again."
+        )
 
 
 def clean_diff(diff: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory import journal, places, schema
+from vault_memory import journal, llm, places, schema
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS
 from vault_memory.preimages import Preimages
@@ -20,6 +20,7 @@ from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.look import Found, Look, Seen
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
+from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.runs import Runs
 from vault_memory.store import Store
 
@@ -60,6 +61,8 @@ class Reflected:
     seconds: float = 0.0
     orphaned: tuple[Orphan, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
+    model: Model | None = None
+    """What came of asking the configured model, if there is one; in a dry run it is not asked."""
 
     @property
     def exit_code(self) -> int:
@@ -70,11 +73,11 @@ class Reflected:
 def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) -> Reflected:
     """Write the pages that the facts of a vault make; raises BusyError when another process does."""
     started = time.monotonic()
-    with _alone(memory):
+    with _alone(memory), _retelling(memory, asked) as retelling:
         memory.index(progress=progress)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
-        found = memory.ask(lambda store, _: Look(memory.vault, store, seen).found())
+        found = memory.ask(lambda store, _: Look(memory.vault, store, seen, retelling).found())
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
@@ -89,6 +92,7 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
         orphaned=plan.orphaned,
+        model=retelling.model if retelling else None,
     )
 
 
@@ -145,6 +149,17 @@ def undo(memory: "Memory", name: str = "") -> tuple[str, list[str]]:
             _tell_index(memory, paths)
             return run.name, paths
         raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
+
+
+@contextmanager
+def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
+    """What has the configured model write on the pages of one run, if there is one."""
+    writer = llm.configured(memory.config)
+    if writer is None:
+        yield None
+        return
+    with closing(writer):
+        yield Retelling(writer, Ledger(memory.vault.root).last, asks=not asked.dry_run)
 
 
 @contextmanager

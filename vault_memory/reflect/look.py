@@ -10,7 +10,8 @@ from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
-from vault_memory.reflect.run import Options, Run
+from vault_memory.reflect.retell import Retelling
+from vault_memory.reflect.run import Job, Options, Run
 from vault_memory.store import Store
 from vault_memory.vault import Vault
 
@@ -46,10 +47,10 @@ class Found:
 
 
 class Look:
-    """One look; `vault` is where the pages are read."""
+    """One look; `vault` is where the pages are read, and `retelling` what a configured model has to say on them."""
 
-    def __init__(self, vault: Vault, store: Store, seen: Seen) -> None:
-        self._vault, self._store, self._seen = vault, store, seen
+    def __init__(self, vault: Vault, store: Store, seen: Seen, retelling: Retelling | None = None) -> None:
+        self._vault, self._store, self._seen, self._retelling = vault, store, seen, retelling
         self._said = verdicts.read(store)
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
@@ -85,17 +86,34 @@ class Look:
         plans: list[Plan] = []
         for job in self._run.jobs():
             signature, is_same, is_there = known.get(job.path, (b"", False, False))
-            if signature == job.signature and is_same:
+            if is_same and self._stands(signature, job):
                 if is_there:
                     plans.append(Plan((), (), (job.path,)))
                     self._run.stands(job.path)
                 continue
-            draft = job.draft()
-            self._signatures[job.path] = job.signature
+            draft = self._draft(job)
             if draft:
                 self._run.stands(job.path)
                 plans.append(self._drafted(draft))
         return plans
+
+    def _stands(self, signature: bytes, job: Job) -> bool:
+        """Whether a page made of that is as it should be."""
+        if self._retelling and job.subject:
+            return self._retelling.stands(signature, job.signature)
+        return signature == job.signature
+
+    def _draft(self, job: Job) -> Draft | None:
+        """The draft of a page, with what a model writes on it, and the signature that it is to be known by."""
+        draft, signature = job.draft(), job.signature
+        if self._retelling and job.subject:
+            if draft is None:
+                signature = self._retelling.signature(signature)
+            elif not planned([draft], self._page, self._past).skipped:  # nobody is asked for what cannot be written
+                present = self._block(draft.path, draft.block)
+                draft, signature = self._retelling.retold(draft, signature, job.subject(), present)
+        self._signatures[job.path] = signature
+        return draft
 
     def _drafted(self, draft: Draft) -> Plan:
         self._drafts[draft.path, draft.block] = draft

@@ -19,6 +19,11 @@ LOSS_SHARE, LOSS_LINES = 0.25, 4
 """A page does not lose more than this share of its entries in one run, where that is more than so many lines."""
 
 
+_FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
+EXTRACTIVE = "extractive"
+"""What the property `written` of a page that reflect made says where no model wrote for it."""
+
+
 class Draft(NamedTuple):
     """One page as the facts would have it: the block's name and lines, why, and how a page that is not there begins."""
 
@@ -191,7 +196,8 @@ def _says_it_already(block: Block | None, new: Block, found: merge.Merged) -> bo
 
 def _written(draft: Draft, page: blocks.Page, new: Block) -> bytes:
     """The page with its block; raises ConflictError where it could not be found there again."""
-    after = blocks.written(page, draft.block, new)
+    was = page.block.by if page.block else ""
+    after = blocks.written(page._replace(before=_signed(page.before, was, new.by)), draft.block, new)
     try:
         again = blocks.read(draft.path, after, draft.block).block
     except ConflictError:
@@ -203,6 +209,15 @@ def _written(draft: Draft, page: blocks.Page, new: Block) -> bytes:
             "Close it.",
         )
     return after
+
+
+def _signed(before: str, was: str, by: str) -> str:
+    """What stands before a block with its property `written`, if it has it as we wrote it, naming who did now."""
+    front = _FRONT.match(before)
+    if was == by or not front:
+        return before
+    said = re.compile(rf"(?<=[\r\n])(written:[ \t]+){re.escape(was or EXTRACTIVE)}(?=[ \t]*[\r\n])")
+    return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
 def _refuse_loss(path: str, block: Block, facts: Container[str]) -> None:

@@ -27,6 +27,7 @@ from vault_memory.reflect import (
     opinion_page,
     periods,
     proposals,
+    retell,
     summaries,
 )
 from vault_memory.reflect.blocks import Line
@@ -66,6 +67,8 @@ class Job(NamedTuple):
     path: str
     signature: bytes
     draft: Callable[[], Draft | None]
+    subject: Callable[[], retell.Subject] | None = None
+    """What a configured model may write of on it."""
 
 
 class Run:
@@ -100,6 +103,10 @@ class Run:
     @cached_property
     def _paths(self) -> list[str]:
         return [row[0] for row in self._store.rows("SELECT path FROM note")]
+
+    @cached_property
+    def _by_key(self) -> dict[int, Fact]:
+        return {fact.key: fact for fact in self.told.facts}
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -240,16 +247,15 @@ class Run:
             told = {fact.key for opinion in opinions for fact in opinion.told}
             rest = [fact for fact in about if fact.key not in told]
 
-            def draft(
-                slug: str = slug, path: str = path, rest: list[Fact] = rest, entries: list[Line] = entries,
-                about: list[Fact] = about,
-            ) -> Draft:  # fmt: skip
-                known = entity_page.Profile(slug, self._name(slug), rest, entries)
-                lines = entity_page.lines(known, self._context_of(rest))
-                start = self._template.replace("{{title}}", link_name(path))
-                return Draft(path, entity_page.BLOCK, lines, _why(about), start)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries)
+            draft = partial(self._entity, known, path, about)
+            job = self._job(path, about, (line.text for line in entries), draft)
+            yield job._replace(subject=partial(self._person, known, about, draft))
 
-            yield self._job(path, about, (line.text for line in entries), draft)
+    def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
+        lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
+        start = self._template.replace("{{title}}", link_name(path))
+        return Draft(path, entity_page.BLOCK, lines, _why(about), start)
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
@@ -276,24 +282,58 @@ class Run:
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def _summaries(self) -> Iterator[Job]:
-        by_key = {fact.key: fact for fact in self.told.facts}
         for period in sorted(self._closed, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
             about = self._closed[period]
             if not self._is_touched(about):
                 continue
-            newer = [by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in by_key]
+            newer = [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
             links = [name for name in periods.finer(period) if name in self._made]
 
             given = [*about, *newer]
-            yield self._job(period.path, given, links, partial(self._summary, period, given))
+            job = self._job(period.path, given, links, partial(self._summary, period, given))
+            yield job._replace(subject=partial(self._period, period, given))
 
-    def _summary(self, period: periods.Period, given: Sequence[Fact]) -> Draft | None:
-        found = summaries.summary(period, given, self._context_of(given))
+    def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
+        found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
             self.too_little.append(found.reason)
             return None
         lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
         return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+
+    # --- what a model may write of --------------------------------------------------------------------------------
+
+    def _person(
+        self, known: entity_page.Profile, about: Sequence[Fact], shorter: Callable[[int], Draft | None]
+    ) -> retell.Subject:
+        alone = (known.slug,)
+        return retell.Subject(
+            name=known.name,
+            what=f"what is known of {known.name}",
+            aliases=tuple(self._names.forms(known.slug)),
+            own=about,
+            facts=self._by_key,
+            names=lambda fact: () if fact.subjects in ((), alone) else tuple(map(self._name, fact.subjects)),
+            tokens=entity_page.PAGE_TOKENS,
+            shorter=shorter,
+            cite=self._cite,
+            count=self._context.count,
+        )
+
+    def _period(self, period: periods.Period, given: Sequence[Fact]) -> retell.Subject:
+        inside = [fact for fact in given if period.holds(fact.when)]
+        return retell.Subject(
+            name=period.title,
+            what=f"what happened in {period.title}",
+            aliases=(),
+            own=inside,
+            facts=self._by_key,
+            names=lambda fact: tuple(map(self._name, fact.subjects)),
+            tokens=summaries.limit(period, inside, self._context),
+            shorter=partial(self._summary, period, given),
+            cite=self._cite,
+            count=self._context.count,
+        )
 
     def proposals(self, items: Sequence[core.Item], said: Said, is_there: bool) -> Draft:
         """The page of proposals for a core with these items; empty where there is none and it is not there yet."""

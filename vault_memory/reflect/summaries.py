@@ -12,6 +12,7 @@ from typing import NamedTuple
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
+from vault_memory.reflect.plan import EXTRACTIVE
 from vault_memory.reflect.sections import Body, Context
 from vault_memory.reflect.select import Weigh, chosen, in_order
 
@@ -70,17 +71,18 @@ class TooLittle(NamedTuple):
     reason: str
 
 
-def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | TooLittle:
+def summary(period: Period, facts: Sequence[Fact], context: Context, free: int = 0) -> Draft | TooLittle:
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
+    So many tokens of its limit are left `free` for what somebody else has to say.
     Their order plays no part. Whoever makes many pages had better give each only its own facts and their successors.
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
-    body = Body(period, inside, context, _limit(period, inside, context))
+    body = Body(period, inside, context, limit(period, inside, context))
     frame = _frame(body)
-    taken = _fitted(body, frame, _standing(facts, period))
+    taken = _fitted(body, frame, _standing(facts, period), free)
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
@@ -88,13 +90,13 @@ def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | 
     return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
 
 
-def _limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
-    """The tokens that a page may have; the facts are only counted as far as it matters."""
-    limit, source = LIMITS[period.kind], 0
+def limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
+    """The tokens that a page of these facts may have; they are only counted as far as it matters."""
+    most, source = LIMITS[period.kind], 0
     for fact in facts:
         source += context.source_tokens(fact)
-        if source * SHARE >= limit:
-            return limit
+        if source * SHARE >= most:
+            return most
     return int(source * SHARE)
 
 
@@ -110,7 +112,7 @@ def _standing(facts: Sequence[Fact], period: Period) -> list[Fact]:
     return [one for one, other in zip(inside, newer, strict=True) if other is None or period.holds(other.when)]
 
 
-def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact]) -> list[Fact]:
+def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], free: int) -> list[Fact]:
     """The facts that the page tells: the best first, each that still fits with all that stands around it."""
     count = body.context.count
 
@@ -126,7 +128,7 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact]) -> list[Fact]:
         if fact.succeeded_by in keys - told - {fact.key}:
             continue  # what took its place found no room
         more = [*taken, fact]
-        if count("\n".join(line for line, _ in frame.around(body.lines(more), more))) <= body.limit:
+        if count("\n".join(line for line, _ in frame.around(body.lines(more), more))) <= body.limit - free:
             taken = more
             told.add(fact.key)
     return taken
@@ -194,7 +196,7 @@ def _properties(period: Period, facts: Sequence[Fact]) -> dict[str, str | int]:
         "to": period.end.isoformat(),
         "facts": len(facts),
         "days": len({fact.when for fact in facts}),
-        "written": "extractive",
+        "written": EXTRACTIVE,
     }
 
 

@@ -1,0 +1,494 @@
+"""A configured model on the pages of reflect: what stands there, what stays, and that a bad one changes no byte."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import Model, ModelServer, free_port, model_server, summed_up
+from reflecting import block, rewrite, texts
+from vaults import age, fill, memory, run
+
+from vault_memory import reflection
+from vault_memory.memory import Memory
+from vault_memory.reflect import blocks, wording
+from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.entity_page import PAGE_TOKENS
+from vault_memory.reflect.job import Asked, Reflected
+from vault_memory.reflect.plan import Draft, Past, edit
+from vault_memory.reflect.retell import SHARE, traceable
+from vault_memory.reflect.summaries import LIMITS
+from vault_memory.tokens import count
+
+NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
+METHOD = "ollama/llama3.2"
+MARTA, JOREN = "bank/entities/Marta.md", "bank/entities/Joren.md"
+MONTH = "bank/summaries/2025-11.md"
+
+_DEEDS = (
+    "Planted {n} rows of barley behind the mill and mended the wooden gate beside the orchard.",
+    "Repaired the sluice of the mill pond together with two carpenters who came from Hallvik.",
+    "Bought {n} sacks of rye at the market and carried them home across the frozen meadow.",
+    "Taught the choir of the village a new song and arranged the evening programme for winter.",
+    "Decided to sell the old tractor because the engine fails whenever the weather turns damp.",
+)
+
+
+def logs(days: int = 24) -> dict[str, str]:
+    """Logs of November, two facts a day about two people; made by rule, so that pages are full."""
+    found = {}
+    for n in range(days):
+        day = date(2025, 11, 2) + timedelta(days=n)
+        one, other = (_DEEDS[(n + k) % len(_DEEDS)].format(n=n + 3) for k in (0, 2))
+        found[f"memory/{day}.md"] = f"# {day}\n\n## Retain\n- W @Marta: {one}\n- B @Joren: {other} ^j{n}\n"
+    return found
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server(Model("llama3.2")) as running:
+        yield running
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "v", logs())
+
+
+def reflect(root: Path, server: ModelServer | None, *, dry_run: bool = False, **more: Any) -> Reflected:
+    """Run reflect, with the model of a server if one is given; the pages then look saved a while ago."""
+    named: dict[str, Any] = {}
+    if server:
+        url = f"http://{server.host}"
+        named = {"reflect_provider": "ollama", "reflect_model": "llama3.2", "reflect_url": url}
+    done = memory(root, **(named | more)).reflect(Asked(now=NOW, dry_run=dry_run))
+    for path in texts(root):
+        age(root / path, 60)
+    return done
+
+
+def plain(tmp_path: Path) -> dict[str, bytes]:
+    """The files of the same vault after a run without a model."""
+    root = fill(tmp_path / "plain", logs())
+    assert reflect(root, None).model is None
+    return texts(root)
+
+
+def retold(data: bytes, name: str = "facts") -> list[str]:
+    """The sentences of a page's paragraph: the lines that are neither bullet nor heading, and cite something."""
+    return [line for line in block(data, name) if re.match(r"[^-#*…\d].*? — \[\[", line)]
+
+
+def asked(server: ModelServer) -> int:
+    return server.asked("/api/chat")
+
+
+def answer(*rows: tuple[str, list[int]]) -> Callable[[dict[str, Any]], str]:
+    return lambda _: json.dumps({"sentences": [{"text": text, "facts": facts} for text, facts in rows]})
+
+
+# --- what stands on the page -----------------------------------------------------------------------------------------
+
+
+def test_a_paragraph_stands_behind_the_opening_line_and_says_who_wrote_it(root: Path, server: ModelServer) -> None:
+    done = reflect(root, server)
+    assert done.model is not None and done.model.method == METHOD
+    assert (done.model.failed, done.model.why) == (0, "") and done.model.pages == asked(server) > 2
+    for path, name in ((MARTA, "facts"), (MONTH, "summary")):
+        page = (root / path).read_bytes()
+        lines = block(page, name)
+        sentences = retold(page, name)
+        assert sentences, page
+        at = lines.index(sentences[0])
+        assert (lines[at - 1], " facts on " in lines[at - 2]) == ("", True)
+        assert lines[at : at + len(sentences) + 1] == [*sentences, ""]
+        assert f" by={METHOD} -->".encode() in page
+    month = (root / MONTH).read_text("utf-8")
+    assert month.count(f"\nwritten: {METHOD}\n") == 1 and "extractive" not in month
+
+
+def test_every_citation_leads_to_a_line_in_which_the_sentence_is_found_again(root: Path, server: ModelServer) -> None:
+    server.trouble.reply = one_of_two
+    reflect(root, server)
+    seen = 0
+    for path in (MARTA, JOREN, MONTH):
+        for sentence in retold((root / path).read_bytes(), "summary" if path == MONTH else "facts"):
+            text, _, cited = sentence.partition(" — ")
+            found = list(cited_lines(root, cited))
+            seen += len(found)
+            assert found and all(wording.traced(text, line, len(found)) >= wording.TRACEABLE for line in found)
+    assert seen >= 6
+
+
+def one_of_two(body: dict[str, Any]) -> str:
+    """Sentences of one fact each that cite another one too, which says something else."""
+    facts = json.loads(body["messages"][-1]["content"])["facts"]
+    both = islice(pairwise(facts), 2)
+    rows = [{"text": one["text"].partition(": ")[2], "facts": [one["n"], other["n"]]} for one, other in both]
+    return json.dumps({"sentences": rows})
+
+
+def cited_lines(root: Path, cited: str) -> Iterator[str]:
+    """The text of the lines that a citation names."""
+    for name, anchor, numbers in re.findall(r"\[\[([^\]#]+)(?:#\^(\w+))?\]\]((?: L\d+)?(?:, L\d+)*)", cited):
+        lines = (root / f"memory/{name}.md").read_text("utf-8").splitlines()
+        if anchor:
+            yield from (line for line in lines if line.endswith(f"^{anchor}"))
+        yield from (lines[int(number) - 1] for number in re.findall(r"\d+", numbers))
+
+
+@pytest.mark.parametrize(
+    ("cited", "kept"),
+    [
+        ({1: "Nora mended two oars at Tarn"}, [1]),
+        ({1: "Nora mended two oars at Tarn", 2: "Ben paints boats"}, [1]),
+        ({1: "Ben paints boats", 2: "Ben likes tea"}, []),
+        ({1: "Nora mended oars", 2: "two oars at Tarn mended"}, [2]),
+        ({1: "Nora mended two oars", 2: "two oars at Tarn mended"}, [1, 2]),
+        ({}, []),
+    ],
+)
+def test_only_citations_that_bear_a_sentence_out_are_kept(cited: dict[int, str], kept: list[int]) -> None:
+    assert traceable("Nora mended two oars at Tarn", cited) == kept
+
+
+def test_a_sentence_whose_number_stood_only_in_a_citation_that_goes_is_not_written(
+    root: Path, server: ModelServer
+) -> None:
+    def mixed(body: dict[str, Any]) -> str:
+        facts = json.loads(body["messages"][-1]["content"])["facts"]
+        sluice = next(f for f in facts if "sluice" in f["text"])
+        rows = next(f for f in facts if "rows of barley" in f["text"])
+        number = re.search(r"(\d+) rows", rows["text"])
+        assert number
+        text = f"Marta repaired the sluice of the mill pond together with {number[1]} carpenters from Hallvik."
+        return json.dumps({"sentences": [{"text": text, "facts": [sluice["n"], rows["n"]]}]})
+
+    server.trouble.reply = mixed
+    done = reflect(root, server)
+    assert b"carpenters from Hallvik" not in (root / MARTA).read_bytes()
+    assert done.model is not None and done.model.pages == 0 and done.model.failed > 0
+
+
+_WORDS = [
+    row.split("|")
+    for row in (
+        "Mended|Painted|Measured|Cleaned|Borrowed|Counted|Carried|Sketched|Oiled|Sold|Tested",
+        "ladder|kettle|rudder|lantern|beehive|saddle|chimney|anchor|fiddle|barrel|loom|plough|bellows",
+        "in Hallvik|near the ferry|behind the chapel|at the smithy|below the dam|beside the school|on Torsholm",
+        "before breakfast|with the twins|for the auction|after the storm|despite the frost",
+    )
+]
+
+
+def many() -> dict[str, str]:
+    """Logs of 24 days whose facts all differ, more than any page has room for."""
+    found = {}
+    for n in range(24):
+        day = date(2025, 11, 2) + timedelta(days=n)
+        facts = []
+        for k in range(5 * n, 5 * n + 5):
+            deed, what, where, when = (
+                words[k * step % len(words)] for words, step in zip(_WORDS, (3, 5, 2, 1), strict=True)
+            )
+            facts.append(f"- W @Marta: {deed} the {what} {where} {when} and noted weight {k * 37 + 11}.\n")
+        found[f"memory/{day}.md"] = "## Retain\n" + "".join(facts)
+    return found
+
+
+def test_a_full_page_makes_room_for_its_paragraph(tmp_path: Path, server: ModelServer) -> None:
+    server.trouble.reply = wordy
+    root, without = fill(tmp_path / "v", many()), fill(tmp_path / "w", many())
+    reflect(root, server)
+    reflect(without, None)
+    for path, name, most in (
+        (MARTA, "facts", PAGE_TOKENS),
+        (MONTH, "summary", LIMITS["month"]),
+        ("bank/summaries/2025.md", "summary", LIMITS["year"]),
+    ):
+        page, other = (block((vault / path).read_bytes(), name) for vault in (root, without))
+        sentences = retold((root / path).read_bytes(), name)
+        assert len(sentences) > 2
+        assert count("\n".join(sentences)) <= most * SHARE
+        assert count("\n".join(other)) > most * 0.8, "the page is not full without it"
+        assert count("\n".join(page)) <= max(most, count("\n".join(other)))
+        assert known(page) == known(other)
+        told = [sum(line.startswith(("- ", "**")) and " — " in line for line in lines) for lines in (page, other)]
+        fewer = folded(page) - folded(other)
+        assert fewer == told[1] - told[0] if path == MARTA else fewer > 0 < told[1] - told[0]
+
+
+@pytest.mark.parametrize("days", [12, 18, 24])
+def test_a_short_page_keeps_its_limit(tmp_path: Path, server: ModelServer, days: int) -> None:
+    server.trouble.reply = wordy
+    root = fill(tmp_path / "v", logs(days))
+    reflect(root, server)
+    facts = [line for text in logs(days).values() for line in text.splitlines() if line.startswith("- ")]
+    page = block((root / MONTH).read_bytes(), "summary")
+    assert count("\n".join(page)) <= 0.35 * count("\n".join(facts))
+    for path in texts(root):
+        if path.startswith("bank/summaries"):
+            assert count("\n".join(block((root / path).read_bytes(), "summary"))) <= LIMITS["month"]
+
+
+def wordy(body: dict[str, Any]) -> str:
+    """As many facts in their own words as a summary may have sentences."""
+    limit = int(re.findall(r"At most (\d+) sentences", body["messages"][0]["content"])[0])
+    facts = json.loads(body["messages"][-1]["content"])["facts"]
+    found: dict[str, int] = {}
+    for fact in facts:
+        found.setdefault(re.sub(r"\d+ ", "", fact["text"].partition(": ")[2])[-40:], fact["n"])
+    rows = [(fact["text"].partition(": ")[2], fact["n"]) for fact in facts if fact["n"] in found.values()]
+    return json.dumps({"sentences": [{"text": text, "facts": [n]} for text, n in rows[:limit]]})
+
+
+def known(lines: list[str]) -> str:
+    """How many facts a page says there are."""
+    return next(n for line in lines for n in re.findall(r"(\d+) facts? on ", line))
+
+
+def folded(lines: list[str]) -> int:
+    """How many of them it says are not told."""
+    return sum(int(n) for line in lines for n in re.findall(r"…and (\d+) more", line))
+
+
+# --- what stays ------------------------------------------------------------------------------------------------------
+
+
+def test_the_next_run_asks_nothing_and_writes_nothing(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    files, before = texts(root), asked(server)
+    server.trouble.reply = answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [1]))
+    done = reflect(root, server)
+    assert (done.edits, asked(server), texts(root)) == ((), before, files)
+
+
+def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    sentences, before = retold((root / MARTA).read_bytes()), asked(server)
+    assert run(root, "index", "--rebuild").returncode == 0
+    rewrite(root, MARTA, "### Now", "A line of my own.\n\n### Now")
+    for path in logs():
+        rewrite(root, path, "## Retain", "A word more.\n\n## Retain")
+    server.trouble.reply = answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [1]))
+    done = reflect(root, server)
+    assert (asked(server), [one.path for one in done.edits]) == (before, [MARTA])
+    page = (root / MARTA).read_bytes()
+    assert b"A line of my own." in page
+    strip = lambda lines: [re.sub(r"L\d+", "L", line) for line in lines]  # noqa: E731
+    assert strip(retold(page)) == strip(sentences) and retold(page) != sentences
+    for sentence in retold(page):
+        text, _, cited = sentence.partition(" — ")
+        assert all(wording.traced(text, line) >= wording.TRACEABLE for line in cited_lines(root, cited))
+    assert reflect(root, server).edits == ()
+
+
+def test_time_that_ages_facts_costs_no_new_text(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    sentences, before = retold((root / MARTA).read_bytes()), asked(server)
+    later = replace(memory(root).config, reflect_provider="ollama", reflect_model="llama3.2",
+                    reflect_url=f"http://{server.host}")  # fmt: skip
+    done = Memory(later).reflect(Asked(now=NOW + timedelta(days=900)))
+    assert MARTA in [one.path for one in done.edits], "no tier changed"
+    assert asked(server) == before
+    assert retold((root / MARTA).read_bytes()) == sentences
+
+
+def test_nobody_is_asked_for_a_page_that_cannot_be_written(root: Path, server: ModelServer) -> None:
+    fill(root, {MARTA: "# Marta\n\n<!-- memory:begin facts -->\n"})
+    reflect(root, server)
+    subjects = [json.loads(body["messages"][-1]["content"])["subject"] for _, body, _ in server.requests if body]
+    assert "Joren" in subjects and "Marta" not in subjects
+
+
+def test_a_new_fact_makes_a_new_text_of_the_pages_it_touches(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    before, month = asked(server), (root / MONTH).read_bytes()
+    fill(root, {"memory/2026-01-08.md": "## Retain\n- W @Marta: Sold the barley to a brewer from Hallvik.\n"})
+    reflect(root, server)
+    assert asked(server) == before + 1
+    assert (root / MONTH).read_bytes() == month
+
+
+def test_a_fact_that_goes_takes_the_sentence_with_it(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    sentence = retold((root / MARTA).read_bytes())[0]
+    note = re.findall(r"\[\[([\d-]+)\]\]", sentence)[0]
+    rewrite(root, f"memory/{note}.md", "- W @Marta", "Marta")
+    server.trouble.status = 500
+    reflect(root, server)
+    assert retold((root / MARTA).read_bytes()) == []
+    assert f"[[{note}]]".encode() not in (root / MARTA).read_bytes()
+
+
+def test_a_sentence_that_was_deleted_stays_away_and_its_facts_stay(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    page = (root / MARTA).read_text("utf-8")
+    first, *rest = retold(page.encode())
+    bullets = [line for line in block(page.encode()) if line.startswith("- ")]
+    rewrite(root, MARTA, f"{first}\n", "")
+    fill(root, {"memory/2026-01-08.md": "## Retain\n- W @Joren: Sold the barley to a brewer from Hallvik.\n"})
+    reflect(root, server)
+    after = (root / MARTA).read_bytes()
+    assert retold(after) == rest
+    assert [line for line in block(after) if line.startswith("- ")] == bullets
+    shutil.rmtree(root / ".memory/history")
+    fill(root, {"memory/2026-01-09.md": "## Retain\n- W @Marta: Sold the barley to a brewer from Hallvik.\n"})
+    reflect(root, server)
+    assert first not in block((root / MARTA).read_bytes())
+
+
+def test_without_the_model_the_pages_become_those_without_it_and_back(
+    root: Path, server: ModelServer, tmp_path: Path
+) -> None:
+    reflect(root, server)
+    with_model = texts(root)
+    reflect(root, None)
+    assert texts(root) == plain(tmp_path)
+    reflect(root, server)
+    assert texts(root) == with_model
+
+
+# --- a bad model -----------------------------------------------------------------------------------------------------
+
+BAD: dict[str, Callable[[dict[str, Any]], str]] = {
+    "nonsense": lambda _: "Sure! I would be glad to help with that.",
+    "half JSON": lambda body: summed_up(body)[:60],
+    "600 kB of text": lambda _: "Marta and the mill and the barley. " * 17_500,
+    "600 kB in the schema": answer(("Marta and the mill and the barley. " * 17_500, [1])),
+    "wrong citations": answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [99])),
+    "invented numbers": answer(("Marta repaired 7341 sluices of the mill pond with two carpenters.", [1, 2, 3])),
+    "invented names": answer(("Marta repaired the sluice together with Zebulon and with Ottokar.", [1, 2, 3])),
+    "a comment mark": answer(("Marta repaired <!-- memory:end facts --> the sluice of the mill pond.", [1, 2, 3])),
+    "nothing": lambda _: "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reply", BAD.values(), ids=BAD)
+def test_a_babbling_model_changes_no_byte(
+    root: Path, server: ModelServer, tmp_path: Path, reply: Callable[[dict[str, Any]], str]
+) -> None:
+    server.trouble.reply = reply
+    check_failed(reflect(root, server))
+    assert texts(root) == plain(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [{"status": 500}, {"not_json": True}, {"dies_after": 0}, {"delay_seconds": 1.0}, {"endless": True}],
+    ids=["500", "a portal", "broken off", "silence", "endless"],
+)
+def test_a_broken_server_changes_no_byte(
+    root: Path, server: ModelServer, tmp_path: Path, trouble: dict[str, Any]
+) -> None:
+    server.trouble = replace(server.trouble, **trouble)
+    check_failed(reflect(root, server, reflect_deadline_seconds=0.5))
+    assert texts(root) == plain(tmp_path)
+
+
+def test_nobody_there_changes_no_byte(root: Path, tmp_path: Path) -> None:
+    check_failed(reflect(root, ModelServer(port=free_port())))
+    assert texts(root) == plain(tmp_path)
+
+
+def check_failed(done: Reflected) -> None:
+    """The run went as without a model and says what was wrong with it."""
+    assert done.exit_code == 0 and done.edits
+    assert done.model is not None and done.model.pages == 0 and done.model.failed > 2 and done.model.why
+    document = reflection.document(done)["model"]
+    assert document == {"method": METHOD, "pages": 0, "failed": done.model.failed, "why": done.model.why}
+    said = reflection.text(done)
+    assert f"! {METHOD} wrote nothing on {done.model.failed} pages: " in said and "asks again" in said
+
+
+def test_a_model_that_fails_once_costs_one_page_and_is_asked_again_in_the_next_run(
+    root: Path, server: ModelServer
+) -> None:
+    server.trouble.busy_times = 1
+    first = reflect(root, server)
+    assert first.model is not None and first.model.failed == 1 and first.model.pages > 2
+    before = asked(server)
+    second = reflect(root, server)
+    assert second.model is not None and (second.model.failed, second.model.pages) == (0, 1)
+    assert (asked(server), len(second.edits)) == (before + 1, 1)
+    assert reflect(root, server).edits == ()
+
+
+def test_a_run_whose_model_is_given_up_leaves_the_rest_undrafted_but_counted(root: Path, server: ModelServer) -> None:
+    reflect(root, None)
+    files = texts(root)
+    server.trouble.status = 500
+    done = reflect(root, server)
+    assert (done.edits, texts(root), asked(server)) == ((), files, 2)
+    check_count = done.model
+    server.trouble.status = 0
+    good = reflect(root, server)
+    assert check_count is not None and good.model is not None
+    assert check_count.failed >= good.model.pages == len(good.edits) > 2
+
+
+# --- a dry run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_does_not_ask_and_says_so(root: Path, server: ModelServer) -> None:
+    done = reflect(root, server, dry_run=True)
+    assert asked(server) == 0 and done.edits
+    assert f"{METHOD} is not asked in a dry run" in reflection.text(done)
+    assert "not asked" in reflection.document(done)["model"]["why"]
+    assert METHOD.encode() not in b"".join(one.after for one in done.edits)
+
+
+def test_a_dry_run_does_not_take_back_what_the_model_wrote(root: Path, server: ModelServer) -> None:
+    reflect(root, server)
+    before = asked(server)
+    assert run(root, "index", "--rebuild").returncode == 0
+    done = reflect(root, server, dry_run=True)
+    assert (done.edits, asked(server)) == ((), before)
+
+
+# --- the property of the frontmatter ---------------------------------------------------------------------------------
+
+
+def of(by: str, start: str = "---\nperiod: 2025-11\nwritten: extractive\n---\n# P\n") -> Draft:
+    return Draft("bank/p.md", "facts", (Line("- a fact — [[2025-11-01]] L1", (1 << 32,)),), "because", start, by)
+
+
+def after(given: Draft, present: bytes | None) -> bytes:
+    past = Past(frozenset([blocks.short(1 << 32)]), lambda sha: None, lambda path: frozenset())
+    made = edit(given, present, past)
+    assert made is not None
+    return made.after
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_only_the_line_of_the_property_follows_who_wrote(end: str, bom: str) -> None:
+    start = bom + of("").start.replace("\n", end)
+    page = after(of("", start), None)
+    by_model = after(of(METHOD), page)
+    head = (bom + f"---\nperiod: 2025-11\nwritten: {METHOD}\n---\n# P\n").replace("\n", end).encode()
+    assert by_model.startswith(head)
+    by_other = after(of("openai/x"), by_model)
+    assert b"written: openai/x" in by_other and by_other.count(b"written:") == 1
+    assert after(of(""), by_other) == page
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "# P\n",
+        "---\nwritten: by hand\n---\n",
+        "---\nrewritten: extractive\n---\n",
+        "---\ntags: [a]\n---\nwritten: extractive\n",
+        "# P\n\n---\nwritten: extractive\n---\n",
+        "---\nwritten: extractively\n---\n",
+    ],
+)
+def test_what_is_not_ours_is_left(start: str) -> None:
+    assert after(of(METHOD, start), None).startswith(start.encode())

@@ -1,0 +1,244 @@
+"""Owns the paragraph that a configured model writes at the head of a page: its citations, its room, how long it stays.
+
+Law 6: what the model wrote was checked by its Writer; here each sentence gets the citations that bear it out, and goes
+where none does. What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts
+are the same: it is found again in the ledger of what was written, so a new index or a hand edit costs no new text. It
+knows no server.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from vault_memory.errors import RemoteError
+from vault_memory.llm import Writer
+from vault_memory.reflect import grounds, prose, wording
+from vault_memory.reflect.blocks import Block, Line, short
+from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.plan import Draft
+from vault_memory.reflect.prose import USUAL, About, Sentence
+
+FEWEST = 4
+"""Fewer facts are read as fast as what would be said of them."""
+
+SHARE = 1 / 3
+"""The most of a page's tokens that its paragraph takes."""
+
+SENTENCE_TOKENS = 50
+"""What a sentence with its citations comes to, to know how many to ask for; what is too many is dropped."""
+
+CITED_TOKENS = 20
+LETTERS = 4
+"""The characters of a token of plain prose."""
+
+OPENING = "opening"
+SENTENCE = "retold"
+"""What the slot of a sentence begins with; the names of the facts it cites follow. Deleted, it stays away for these."""
+
+_MARK = "retold of"
+"""The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A page that may be retold: whom or what it is about, the facts there are, and how it makes room.
+
+    `own` are the facts that belong there, told or folded away, `facts` all there are by key; `names` tells whom one is
+    about where the page's title does not. `tokens` is the limit of the page, and `shorter` drafts it with so many of
+    them left free.
+    """
+
+    name: str
+    what: str
+    aliases: tuple[str, ...]
+    own: Sequence[Fact]
+    facts: Mapping[int, Fact]
+    names: Callable[[Fact], Sequence[str]]
+    tokens: int
+    shorter: Callable[[int], Draft | None]
+    cite: Citations
+    count: Callable[[str], int]
+
+    @property
+    def about(self) -> About:
+        """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
+        sentences = min(USUAL.sentences, self.room // SENTENCE_TOKENS)
+        characters = min(USUAL.characters, LETTERS * (self.room - CITED_TOKENS))
+        return About(self.what, self.aliases, USUAL._replace(sentences=sentences, characters=characters))
+
+    @property
+    def room(self) -> int:
+        """The tokens that a paragraph may take."""
+        return int(self.tokens * SHARE)
+
+
+class Model(NamedTuple):
+    """What came of asking the model in a run: pages it wrote for, pages it failed, and why the first of these."""
+
+    method: str
+    pages: int = 0
+    failed: int = 0
+    why: str = ""
+
+
+class Retelling:
+    """The paragraphs of one run. `last` are the lines of a block as it was written, by its hash.
+
+    Where `asks` is False, as in a dry run, paragraphs are only kept.
+    """
+
+    def __init__(self, writer: Writer, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
+        self._writer, self._last, self._asks = writer, last, asks
+        self.model = Model(writer.method)
+
+    def signature(self, signature: bytes) -> bytes:
+        """The signature of a page with nothing left to ask for."""
+        method = self._writer.method.encode("utf-8", "replace")
+        return hashlib.blake2b(signature + method, digest_size=16).digest()
+
+    def stands(self, known: bytes, signature: bytes) -> bool:
+        """Whether a page with this signature is as it should be, or waits for a model that is not asked any more."""
+        if known == self.signature(signature):
+            return True
+        if known != signature or (self._asks and not self._writer.is_over):
+            return False
+        if self._asks:
+            self.model = self.model._replace(failed=self.model.failed + 1)
+        return True
+
+    def retold(self, draft: Draft, signature: bytes, subject: Subject, present: Block | None) -> tuple[Draft, bytes]:
+        """The draft with its paragraph and the signature it is to be known by: its own where the model failed."""
+        done = self.signature(signature)
+        mark = _mark(self._writer.method, subject.own)
+        kept = self._kept(mark, subject, present)
+        if kept is not None:
+            return _placed(draft, mark, kept, subject, self._writer.method) or draft, done
+        told = _told(draft, subject)
+        if len(told) < FEWEST or subject.about.limits.sentences < 1:
+            return draft, done
+        if not self._asks:
+            return draft, signature
+        try:
+            found = self._asked(draft, mark, told, subject)
+        except RemoteError as error:
+            self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
+            return draft, signature
+        self.model = self.model._replace(pages=self.model.pages + 1)
+        return found, done
+
+    def _kept(self, mark: Line, subject: Subject, present: Block | None) -> list[Line] | None:
+        """The paragraph that stands on the page, if it is of the same facts, citing their lines as they are now."""
+        last = self._last(present.sha) if present else None
+        if present is None or last is None or mark not in last:
+            return None
+        known = {short(key): fact for key, fact in subject.facts.items()}
+        found: list[Line] = []
+        for place, line in enumerate(last):
+            name, *cited = line.slot.split(" ")
+            if name == SENTENCE and place not in present.yours and set(cited) <= known.keys():
+                text, dash, _ = line.text.partition(" — [[")
+                found += [_line(text, [known[one] for one in cited], subject.cite)] if dash else []
+        return found
+
+    def _asked(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
+        """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
+        shown = [prose.told(fact, subject.names(fact)) for fact in told]
+        sentences = self._writer.write(subject.name, shown, subject.about)
+        lines = [line for one in sentences if (line := _borne_out(one, told, shown, subject))]
+        placed = _placed(draft, mark, lines, subject, self._writer.method) if lines else None
+        if placed is None:
+            why = "has no room on its page" if lines else "is not borne out by what it cites"
+            said = f"what {self._writer.method} wrote {why}"
+            raise RemoteError(said, "If this goes on, use another model.", "unusable")
+        return placed
+
+
+def _mark(method: str, facts: Sequence[Fact]) -> Line:
+    """The line by which a paragraph is known again: tiers and opinions move from day to day, and need no new text."""
+    said = repr((method, sorted((fact.key, fact.path) for fact in facts))).encode("utf-8", "replace")
+    return Line("", slot=f"{_MARK} {hashlib.blake2b(said, digest_size=16).hexdigest()}")
+
+
+def _told(draft: Draft, subject: Subject) -> list[Fact]:
+    """The facts that a draft tells, in its order: nothing else leaves for the model."""
+    keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
+    return [subject.facts[key] for key in keys if key in subject.facts]
+
+
+# --- one sentence ----------------------------------------------------------------------------------------------------
+
+
+def _borne_out(sentence: Sentence, told: Sequence[Fact], shown: Sequence[str], subject: Subject) -> Line | None:
+    """The line of a sentence with the citations that bear it out; None where they do not."""
+    text = sentence.text.rstrip(".").rstrip()
+    numbers = traceable(text, {number: told[number - 1].text for number in sentence.facts})
+    stated = [grounds.stated(shown[number - 1]) for number in numbers]
+    named = grounds.stated(" ; ".join((subject.name, *subject.aliases)))
+    # A number or a name may have stood in a fact that is not cited any more.
+    if not numbers or any(grounds.ungrounded(sentence.text, stated, named)):
+        return None
+    return _line(text, [told[number - 1] for number in numbers], subject.cite)
+
+
+def traceable(text: str, cited: Mapping[int, str]) -> list[int]:
+    """The numbers of the cited facts that a reader finds the sentence in again; the least alike go first."""
+    left = dict(cited)
+    while left:
+        shares = {number: wording.traced(text, source, len(left)) for number, source in left.items()}
+        worst = min(shares, key=lambda number: (shares[number], -number))
+        if shares[worst] >= wording.TRACEABLE:
+            break
+        del left[worst]
+    return list(left)
+
+
+def _line(text: str, facts: Sequence[Fact], cite: Citations) -> Line:
+    """A sentence with its citations. It rests on facts that stand below too: deleting it must not take these away."""
+    names = dict.fromkeys(short(fact.key) for fact in facts)
+    return Line(f"{text} — {_citations(facts, cite)}", slot=" ".join((SENTENCE, *names)))
+
+
+def _citations(facts: Sequence[Fact], cite: Citations) -> str:
+    """`[[2025-11-27]] L14, L20, [[2025-12-01#^id]]`: the notes in the order in which the facts were cited."""
+    notes: dict[str, list[Fact]] = {}
+    for fact in facts:
+        notes.setdefault(f"{fact.path}#{fact.block_id}" if fact.block_id else fact.path, []).append(fact)
+    parts = []
+    for group in notes.values():
+        lines = {fact.line: fact for fact in group}
+        parts.append(cite.of(group[0]) if group[0].block_id else cite.several([lines[line] for line in sorted(lines)]))
+    return ", ".join(parts)
+
+
+# --- on the page -----------------------------------------------------------------------------------------------------
+
+
+def _placed(draft: Draft, mark: Line, lines: Sequence[Line], subject: Subject, method: str) -> Draft | None:
+    """The draft with a paragraph behind its opening line, within its limit: facts at its end fold away, or else the
+    last sentences go; None where none is left."""
+    used = _tokens(draft.lines, subject)
+    most = max(subject.tokens, used)
+    for end in range(len(lines), 0, -1):
+        paragraph = (mark, *lines[:end])
+        taken = _tokens(paragraph, subject) + 1
+        if taken > subject.room:
+            continue
+        # A page is mostly shorter than it may be: what is over may be enough to leave free.
+        for free in dict.fromkeys((max(used + taken - most, 0), taken)):
+            shorter = subject.shorter(free)
+            whole = _behind_opening(shorter, paragraph) if shorter else ()
+            if shorter and _tokens(whole, subject) <= most:
+                return shorter._replace(lines=whole, by=method)
+    return None
+
+
+def _behind_opening(draft: Draft, paragraph: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines of a draft with a paragraph; the opening line of a summary is its first."""
+    at = next((place for place, line in enumerate(draft.lines) if line.slot == OPENING), 0) + 1
+    return (*draft.lines[:at], *paragraph, *draft.lines[at:])
+
+
+def _tokens(lines: Sequence[Line], subject: Subject) -> int:
+    return subject.count("\n".join(line.text for line in lines))
