@@ -72,11 +72,9 @@ class Look:
         core_plan, items = self._core()
         plans = [] if self._seen.only_core else list(self._pages())
         if self._seen.only_core or "proposals" in (self._seen.only or ("proposals",)):
-            plans += [
-                self._drafted(
-                    self._run.proposals(items, self._said, self._block(proposals.PATH, proposals.BLOCK) is not None)
-                )
-            ]
+            draft = self._run.proposals(items, self._said)
+            is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
+            plans += [self._drafted(draft)] if is_there or draft.lines != proposals.NOTHING else []
         told = self._run.told
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out)
         return Found(plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts))

@@ -25,6 +25,8 @@ from vault_memory.reflect.wording import bare
 
 PATH, BLOCK = "bank/proposals.md", "proposals"
 
+NOTHING = (Line("Nothing open.", slot="nothing"),)
+
 MOST = 5
 """So many additions are open at a time: a long list is read by nobody."""
 
@@ -88,7 +90,7 @@ def name_of(line: str) -> str:
 def shown(proposals: Sequence[Proposal], context: Context) -> tuple[Line, ...]:
     """The lines of the page's block."""
     if not proposals:
-        return (Line("Nothing open.", slot="nothing"),)
+        return NOTHING
     intro = "Tick what should be done (`[x]`), mark what should not (`[-]`); it happens at the next `memory reflect`."
     return (Line(intro, slot="intro"), Line(""), *(_line(proposal, context) for proposal in proposals))
 

@@ -335,8 +335,8 @@ class Run:
             count=self._context.count,
         )
 
-    def proposals(self, items: Sequence[core.Item], said: Said, is_there: bool) -> Draft:
-        """The page of proposals for a core with these items; empty where there is none and it is not there yet."""
+    def proposals(self, items: Sequence[core.Item], said: Said) -> Draft:
+        """The page of proposals for a core with these items."""
         grounds = proposals.Grounds(
             facts=self.told.facts,
             opinions=self.opinions.opinions,
@@ -349,7 +349,7 @@ class Run:
             refused=said.refused,
         )
         open_ = proposals.proposed(grounds)
-        lines = proposals.shown(open_, self._context) if open_ or is_there else ()
+        lines = proposals.shown(open_, self._context)
         why = f"{_counted(len(open_), 'proposal')} open"
         return Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
