@@ -37,7 +37,7 @@ from vault_memory.reflect.sections import Context
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -76,7 +76,7 @@ class Run:
         self._names = Names(store)
         self._lexicon = Lexicon(store)
         self._said = said
-        self._made: set[str] = set()
+        self._made = {link_name(path) for path in self._paths if path.startswith(periods.SUMMARIES)}
         self.told = facts.read(store, options.today)
         self.too_little: list[str] = []
 
@@ -143,6 +143,14 @@ class Run:
                 found[slug].append(opinion)
         return found
 
+    @cached_property
+    def _by_key(self) -> dict[int, Fact]:
+        return {fact.key: fact for fact in self.told.facts}
+
+    def _newer(self, about: Iterable[Fact]) -> list[Fact]:
+        """The facts that took the place of some of these."""
+        return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
+
     # --- how it is told ------------------------------------------------------------------------------------------
 
     @cached_property
@@ -151,16 +159,22 @@ class Run:
 
     @cached_property
     def _cite(self) -> Citations:
-        return Citations({*self._paths, *self._pages.values()})
+        return Citations({*self._paths, *self._pages.values(), *self._may_come})
+
+    @cached_property
+    def _may_come(self) -> set[str]:
+        """The pages that a run may add: what is written must be the same before they are there and after."""
+        days = {fact.when for fact in self.told.facts if fact.when}
+        found = {periods.period_of(day, kind).path for day in days for kind in periods.KINDS}
+        return found | {bank_page.WORLD, bank_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
 
     @cached_property
     def _targets(self) -> set[str]:
-        paths = (*self._paths, *self._pages.values())
+        paths = {*self._paths, *self._pages.values()} - self._may_come
         return {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
 
     def _exists(self, target: str) -> bool:
-        name = target.strip().removesuffix(".md")
-        return name.casefold() in self._targets or name in self._made
+        return target.strip().removesuffix(".md").casefold() in self._targets
 
     @cached_property
     def _context(self) -> Context:
@@ -186,8 +200,7 @@ class Run:
         path = self._pages.get(slug)
         if path is None:
             return name
-        target = self._cite.target(path)
-        return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{name}]]"
+        return self._cite.named(path, name)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -203,9 +216,11 @@ class Run:
     def _signs(self) -> dict[int, bytes]:
         """All of each fact that a page may tell, but for its line, which moves."""
         shown, exists = lru_cache(1 << 14)(self._shown), lru_cache(1 << 14)(self._exists)
+        target = lru_cache(1 << 14)(self._cite.target)
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            said = (fact.key, fact.when, fact.tier, fact.importance, fact.succeeded_by, fact.block_id, fact.path)
+            place = (fact.block_id, fact.path, target(fact.path))
+            said = (fact.key, fact.day, fact.when, fact.tier, fact.importance, fact.succeeded_by, *place)
             names = [shown(slug) for slug in fact.about]
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
             found[id(fact)] = repr((said, names, links)).encode("utf-8", "replace")
@@ -223,18 +238,21 @@ class Run:
             opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
             entries = [line for one in opinions for line in opinion_page.entry(one, self._context, IN_SHORT)]
             told = {fact.key for opinion in opinions for fact in opinion.told}
+            told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
+            newer = self._newer(rest)
+            months = {periods.period_of(fact.when, "month").name for fact in rest if fact.when} & self._made
 
             def draft(
                 slug: str = slug, path: str = path, rest: list[Fact] = rest, entries: list[Line] = entries,
-                about: list[Fact] = about,
+                about: list[Fact] = about, newer: list[Fact] = newer,
             ) -> Draft:  # fmt: skip
-                known = entity_page.Profile(slug, self._name(slug), rest, entries)
+                known = entity_page.Profile(slug, self._name(slug), rest, entries, newer)
                 lines = entity_page.lines(known, self._context_of(rest))
                 start = self._template.replace("{{title}}", link_name(path))
                 return Draft(path, entity_page.BLOCK, lines, _why(about), start)
 
-            yield self._job(path, about, (line.text for line in entries), draft)
+            yield self._job(path, [*about, *newer], (*(line.text for line in entries), *sorted(months)), draft)
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
@@ -261,7 +279,6 @@ class Run:
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def _summaries(self) -> Iterator[Job]:
-        by_key = {fact.key: fact for fact in self.told.facts}
         inside: dict[periods.Period, list[Fact]] = defaultdict(list)
         for fact in self.told.facts:
             if fact.when:
@@ -271,7 +288,7 @@ class Run:
             about = inside[period]
             if period.end >= self._options.today or not self._is_touched(about):
                 continue
-            newer = [by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in by_key]
+            newer = self._newer(about)
             links = [name for name in periods.finer(period) if name in self._made]
 
             given = [*about, *newer]
@@ -282,8 +299,7 @@ class Run:
         if isinstance(found, summaries.TooLittle):
             self.too_little.append(found.reason)
             return None
-        cited = iter(found.cited)
-        lines = tuple(Line(text, _cited(text, cited)) for text in found.lines)
+        lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
         return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
 
     def proposals(self, items: Sequence[core.Item], said: Said) -> Draft:
@@ -310,15 +326,6 @@ class Run:
         """Note that a summary has its page, so that others may link it."""
         if path.startswith(periods.SUMMARIES):
             self._made.add(link_name(path))
-            self._targets.add(link_name(path).casefold())
-
-
-def _cited(text: str, facts: Iterator[Fact]) -> tuple[int, ...]:
-    """The keys of the facts that a line of a summary cites, which come in the order of the lines."""
-    if not text.startswith("- "):
-        return ()
-    _, _, cited = text.rpartition(" — ")
-    return tuple(next(facts).key for _ in range(cited.count(",") + 1))
 
 
 def _start(found: summaries.Draft) -> str:

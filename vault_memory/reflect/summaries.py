@@ -6,7 +6,7 @@ facts it stands for; what does not fit is counted and said. Same facts, same byt
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from vault_memory.reflect.cite import Citations
@@ -39,6 +39,10 @@ FOLDED = 3
 _FINER = {"month": "Weeks", "year": "Months"}
 
 
+Told = tuple[str, tuple[Fact, ...]]
+"""A line of a page, and the facts it cites."""
+
+
 class Draft(NamedTuple):
     """A page's text as the lines of its block, and its flat properties; `cited` in the order of the citations."""
 
@@ -49,6 +53,8 @@ class Draft(NamedTuple):
     cited: tuple[Fact, ...]
     folded: int
     """How many of the period's facts are not told, only counted."""
+    told: tuple[Told, ...] = ()
+    """The same lines, each with the facts it cites."""
 
 
 class TooLittle(NamedTuple):
@@ -73,7 +79,9 @@ def summary(period: Period, facts: Sequence[Fact], context: Context) -> Draft | 
         return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
     cited = tuple(fact for _, told_of in told for fact in told_of)
     lines = tuple(frame.around(told, taken))
-    return Draft(period.title, period.path, lines, _properties(period, inside), cited, len(inside) - len(taken))
+    beside = tuple(frame.beside(told, lines))
+    properties = _properties(period, inside)
+    return Draft(period.title, period.path, lines, properties, cited, len(inside) - len(taken), beside)
 
 
 def _limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
@@ -136,6 +144,11 @@ class _Frame(NamedTuple):
         """All lines of the page."""
         closing = [line for line in (self._folded(taken), self.finer) if line]
         return [self.opening, *(line for line, _ in told), *(["", *closing] if closing else [])]
+
+    def beside(self, told: Sequence[Told], lines: Sequence[str]) -> Iterator[Told]:
+        """All lines of the page, each with the facts it cites."""
+        for place, line in enumerate(lines):
+            yield line, told[place - 1][1] if 0 < place <= len(told) else ()
 
     def _folded(self, taken: Sequence[Fact]) -> str:
         """How many facts are folded away, and the notes that hold most of them; "" where none is."""
