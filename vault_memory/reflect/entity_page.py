@@ -105,7 +105,7 @@ class _Page:
         for line in self._listed(best[:1]):
             cited = f" — {self._context.cite.of(best[0])}"
             text = line.text.removeprefix("- ").removesuffix(cited)
-            yield from (line._replace(text=f"**{text}**{cited}"), Line(""))
+            yield from (line._replace(text=f"**{text.replace('**', '')}**{cited}"), Line(""))
 
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""

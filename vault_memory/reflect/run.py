@@ -56,7 +56,7 @@ class Options:
     today: date
     only: tuple[str, ...] = ()
     since: date | None = None
-    entity_days: int = 2
+    entity_days: int = facts.PAGE_DAYS
     """A new page is made for what is mentioned on so many days."""
 
 
@@ -77,7 +77,7 @@ class Run:
         self._lexicon = Lexicon(store)
         self._said = said
         self._made = {link_name(path) for path in self._paths if path.startswith(periods.SUMMARIES)}
-        self.told = facts.read(store, options.today)
+        self.told = facts.read(store, options.today, options.entity_days)
         self.too_little: list[str] = []
 
     def jobs(self) -> Iterator[Job]:
@@ -196,11 +196,8 @@ class Run:
         return self._names.shown(slug) or self.told.speakers.get(slug) or slug
 
     def _shown(self, slug: str) -> str:
-        name = self._name(slug)
         path = self._pages.get(slug)
-        if path is None:
-            return name
-        return self._cite.named(path, name)
+        return self._cite.named(path, link_name(path)) if path else self._name(slug)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
