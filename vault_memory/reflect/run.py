@@ -326,7 +326,9 @@ class Run:
 
 
 def _start(found: summaries.Draft) -> str:
-    properties = "".join(f"{key}: {value}\n" for key, value in found.properties.items())
+    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+    lasting = {key: value for key, value in found.properties.items() if key not in ("facts", "days")}
+    properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
     return f"---\n{properties}---\n# {found.title}\n"
 
 
