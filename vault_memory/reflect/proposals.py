@@ -141,11 +141,11 @@ def proposed(grounds: Grounds) -> list[Proposal]:
     """The proposals that nobody has refused: changes and removals of what is there first, then a few additions."""
     refused = frozenset(grounds.refused)
     changes = [one for one in _changes(grounds) if refused.isdisjoint(one.names)]
-    said = [frozenset(grounds.stems(item.text)) for item in grounds.items]
+    said = [item.text for item in grounds.items]
     added: list[Proposal] = []
     for one in _additions(grounds):
         if len(added) < MOST and not _is_said(one.evidence[0], said, grounds):
-            said.append(_stems(one.evidence[0], grounds))  # one like it need not be asked as well, refused or not
+            said.append(one.change.text)  # one like it need not be asked as well, refused or not
             if refused.isdisjoint(one.names):
                 added.append(one)
     return [*changes, *added]
@@ -199,14 +199,12 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
             yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
 
 
-def _is_said(fact: Fact, said: Sequence[frozenset[str]], grounds: Grounds) -> bool:
-    stems = _stems(fact, grounds)
-    return any(len(stems & line) >= SAID * len(stems) for line in said) if stems else True
-
-
-def _stems(fact: Fact, grounds: Grounds) -> frozenset[str]:
-    """Those of its first sentence."""
-    return frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", bare(fact.text), maxsplit=1)[0]))
+def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
+    """Whether a line says what the first sentence of a fact says, and names whom it is about."""
+    stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", bare(fact.text), maxsplit=1)[0]))
+    names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
+    of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
+    return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:

@@ -305,7 +305,7 @@ class Run:
             facts=self.told.facts,
             opinions=self.opinions.opinions,
             items=items,
-            stems=self._stems,
+            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: [self._names.canonical(name) for name in entities.mentions(text)],
             names=self._vault.names,
             exists=self._exists,
