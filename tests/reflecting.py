@@ -2,10 +2,14 @@
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from vaults import fill, put, run, snapshot
+from vaults import fill, memory, put, run, snapshot
+
+from vault_memory.reflect import job
+from vault_memory.reflect.job import Asked, Reflected
 
 NOW = "2025-12-10"
 
@@ -78,3 +82,8 @@ def rewrite(root: Path, path: str, old: str, new: str) -> None:
     data = (root / path).read_bytes()
     assert old.encode() in data, (old, data)
     put(root, path, data.replace(old.encode(), new.encode(), 1))
+
+
+def reflected(root: Path, day: str = NOW, **asked: Any) -> Reflected:
+    """Reflect in this process, as of noon of a day."""
+    return job.reflect(memory(root), Asked(now=datetime.fromisoformat(f"{day}T12:00:00+00:00"), **asked))

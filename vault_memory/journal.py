@@ -123,9 +123,13 @@ def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, ab
         _note_aloud(root, line)
 
 
-def note_given(root: Path, name: str, confidence: float, now: datetime) -> None:
-    """Append that a person gave an opinion a confidence by hand; raises like `note_tombstone`."""
-    _note_aloud(root, {"event": "given", **_when(now), "about": "", "names": [name], "value": confidence})
+def note_given(root: Path, name: str, confidence: float, now: datetime, day: date | None = None) -> None:
+    """Append that a person gave an opinion a confidence by hand; raises like `note_tombstone`.
+
+    `day` is what that day is called where it is not the day of `now`: facts after it count as newer.
+    """
+    when = {**_when(now), **({"day": day.isoformat()} if day else {})}
+    _note_aloud(root, {"event": "given", **when, "about": "", "names": [name], "value": confidence})
 
 
 def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:

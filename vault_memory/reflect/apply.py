@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.preimages import Preimages, Run
+from vault_memory.reflect import proposals
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.plan import Edit, Skipped, skip
 from vault_memory.vault import SETTLE_SECONDS, Vault
@@ -42,12 +43,15 @@ class Writer:
 
     def write(self, edits: Iterable[Edit], again: Again) -> Applied:
         """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
-        run, done = self._preimages.begin("reflect"), Applied()
+        run, done, is_core_left = self._preimages.begin("reflect"), Applied(), False
         for edit in edits:
+            if edit.path == proposals.PATH and is_core_left:
+                continue  # or a tick would go that nothing came of
             try:
                 written = self._settled(run, edit, again)
             except (ConflictError, RefusedError, VaultError) as error:
                 done.skipped.append(skip(edit.path, error))
+                is_core_left = is_core_left or not edit.block
                 continue
             if written:
                 done.run = run.name

@@ -28,31 +28,47 @@ def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) ->
 def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """What was done and what came of it, the newest month first."""
     done = [fact for fact in facts if fact.kind == "experience" and fact.path != EXPERIENCE]
-    return tuple(_lines(done, context, tokens, by_thread=False))
+    return tuple(_lines(done, context, tokens, by_thread=False, newer=facts))
 
 
-def _lines(facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool) -> Iterator[Line]:
+def _lines(
+    facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool, newer: Sequence[Fact] = ()
+) -> list[Line]:
+    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told."""
     if not facts:
-        return
+        return []
 
     def cost(fact: Fact) -> int:
         return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
 
-    taken = chosen(weighed(facts), tokens, Weigh(context.stems, context.rarity, cost))
     last = max((fact.when for fact in facts if fact.when), default=date.min)
-    body = Body(period_of(last, "month"), facts, context, tokens)
+    body = Body(period_of(last, "month"), facts, context, tokens, newer)
+    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
+    room = tokens
+    while True:
+        taken = chosen(telling, room, Weigh(context.stems, context.rarity, cost))
+        found = [*_told(taken, body, by_thread), *_folded(len(facts) - len(taken))]
+        over = context.count("\n".join(line.text for line in found)) - tokens
+        if over <= 0 or not taken:
+            return found
+        room = max(room - over, 0)
+
+
+def _told(taken: Sequence[Fact], body: Body, by_thread: bool) -> Iterator[Line]:
     yield Line("## From the logs")
     if by_thread:
         for text, cited in body.lines(taken):
             yield Line(text, tuple(fact.key for fact in cited))
             if text.startswith("#"):
                 yield Line("")
-    else:
-        for title, of_month in by_month(taken):
-            yield from (Line(""), Line(f"### {title}"), Line(""))
-            for text, cited in body.listed(of_month, ""):
-                yield Line(text, tuple(fact.key for fact in cited))
-    folded = len(facts) - len(taken)
+        return
+    for title, of_month in by_month(taken):
+        yield from (Line(""), Line(f"### {title}"), Line(""))
+        for text, cited in body.listed(of_month, ""):
+            yield Line(text, tuple(fact.key for fact in cited))
+
+
+def _folded(folded: int) -> Iterator[Line]:
     if folded:
         more = f"…and {folded:,} more fact{'s' * (folded != 1)}: on the pages of those they are about, and in the logs."
         yield from (Line(""), Line(more, slot="folded"))

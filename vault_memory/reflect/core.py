@@ -19,9 +19,15 @@ TOKENS = 2000
 HEADING = "## Learnt"
 """Where ticked additions go, unless the page has that heading elsewhere."""
 
+START = b"# Memory\n"
+"""How a core begins that is not there yet."""
+
 ADD, CHANGE, REMOVE = "add", "change", "remove"
 
 _ITEM = re.compile(r"([ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?!\[ \])(\S.*)$")
+_STARTS = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]|#{1,6}(?:[ \t]|$)|[ \t]*(?:```|~~~|---|___|\*\*\*|>|<!--|%%)")
+"""What begins something else than more of the line before."""
+
 _ENDS = re.compile(r"(\r\n|\n|\r)")
 
 
@@ -43,13 +49,33 @@ class Change(NamedTuple):
 def items(path: str, data: bytes) -> list[Item]:
     """The list items of the core that stand in one line."""
     note = parse(path, data)
-    plain = (number for number, state in enumerate(note.states, 1) if state == TEXT)
-    lines = ((number, _ITEM.match(note.lines[number - 1])) for number in plain)
-    return [Item(number, match[2].rstrip()) for number, match in lines if match]
+    lines = [line if state == TEXT else "" for line, state in zip(note.lines, note.states, strict=True)]
+    found = ((number, _ITEM.match(line)) for number, line in enumerate(lines, 1))
+    alone = ((number, match) for number, match in found if match and not _goes_on(lines[number : number + 1]))
+    return [Item(number, match[2].rstrip()) for number, match in alone]
+
+
+def _goes_on(following: list[str]) -> bool:
+    """Whether the line behind an item is more of its text."""
+    return any(line.strip() and not _STARTS.match(line) for line in following)
 
 
 def changed(path: str, data: bytes, change: Change) -> bytes:
-    """The core with one change made; all other bytes stay. Raises ConflictError when the item is not there any more."""
+    """The core with one change made; all other bytes stay.
+
+    Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
+    """
+    after = _changed(path, data, change)
+    size = tokens.count(after.decode("utf-8")) if len(after) > len(data) else 0
+    if size > TOKENS:
+        raise ConflictError(
+            f"{path} would have {size:,} tokens, of {TOKENS:,} at most: what was ticked was not put there.",
+            "Shorten it, or take a line out; the tick stays until then.",
+        )
+    return after
+
+
+def _changed(path: str, data: bytes, change: Change) -> bytes:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -57,8 +83,12 @@ def changed(path: str, data: bytes, change: Change) -> bytes:
     parts = _ENDS.split(text)
     newline = next(iter(parts[1::2]), "\n")
     if change.what == ADD:
+        if any(item.text == change.text for item in items(path, data)):
+            return data  # a run that was killed put it there already
         return _added(parts, change.text, newline).encode("utf-8")
     found = next((item for item in items(path, data) if item.text == change.old), None)
+    if found is None and change.what == CHANGE and any(item.text == change.text for item in items(path, data)):
+        return data
     if found is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
     at = 2 * (found.line - 1)
@@ -68,16 +98,6 @@ def changed(path: str, data: bytes, change: Change) -> bytes:
         match = _ITEM.match(parts[at])
         parts[at] = f"{match[1] if match else '- '}{change.text}"
     return "".join(parts).encode("utf-8")
-
-
-def refuse_growth(path: str, before: bytes, after: bytes) -> None:
-    """Raise ConflictError where the core would grow beyond its limit of tokens."""
-    size = tokens.count(after.decode("utf-8", "replace"))
-    if size > TOKENS and len(after) > len(before):
-        raise ConflictError(
-            f"{path} would have {size:,} tokens, of {TOKENS:,} at most: what was ticked was not put there.",
-            "Shorten it, or take a line out; the tick stays until then.",
-        )
 
 
 def _added(parts: list[str], text: str, newline: str) -> str:

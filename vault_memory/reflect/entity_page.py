@@ -42,11 +42,17 @@ class Profile:
     name: str
     facts: Sequence[Fact]
     opinions: Sequence[Line] = ()
+    newer: Sequence[Fact] = ()
+    """Facts that took the place of some of `facts`, whomever they are about."""
 
 
 def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
-    return tuple(_Page(profile, context, tokens).lines())
+    page = _Page(profile, context, tokens)
+    found = list(page.lines())
+    while (over := context.count("\n".join(line.text for line in found)) - tokens) > 0 and page.shrinks(over):
+        found = list(page.lines())
+    return tuple(found)
 
 
 class _Page:
@@ -54,22 +60,31 @@ class _Page:
 
     def __init__(self, profile: Profile, context: Context, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
+        self._past, self._alive = tokens, ALIVE_TOKENS
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
-        self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS)
+        self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS, profile.newer)
         self._weigh = Weigh(context.stems, context.rarity, self._cost, frozenset([profile.slug]))
 
     def _cost(self, fact: Fact) -> int:
         return min(self._context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
 
+    def shrinks(self, by: int) -> bool:
+        """Take some tokens from what its timeline, or what is alive, may cost; whether there was anything to take."""
+        had = (self._past, self._alive)
+        self._past = max(self._past - by, 0)
+        self._alive = self._alive if had[0] else max(self._alive - by, 0)
+        return had != (self._past, self._alive)
+
     def lines(self) -> Iterator[Line]:
-        rest = weighed(self._facts)
+        rest = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
         best = chosen(rest, OVERVIEW_TOKENS, self._weigh)
+        best.sort(key=lambda fact: fact.succeeded_by is not None)
         opening = [Line("## In the logs"), Line(""), *self._headline(best), self._opening()]
         yield from opening
         yield from self._section("", sorted(best[1:], key=in_order, reverse=True))
-        alive = [fact for fact in _without(rest, best) if fact.tier != "peripheral" and fact.succeeded_by is None]
-        now = chosen(alive, ALIVE_TOKENS, self._weigh)
+        alive = [fact for fact in _unlike(rest, best) if fact.tier != "peripheral" and fact.succeeded_by is None]
+        now = chosen(alive, self._alive, self._weigh)
         now.sort(
             key=lambda fact: (-TIERS.get(fact.tier, 1.0), -(fact.when or date.min).toordinal(), fact.path, fact.line)
         )
@@ -77,7 +92,8 @@ class _Page:
         if self._profile.opinions:
             yield from (Line(""), Line("### Opinions"), Line(""), *self._profile.opinions)
         used = sum(map(self._cost, (*best, *now))) + self._count(self._profile.opinions) + self._count(opening) + 60
-        past = chosen(_without(rest, [*best, *now]), max(self._tokens - used, 0), self._weigh)
+        self._past = min(self._past, max(self._tokens - used, 0))
+        past = chosen(_unlike(rest, [*best, *now]), self._past, self._weigh)
         yield from self._timeline(past)
         yield from self._closing([*best, *now, *past])
 
@@ -87,8 +103,9 @@ class _Page:
     def _headline(self, best: Sequence[Fact]) -> Iterator[Line]:
         """The one fact that tells most."""
         for line in self._listed(best[:1]):
-            text, dash, cited = line.text.removeprefix("- ").rpartition(" — ")
-            yield from (line._replace(text=f"**{text}**{dash}{cited}"), Line(""))
+            cited = f" — {self._context.cite.of(best[0])}"
+            text = line.text.removeprefix("- ").removesuffix(cited)
+            yield from (line._replace(text=f"**{text.replace('**', '')}**{cited}"), Line(""))
 
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
@@ -173,6 +190,12 @@ def weighed(facts: Sequence[Fact]) -> list[Fact]:
 def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
     known = set(map(id, told))
     return [fact for fact in facts if id(fact) not in known]
+
+
+def _unlike(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
+    """The facts that are not told in the same words already, from this note or another."""
+    known = {fact.key for fact in told}
+    return [fact for fact in facts if fact.key not in known]
 
 
 def _long(day: date, beside: date | None = None) -> str:

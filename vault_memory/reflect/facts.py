@@ -41,6 +41,7 @@ SELECT f.wording, count(DISTINCT n.day) FROM fact f JOIN passage p ON p.id = f.p
   JOIN note n ON n.id = p.note_id GROUP BY f.wording HAVING count(DISTINCT n.day) > 1
 """
 
+PAGE_DAYS = 2
 MAX_NAME_WORDS = 4
 _WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
@@ -76,8 +77,8 @@ class Told:
     """By slug, what those are called who are known from a conversation: as is written most often."""
 
 
-def read(store: Store, today: date) -> Told:
-    """The facts of all notes as they stand on a day."""
+def read(store: Store, today: date, page_days: int = PAGE_DAYS) -> Told:
+    """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page."""
     names, left_out = Names(store), Counter[str]()
     forgotten = uses.tombstones(store)
     rows = [
@@ -86,7 +87,7 @@ def read(store: Store, today: date) -> Told:
         for row in map(_Row._make, store.rows(sql))
         if _counts(row, forgotten, left_out)
     ]
-    whom = _Whom(store, names, rows)
+    whom = _Whom(store, names, rows, page_days)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
     told = sorted(_followed(store, names, facts, today), key=_place_in_time)
     return Told(tuple(told), dict(left_out), whom.speakers)
@@ -114,12 +115,13 @@ def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str]) -> boo
 class _Whom:
     """Whom facts are about, as canonical slugs."""
 
-    def __init__(self, store: Store, names: Names, rows: Iterable[_Row]) -> None:
+    def __init__(self, store: Store, names: Names, rows: Sequence[_Row], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
         # Before the colon the same stands again and again.
         self._subjects = lru_cache(1 << 14)(
             lambda head: tuple(dict.fromkeys(canonical(name) for name in entities.mentions(head)))
         )
+        self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows("SELECT path FROM note")}
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         for passage, slug in store.rows(_MENTIONS):
             self._mentioned[passage].append(self._canonical(slug))
@@ -128,6 +130,8 @@ class _Whom:
         self.speakers = {self._canonical(name): name for name in spoken}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
         forms += [(name, self._canonical(name)) for name in speakers]
+        # Who is to have a page is called by name already now: with the page there, nothing is to change.
+        forms += [(names.shown(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)]
         self._forms = {tuple(_WORD.findall(form.casefold())): slug for form, slug in forms}
 
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -141,6 +145,18 @@ class _Whom:
             return (), ()
         subjects = self._subjects(row.whole.partition(":")[0])
         return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
+
+    def _to_have_a_page(self, rows: Iterable[_Row], page_days: int) -> Iterator[str]:
+        """Those without a page who are mentioned, in so many words, on enough days."""
+        days: dict[str, set[str]] = defaultdict(set)
+        for row in rows:
+            if row.speaker is None:
+                slugs = self._mentioned.get(row.id, [])
+            else:
+                slugs = [self._canonical(name) for name in (row.speaker, *entities.mentions(row.text)) if name]
+            for slug in slugs if row.day else ():
+                days[slug].add(row.day or "")
+        yield from (slug for slug, of in days.items() if len(of) >= page_days and slug not in self._taken)
 
     def _named(self, text: str) -> Iterator[str]:
         """Entities with a page, and speakers, that a plain text calls by a name of theirs, written with a capital."""

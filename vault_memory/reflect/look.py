@@ -55,7 +55,9 @@ class Look:
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
-        verdicts.hear_proposals(self._said, self._block(proposals.PATH, proposals.BLOCK))
+        asked = self._block(proposals.PATH, proposals.BLOCK)
+        if self._is_core_wanted:
+            verdicts.hear_proposals(self._said, asked, self._ledger.last(asked.sha) if asked else None)
         opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
         verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
         options = Options(seen.today, seen.only, seen.since, seen.entity_days)
@@ -71,13 +73,18 @@ class Look:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, items = self._core()
         plans = [] if self._seen.only_core else list(self._pages())
-        if self._seen.only_core or "proposals" in (self._seen.only or ("proposals",)):
+        if self._is_core_wanted:
             draft = self._run.proposals(items, self._said)
             is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
             plans += [self._drafted(draft)] if is_there or draft.lines != proposals.NOTHING else []
         told = self._run.told
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out)
         return Found(plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts))
+
+    @property
+    def _is_core_wanted(self) -> bool:
+        """Whether proposals are heard: what was ticked goes from their page with the same run that does it."""
+        return self._seen.only_core or "proposals" in (self._seen.only or ("proposals",))
 
     def _pages(self) -> list[Plan]:
         known = {row[0]: row[1:] for row in self._store.rows(_REFLECTED)}
@@ -125,25 +132,27 @@ class Look:
     # --- the core ------------------------------------------------------------------------------------------------
 
     def _core(self) -> tuple[Plan, list[core.Item]]:
-        """The edit of the core that was ticked, and its items as they are then."""
+        """The edit of the core that was ticked, and its items as they are then; what cannot be done stays ticked."""
         path = next((name for name in core.PATHS if self._page(name) is not None), core.PATHS[0])
-        try:
-            made = self._core_edit(path)
-        except ConflictError as error:
-            return Plan((), (skip(path, error),)), core.items(path, self._page(path) or b"")
-        after = made.after if made else self._page(path) or b""
-        return Plan((made,) if made else ()), core.items(path, after)
+        before = self._page(path)
+        after, skipped = before or core.START, []
+        for name, change in list(self._said.ticked.items()):
+            try:
+                after = core.changed(path, after, change)
+            except ConflictError as error:
+                skipped.append(skip(path, error))
+                del self._said.ticked[name]
+                self._said.settled.discard(name)
+        made = self._core_edit(path) if self._said.ticked else None
+        return Plan((made,) if made else (), tuple(skipped)), core.items(path, after if before or made else b"")
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
         before = self._page(path)
-        after = before or b"# Memory\n"
-        for change in self._said.ticked:
+        after = before or core.START
+        for change in self._said.ticked.values():
             after = core.changed(path, after, change)
-        if after == before or not self._said.ticked:
-            return None
-        core.refuse_growth(path, before or b"", after)
-        return Edit(path, before, after, f"ticked in {proposals.PATH}")
+        return Edit(path, before, after, f"ticked in {proposals.PATH}") if after != before else None
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect import wording
@@ -22,6 +23,9 @@ PATH = "bank/opinions.md"
 
 PAGE_TOKENS = 4000
 """What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
+
+FRAME_TOKENS = 30
+"""The heading, and the line that counts what is folded."""
 
 TEXT_TOKENS = 44
 
@@ -39,28 +43,47 @@ def page(held: Held, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line,
     if not held.opinions:
         return ()
     lines = [Line("## As the logs have it")]
-    used, folded = 0, held.more
-    for subject, opinions in _by_subject(held.opinions):
-        entries = [list(entry(opinion, context)) for opinion in opinions]
-        kept: list[Line] = []
-        for told in entries:
-            used += context.count("\n".join(line.text for line in told))
-            if used > tokens:
-                folded += 1
-            else:
-                kept += told
-        if kept:
-            title = unlinked(context.shown(subject)) if subject else "Everything else"
-            lines += [Line(""), Line(f"### {title}"), Line(""), *kept]
+    entries = {id(opinion): list(entry(opinion, context)) for opinion in held.opinions}
+    kept = _fitting(held.opinions, entries, context, tokens - FRAME_TOKENS)
+    for subject, opinions in _by_subject([opinion for opinion in held.opinions if id(opinion) in kept]):
+        told = [line for opinion in opinions for line in entries[id(opinion)]]
+        lines += [Line(""), Line(_title(subject, context)), Line(""), *told]
+    folded = held.more + len(held.opinions) - len(kept)
     if folded:
         lines += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
     return tuple(lines)
 
 
+def _fitting(
+    opinions: Sequence[Opinion], entries: Mapping[int, Sequence[Line]], context: Context, tokens: int
+) -> set[int]:
+    """The ids of the opinions that there is room for: the surest, and of those as sure the newest, first."""
+    kept: set[int] = set()
+    titled: set[str] = set()
+    for one in sorted(opinions, key=lambda one: (-one.belief.shown, -(one.updated or date.min).toordinal())):
+        cost = context.count("\n".join(line.text for line in entries[id(one)])) + 1
+        subject = _subject(one)
+        if subject not in titled:
+            cost += context.count(_title(subject, context)) + 3
+        if cost <= tokens:
+            tokens -= cost
+            kept.add(id(one))
+            titled.add(subject)
+    return kept
+
+
+def _subject(opinion: Opinion) -> str:
+    return next(iter(opinion.subjects), "")
+
+
+def _title(subject: str, context: Context) -> str:
+    return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
+
+
 def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
     found: dict[str, list[Opinion]] = defaultdict(list)
     for opinion in opinions:
-        found[next(iter(opinion.subjects), "")].append(opinion)
+        found[_subject(opinion)].append(opinion)
     return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
 
 

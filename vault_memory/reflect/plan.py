@@ -165,7 +165,7 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
             "Keep what you want outside the block, then delete the block: it is made anew.",
         )
     new = found.block._replace(by=blocks.word(draft.by))
-    if _says_it_already(block, new, found):
+    if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
         return None, found.orphaned
     if block is not None and not past.force:
         _refuse_loss(draft.path, block, past.facts)

@@ -8,7 +8,7 @@ what is sure: a small core is worth more than a full one.
 
 import hashlib
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,14 +34,15 @@ SURE, SURE_DAYS = 0.85, 2
 """An opinion is proposed when it is this sure, and was told or borne out on so many days."""
 
 WEIGHTY = 0.85
-"""A standing fact is proposed when it is in the core tier, or this important by its own `i=`."""
+"""A standing fact is proposed when it is in the core tier, or so important by its own `i=` or by being told again."""
 
 SAID = 0.6
 """A fact is in the core already when one of its lines has this share of its words."""
 
 _LINE = re.compile(
-    r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<first>.*?)"(?: → "(?P<second>.*?)")? because .*'
-    r"\^p-(?P<name>[0-9a-f]{8})\s*$"
+    r"\s*[-*+] \[(?P<box>.)\] (?:"
+    r'(?P<change>change): "(?P<old>.*?)" → "(?P<new>.*?)"|(?P<what>add|remove): "(?P<text>.*?)"'
+    r") because .*\^p-(?P<name>[0-9a-f]{8})\s*$"
 )
 
 
@@ -51,13 +52,22 @@ class Proposal(NamedTuple):
     change: Change
     because: str
     evidence: tuple[Fact, ...]
+    told: tuple[Fact, ...] = ()
+    """All facts that state the same, the first of `evidence` among them."""
 
     @property
     def name(self) -> str:
-        """What it is known by, so that it is asked only once."""
-        words = f"{self.change.what}\0{self.change.old}\0{'' if self.change.old else self.change.text}"
-        keys = ",".join(str(fact.key) for fact in self.evidence[:1])
-        return hashlib.blake2b(f"{words}\0{keys}".encode("utf-8", "replace"), digest_size=4).hexdigest()
+        """What it is known by, so that it is asked only once: how it is worded today plays no part."""
+        return self._name(self.evidence[0])
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it may have been known by before it was stated anew."""
+        return frozenset(map(self._name, (self.evidence[0], *self.told)))
+
+    def _name(self, fact: Fact) -> str:
+        words = f"{self.change.what}\0{self.change.old}\0{fact.key}"
+        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 class Answer(NamedTuple):
@@ -76,9 +86,15 @@ def answers(lines: Iterable[str]) -> Iterator[Answer]:
         if match["box"] not in "xX":
             yield Answer(match["name"], None)
             continue
-        first, second = match["first"], match["second"] or ""
-        text, old = (first, "") if match["what"] == ADD else (second, first)
-        yield Answer(match["name"], Change(match["what"], text, old))
+        change = _asked(match)
+        if change.text or change.what == REMOVE:
+            yield Answer(match["name"], change)
+
+
+def _asked(match: re.Match[str]) -> Change:
+    if match["change"]:
+        return Change(CHANGE, match["new"].strip(), match["old"])
+    return Change(ADD, match["text"].strip()) if match["what"] == ADD else Change(REMOVE, "", match["text"])
 
 
 def name_of(line: str) -> str:
@@ -120,14 +136,21 @@ class Grounds:
     names: Callable[[str], Sequence[str]]
     exists: Callable[[str], bool]
     shown: Callable[[str], str]
-    refused: Container[str] = frozenset()
+    refused: Collection[str] = frozenset()
 
 
 def proposed(grounds: Grounds) -> list[Proposal]:
     """The proposals that nobody has refused: changes and removals of what is there first, then a few additions."""
-    open_ = [one for one in _changes(grounds) if one.name not in grounds.refused]
-    added = [one for one in _additions(grounds) if one.name not in grounds.refused]
-    return [*open_, *added[:MOST]]
+    refused = frozenset(grounds.refused)
+    changes = [one for one in _changes(grounds) if refused.isdisjoint(one.names)]
+    said = [item.text for item in grounds.items]
+    added: list[Proposal] = []
+    for one in _additions(grounds):
+        if len(added) < MOST and not _is_said(one.evidence[0], said, grounds):
+            said.append(one.change.text)  # one like it need not be asked as well, refused or not
+            if refused.isdisjoint(one.names):
+                added.append(one)
+    return [*changes, *added]
 
 
 def _changes(grounds: Grounds) -> Iterator[Proposal]:
@@ -158,29 +181,32 @@ def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Seq
 
 
 def _additions(grounds: Grounds) -> Iterator[Proposal]:
-    said = [frozenset(grounds.stems(item.text)) for item in grounds.items]
+    """What is sure enough to stand in the core, said there already or not; the surest opinions first."""
     told: set[int] = set()
     for opinion in grounds.opinions:
         told |= {fact.key for fact in opinion.told}
         days = {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
-        if opinion.belief.shown >= SURE and len(days) >= SURE_DAYS and not _is_said(opinion.statement, said, grounds):
+        if opinion.belief.shown >= SURE and len(days) >= SURE_DAYS:
             sure = decimal(opinion.belief.shown)
             because = f"it is held with {sure} and was told or borne out on {len(days)} days"
             evidence = tuple(sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True))[:3]
             first = (opinion.statement, *(fact for fact in evidence if fact is not opinion.statement))
-            yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first)
+            yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first, opinion.told)
     # What has a day of its own is over some day: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
     standing = [f for f in lasting if f.key not in told]
     for fact in sorted(standing, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
-        if (fact.tier == "core" or fact.importance >= WEIGHTY) and not _is_said(fact, said, grounds):
-            because = "it was needed again and again" if fact.tier == "core" else "it was marked as important"
+        if fact.tier == "core" or fact.importance >= WEIGHTY:
+            because = "it was needed again and again" if fact.tier == "core" else "it is important"
             yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
 
 
-def _is_said(fact: Fact, said: Sequence[frozenset[str]], grounds: Grounds) -> bool:
+def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
+    """Whether a line says what the first sentence of a fact says, and names whom it is about."""
     stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", bare(fact.text), maxsplit=1)[0]))
-    return any(len(stems & line) >= SAID * len(stems) for line in said) if stems else True
+    names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
+    of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
+    return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:

@@ -38,7 +38,7 @@ from vault_memory.reflect.sections import Context
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -57,7 +57,7 @@ class Options:
     today: date
     only: tuple[str, ...] = ()
     since: date | None = None
-    entity_days: int = 2
+    entity_days: int = facts.PAGE_DAYS
     """A new page is made for what is mentioned on so many days."""
 
 
@@ -79,9 +79,8 @@ class Run:
         self._names = Names(store)
         self._lexicon = Lexicon(store)
         self._said = said
-        summaries_there = (path for path in self._paths if path.startswith(periods.SUMMARIES))
-        self._made: set[str] = {link_name(path) for path in summaries_there}
-        self.told = facts.read(store, options.today)
+        self._made = {link_name(path) for path in self._paths if path.startswith(periods.SUMMARIES)}
+        self.told = facts.read(store, options.today, options.entity_days)
         self.too_little: list[str] = []
 
     def jobs(self) -> Iterator[Job]:
@@ -103,10 +102,6 @@ class Run:
     @cached_property
     def _paths(self) -> list[str]:
         return [row[0] for row in self._store.rows("SELECT path FROM note")]
-
-    @cached_property
-    def _by_key(self) -> dict[int, Fact]:
-        return {fact.key: fact for fact in self.told.facts}
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -164,6 +159,14 @@ class Run:
                 found[slug].append(opinion)
         return found
 
+    @cached_property
+    def _by_key(self) -> dict[int, Fact]:
+        return {fact.key: fact for fact in self.told.facts}
+
+    def _newer(self, about: Iterable[Fact]) -> list[Fact]:
+        """The facts that took the place of some of these."""
+        return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
+
     # --- how it is told ------------------------------------------------------------------------------------------
 
     @cached_property
@@ -172,17 +175,22 @@ class Run:
 
     @cached_property
     def _cite(self) -> Citations:
-        # With all summaries that may be made: what a page is called must not depend on which run it is.
-        return Citations({*self._paths, *self._pages.values(), *(period.path for period in self._closed)})
+        return Citations({*self._paths, *self._pages.values(), *self._may_come})
+
+    @cached_property
+    def _may_come(self) -> set[str]:
+        """The pages that a run may add: what is written must be the same before they are there and after."""
+        days = {fact.when for fact in self.told.facts if fact.when}
+        found = {periods.period_of(day, kind).path for day in days for kind in periods.KINDS}
+        return found | {bank_page.WORLD, bank_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
 
     @cached_property
     def _targets(self) -> set[str]:
-        paths = (*self._paths, *self._pages.values())
+        paths = {*self._paths, *self._pages.values()} - self._may_come
         return {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
 
     def _exists(self, target: str) -> bool:
-        name = target.strip().removesuffix(".md")
-        return name.casefold() in self._targets or name in self._made
+        return target.strip().removesuffix(".md").casefold() in self._targets
 
     @cached_property
     def _context(self) -> Context:
@@ -204,12 +212,8 @@ class Run:
         return self._names.shown(slug) or self.told.speakers.get(slug) or slug
 
     def _shown(self, slug: str) -> str:
-        name = self._name(slug)
         path = self._pages.get(slug)
-        if path is None:
-            return name
-        target = self._cite.target(path)
-        return f"[[{target}]]" if target == name or "|" in target else f"[[{target}|{name}]]"
+        return self._cite.named(path, link_name(path)) if path else self._name(slug)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -225,9 +229,11 @@ class Run:
     def _signs(self) -> dict[int, bytes]:
         """All of each fact that a page may tell, but for its line, which moves."""
         shown, exists = lru_cache(1 << 14)(self._shown), lru_cache(1 << 14)(self._exists)
+        target = lru_cache(1 << 14)(self._cite.target)
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            said = (fact.key, fact.when, fact.tier, fact.importance, fact.succeeded_by, fact.block_id, fact.path)
+            place = (fact.block_id, fact.path, target(fact.path))
+            said = (fact.key, fact.day, fact.when, fact.tier, fact.importance, fact.succeeded_by, *place)
             names = [shown(slug) for slug in fact.about]
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
             found[id(fact)] = repr((said, names, links)).encode("utf-8", "replace")
@@ -245,11 +251,15 @@ class Run:
             opinions = self._opinions_about.get(slug, [])[:OPINIONS_ON_A_PAGE]
             entries = [line for one in opinions for line in opinion_page.entry(one, self._context, IN_SHORT)]
             told = {fact.key for opinion in opinions for fact in opinion.told}
+            told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
+            newer = self._newer(rest)
+            months = {periods.period_of(fact.when, "month").name for fact in rest if fact.when} & self._made
 
-            known = entity_page.Profile(slug, self._name(slug), rest, entries)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer)
             draft = partial(self._entity, known, path, about)
-            job = self._job(path, about, (line.text for line in entries), draft)
+            more = (*(line.text for line in entries), *sorted(months))
+            job = self._job(path, [*about, *newer], more, draft)
             yield job._replace(subject=partial(self._person, known, about, draft))
 
     def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
@@ -286,7 +296,7 @@ class Run:
             about = self._closed[period]
             if not self._is_touched(about):
                 continue
-            newer = [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
+            newer = self._newer(about)
             links = [name for name in periods.finer(period) if name in self._made]
 
             given = [*about, *newer]
@@ -341,7 +351,7 @@ class Run:
             facts=self.told.facts,
             opinions=self.opinions.opinions,
             items=items,
-            stems=self._stems,
+            stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: [self._names.canonical(name) for name in entities.mentions(text)],
             names=self._vault.names,
             exists=self._exists,
@@ -360,11 +370,12 @@ class Run:
         """Note that a summary has its page, so that others may link it."""
         if path.startswith(periods.SUMMARIES):
             self._made.add(link_name(path))
-            self._targets.add(link_name(path).casefold())
 
 
 def _start(found: summaries.Draft) -> str:
-    properties = "".join(f"{key}: {value}\n" for key, value in found.properties.items())
+    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+    lasting = {key: value for key, value in found.properties.items() if key not in ("facts", "days")}
+    properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
     return f"---\n{properties}---\n# {found.title}\n"
 
 

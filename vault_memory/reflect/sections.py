@@ -33,7 +33,7 @@ does without most of what stands around the facts."""
 NAMED = 3
 """How many entities the opening line names; one on a tiny page."""
 
-_LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
 _BROKEN = re.compile(r"[.;!?]\s|[!?…]$")
 """What would read badly with another fact behind it."""
 
@@ -64,7 +64,7 @@ class Context:
 
 def unlinked(name: str) -> str:
     """A name as it is read: what a link shows."""
-    return _LINKED.sub(r"\1", name)
+    return _LINKED.sub(r"\1\2", name)
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Body:
     facts: Sequence[Fact]
     context: Context
     limit: int
+    newer: Sequence[Fact] = ()
+    """Facts that took the place of some of `facts`, and are told elsewhere."""
     _texts: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -110,7 +112,7 @@ class Body:
 
     @cached_property
     def _by_key(self) -> dict[int, Fact]:
-        return {fact.key: fact for fact in self.facts}
+        return {fact.key: fact for fact in (*self.newer, *self.facts)}
 
     def text(self, fact: Fact) -> str:
         """The words of a fact as they stand on the page."""
@@ -124,6 +126,10 @@ class Body:
         """The entity under which a fact is told: of its subjects the one with most facts; "" where it has none."""
         slugs = fact.subjects or fact.about
         return min(slugs, key=lambda slug: (-self.threads[slug], slugs.index(slug)), default="")
+
+    def says_how_it_stands(self, fact: Fact, section: str) -> bool:
+        """Whether a fact that holds no more is told as one: of some it is not known, and some have too few words."""
+        return fact.succeeded_by is None or self._told(fact, section).endswith(self._until(fact) or "\0")
 
     def lines(self, taken: Iterable[Fact]) -> list[tuple[str, tuple[Fact, ...]]]:
         """The lines of the page for these facts, each with the facts it cites: none for a heading or an empty line."""
@@ -181,8 +187,9 @@ class Body:
     def _told(self, fact: Fact, section: str) -> str:
         """A fact with the day and the name that its own words leave out, as far as it stays traceable."""
         text = self.text(fact)
-        told = f"{self._lead(fact, section)}{text}{self._until(fact)}"
-        return told if wording.traced(told, fact.text) >= wording.TRACEABLE else text
+        ends = f"{text}{self._until(fact)}"
+        forms = (f"{self._lead(fact, section)}{ends}", ends)
+        return next((told for told in forms if wording.traced(told, fact.text) >= wording.TRACEABLE), text)
 
     def _lead(self, fact: Fact, section: str) -> str:
         parts = [part for part in (self._day(fact), self._name(fact, section)) if part]

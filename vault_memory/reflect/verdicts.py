@@ -25,11 +25,14 @@ class Said:
     deleted: Mapping[str, frozenset[str]]
     refused: set[str]
     given: dict[str, Given]
-    ticked: list[Change] = field(default_factory=list)
+    ticked: dict[str, Change] = field(default_factory=dict)
+    """What is to be done, by the proposal's name."""
     settled: set[str] = field(default_factory=set)
     """Names of proposals that were answered on the page: they go from there."""
     new: list[tuple[str, str, float]] = field(default_factory=list)
     """What the journal is to note: refused or given, the name, and a value."""
+    day: date = date.min
+    """The day on which the new is heard."""
 
     def hidden(self, path: str) -> frozenset[str]:
         """The names of lines that were deleted from a page."""
@@ -43,27 +46,32 @@ def read(store: Store) -> Said:
         deleted.setdefault(verdict.about, set()).add(verdict.name)
     return Said(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={verdict.name for verdict in uses.verdicts(store, "refused")},
+        refused={v.name for v in uses.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
         given={v.name: Given(v.value, date.fromordinal(v.day)) for v in uses.verdicts(store, "given")},
     )
 
 
-def hear_proposals(said: Said, block: Block | None) -> None:
-    """Take in what was ticked and refused on the page of proposals."""
+def hear_proposals(said: Said, block: Block | None, last: Iterable[Line] | None) -> None:
+    """Take in what was ticked, refused and deleted on the page of proposals."""
+    if block and last is not None and not block.is_as_written:
+        said.refused |= edited(block, list(last)).deleted  # the journal notes it with the page
     for answer in proposals.answers(block.lines if block else ()):
         said.settled.add(answer.name)
         if answer.change is None:
             said.refused.add(answer.name)
             said.new.append(("refused", answer.name, 0.0))
         else:
-            said.ticked.append(answer.change)
+            said.ticked[answer.name] = answer.change
 
 
 def hear_opinions(said: Said, block: Block | None, last: Iterable[Line] | None, today: date) -> None:
     """Take in the confidences that were changed by hand on the page of opinions."""
     if block is None or block.is_as_written or last is None:
         return
+    said.day = today
     for name, number in _changed(block, list(last)):
+        if name in said.given and said.given[name].confidence == number:
+            continue  # a run that left this page alone heard it before
         said.given[name] = Given(number, today)
         said.new.append(("given", name, number))
 
@@ -90,4 +98,4 @@ def note(root: Path, said: Said, now: datetime) -> None:
     journal.note_verdicts(root, "refused", [name for what, name, _ in said.new if what == "refused"], now)
     for what, name, value in said.new:
         if what == "given":
-            journal.note_given(root, name, value, now)
+            journal.note_given(root, name, value, now, said.day)

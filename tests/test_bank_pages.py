@@ -1,0 +1,106 @@
+"""bank_page.py and opinion_page.py: how things are, what was done, what is held, as a person reads it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from reflecting import block, reflected, rewrite, texts
+from vaults import fill, put
+
+WORLD, EXPERIENCE, OPINIONS = "bank/world.md", "bank/experience.md", "bank/opinions.md"
+LOGS = {
+    "memory/2025-10-30.md": "## Retain\n- B: Rowed to the weir, counted nine herons.\n- W @Mara: Lives in Bergen.\n",
+    "memory/2025-11-03.md": "## Retain\n- W @Mara: Keeps the key of it.\n- W: The harbour freezes in hard winters.\n"
+    "- B @Odd: Sold the ferry to the museum.\n- O(c=0.8) @Mara: Prefers letters to calls.\n",
+    "memory/2025-11-05.md": "## Retain\n- W @Mara: Now lives in Oslo.\n- S @Odd: Whistles before he says no.\n"
+    "- B: We decided to paint the boathouse red in spring.\n- W: We decided to keep the old lamp.\n",
+}
+OWN = "# World\n\nMy own words.\n\n## Retain\n\n- W @Odd: Was born on the isle of Kallö.\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = fill(tmp_path / "v", {**LOGS, WORLD: OWN})
+    reflected(made)
+    return made
+
+
+def test_how_things_are(root: Path) -> None:
+    lines = block(texts(root)[WORLD])
+    assert lines[0] == "## From the logs"
+    assert lines.index("### Decided") < lines.index("### Mara") if "### Mara" in lines else "### Decided" in lines
+    told = "\n".join(lines)
+    for said in ("Keeps the key", "harbour freezes", "Whistles before", "Now lives in Oslo"):
+        assert said in told
+    for not_said in ("Lives in Bergen", "herons", "Sold the ferry", "Prefers letters", "born on the isle"):
+        assert not_said not in told, "superseded, done, held, or written on the page itself"
+
+
+def test_what_was_done_the_newest_month_first(root: Path) -> None:
+    lines = block(texts(root)[EXPERIENCE])
+    assert [line for line in lines if line.startswith("#")] == [
+        "## From the logs", "### November 2025", "### October 2025"
+    ]  # fmt: skip
+    assert [re.split(r" — |: ", line)[-1] for line in lines if line.startswith("- ")] == [
+        "[[2025-11-03]] L4", "[[2025-11-05]] L4", "[[2025-10-30]] L2"
+    ]  # fmt: skip
+
+
+def test_what_is_held(root: Path) -> None:
+    assert block(texts(root)[OPINIONS], "opinions") == [
+        "## As the logs have it",
+        "",
+        "### Mara",
+        "",
+        "- **.80** Prefers letters to calls — [[2025-11-03]] L5",
+    ]
+
+
+def test_why_an_opinion_is_as_sure_as_it_is(root: Path) -> None:
+    put(root, "memory/2025-11-07.md", "## Retain\n- W @Mara: Prefers letters to calls.\n")
+    put(root, "memory/2025-11-09.md", "## Retain\n- W @Mara: Does not prefer letters to calls any more.\n")
+    put(root, "memory/2025-11-11.md", "## Retain\n- W @Mara: No longer prefers letters to calls.\n")
+    reflected(root)
+    lines = block(texts(root)[OPINIONS], "opinions")[4:]
+    assert re.fullmatch(r"- \*\*\.[3-7][05]\*\* Prefers letters to calls — \[\[2025-11-03\]\] L5", lines[0])
+    assert re.fullmatch(r"  - [▁-█]{3} falling, last on 11 November 2025", lines[1])
+    assert [line.partition(":")[0] for line in lines[2:]] == ["  - for", "  - against", "  - against"]
+
+
+def test_words_on_the_page_stay_and_a_run_without_news_writes_nothing(root: Path) -> None:
+    page = texts(root)[WORLD].decode()
+    assert page.startswith(f"{OWN}\n<!-- memory:begin facts -->\n")
+    rewrite(root, WORLD, "My own words.", "My own words, and more of them.")
+    assert reflected(root).edits == ()
+
+
+def test_a_line_on_the_page_itself_is_told_elsewhere(root: Path) -> None:
+    put(root, "memory/2025-11-08.md", "## Retain\n- W @Odd: Has a boat.\n")
+    reflected(root)
+    assert "Was born on the isle of Kallö** — [[world]] L7" in texts(root)["bank/entities/Odd.md"].decode()
+
+
+def test_a_fact_that_is_gone_is_taken_back(root: Path) -> None:
+    rewrite(root, "memory/2025-11-03.md", "- B @Odd: Sold the ferry to the museum.\n", "")
+    reflected(root)
+    assert b"ferry" not in texts(root)[EXPERIENCE]
+
+
+def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:
+    def words(n: int) -> str:
+        return " ".join(f"{'abcdefghij'[(n * k) % 10]}{'klmnopqr'[(n + k) % 8]}{n * k % 89}x" for k in range(1, 14))
+
+    root = fill(
+        tmp_path / "v",
+        {
+            f"memory/2025-11-{day:02}.md": "## Retain\n"
+            + "".join(f"- W: The {words(day * 20 + n)}.\n" for n in range(15))
+            for day in range(1, 21)
+        },
+    )
+    reflected(root)
+    lines = block(texts(root)[WORLD])
+    told = sum(len(re.findall(r" L\d+|, L\d+", line.rpartition(" — ")[2])) for line in lines if line.startswith("- "))
+    folded = re.search(r"…and (\d+) more facts: on the pages", lines[-1])
+    assert folded
+    assert told + int(folded[1]) == 300

@@ -1,0 +1,269 @@
+"""beliefs.py: which statements are one opinion, what bears on it, and how sure that makes; over made-up facts."""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.query import STOP_WORDS
+from vault_memory.reflect import beliefs, opinion_page
+from vault_memory.reflect.beliefs import Given, Held, Opinion, Vault, held
+from vault_memory.reflect.blocks import short
+from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.sections import Context
+
+CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
+SHORTER = "Anna asked for a shorter reply on WhatsApp; the long one went into a file."
+EARLY, NOT_EARLY = "Likes early meetings.", "Anna does not like early meetings any more."
+EARLY_AGAIN = "Anna asked for an early meeting again, half past seven."
+NAMES = {"anna": ("Anna", "Anna Berg"), "ben": ("Ben",)}
+
+
+def stems(text: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
+
+
+def fact(text: str, day: int | None = 1, *about: str, kind: str = "world", **more: object) -> Fact:
+    on = date(2025, 11, 1) + timedelta(day - 1) if day else None
+    path = f"memory/{on}.md" if on else "Notes.md"
+    values = {"key": hash_of(text, day), "path": path, "line": 3, "day": on, "about": about, "subjects": about, **more}
+    return Fact(kind=kind, text=text, **values)  # type: ignore[arg-type]
+
+
+def hash_of(text: str, day: int | None) -> int:
+    return random.Random(f"{text}{day}").getrandbits(63)
+
+
+def opinion(text: str, day: int | None = 1, *about: str, c: float | None = 0.7, **more: object) -> Fact:
+    return fact(text, day, *(about or ("anna",)), kind="opinion", confidence=c, **more)
+
+
+def vault(given: Mapping[str, Given] | None = None, known: Mapping[tuple[int, int], int] | None = None) -> Vault:
+    return Vault(lambda slug: NAMES.get(slug, (slug,)), stems, known or {}, given or {})
+
+
+def only(*facts: Fact, given: Mapping[str, Given] | None = None) -> Opinion:
+    found = held(facts, vault(given)).opinions
+    assert len(found) == 1, [one.statement.text for one in found]
+    return found[0]
+
+
+def texts(facts: Sequence[Fact]) -> list[str]:
+    return [one.text for one in facts]
+
+
+# --- which statements are one ----------------------------------------------------------------------------------------
+
+
+def test_the_same_words_are_one_opinion_told_twice() -> None:
+    one = only(opinion(EARLY, 1), opinion("Likes early meetings", 4))
+    assert [told.day.day for told in one.told if told.day] == [1, 4]
+    assert one.statement.day == date(2025, 11, 4)
+    assert one.updated == date(2025, 11, 4)
+
+
+def test_what_is_cited_for_it_is_no_other_opinion() -> None:
+    assert len(only(opinion(EARLY, 1), opinion(f"{EARLY} Evidence: [[2025-11-01]] L3.", 4)).told) == 2
+
+
+def test_statements_that_bear_each_other_out_are_one_opinion() -> None:
+    one = only(opinion(CONCISE, 1), opinion("Prefers concise replies on WhatsApp and long content in files.", 5))
+    assert len(one.told) == 2
+
+
+@pytest.mark.parametrize("other", ["ben", "anna ben", ""])
+def test_the_same_words_of_others_are_another_opinion(other: str) -> None:
+    found = held([opinion(EARLY, 1, "anna"), fact(EARLY, 2, *other.split(), kind="opinion")], vault()).opinions
+    assert len(found) == 2
+
+
+def test_the_opposite_is_another_opinion_and_speaks_against_it() -> None:
+    found = {one.statement.text: one for one in held([opinion(EARLY, 1), opinion(NOT_EARLY, 3)], vault()).opinions}
+    assert len(found) == 2
+    assert texts(found[EARLY].contradicts) == [NOT_EARLY]
+    assert found[EARLY].belief.value < 0.7
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.permutations(range(8)), st.randoms())
+def test_the_order_of_notes_plays_no_part(order: list[int], dice: random.Random) -> None:
+    facts = [
+        opinion(EARLY, 1), opinion(EARLY, 9, c=0.9), opinion(CONCISE, 2), fact(SHORTER, 3, "anna"),
+        fact(NOT_EARLY, 4, "anna"), fact(EARLY_AGAIN, 4, "anna"), opinion(EARLY, 5, "ben"), fact(EARLY_AGAIN, 6, "ben"),
+    ]  # fmt: skip
+    assert held([facts[place] for place in order], vault()).opinions == held(facts, vault()).opinions
+
+
+# --- what bears on it, and how far -----------------------------------------------------------------------------------
+
+
+def test_a_fact_that_bears_it_out_raises_it_and_taking_it_away_takes_that_back() -> None:
+    alone = only(opinion(CONCISE))
+    more = only(opinion(CONCISE), fact(SHORTER, 4, "anna"))
+    assert texts(more.supports) == [SHORTER]
+    assert 0 < more.belief.value - alone.belief.value <= STEP_UP
+    assert more.updated == date(2025, 11, 4)
+    assert only(opinion(CONCISE)) == alone
+
+
+def test_facts_about_others_do_not_bear_on_it() -> None:
+    one = only(opinion(EARLY), fact("Ben does not like early meetings.", 3, "ben"), fact(NOT_EARLY, 4))
+    assert (one.supports, one.contradicts, one.related) == ((), (), ())
+    assert one.belief.value == 0.7
+
+
+def test_a_contradiction_on_one_day_and_on_two() -> None:
+    once = only(opinion(EARLY), fact(NOT_EARLY, 3, "anna")).belief.value
+    same_day = only(
+        opinion(EARLY), fact(NOT_EARLY, 3, "anna"), fact("Anna dislikes early meetings.", 3, "anna")
+    ).belief.value
+    twice = only(
+        opinion(EARLY), fact(NOT_EARLY, 3, "anna"), fact("Anna dislikes early meetings.", 8, "anna")
+    ).belief.value
+    assert 0.7 > once >= 0.7 - STEP_DOWN
+    assert once > same_day > twice >= once - STEP_DOWN_AGREED
+
+
+def test_a_restatement_with_another_confidence_draws_it_there() -> None:
+    lower, higher = (only(opinion(EARLY, 1, c=0.7), opinion(EARLY, 5, c=c)).belief.value for c in (0.2, 0.95))
+    assert 0.7 - STEP_DOWN <= lower < 0.7 < higher <= 0.7 + STEP_UP
+
+
+def test_an_opinion_without_a_number_has_the_default() -> None:
+    assert only(opinion(EARLY, c=None)).prior == 0.7
+
+
+def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
+    one = only(opinion(EARLY, None, c=0.5), opinion(EARLY, 4, c=0.6))
+    assert one.statement.day == date(2025, 11, 4)
+
+
+# --- what a person says counts more ----------------------------------------------------------------------------------
+
+
+def test_the_number_in_the_bank_is_the_prior_wherever_it_stands_in_time() -> None:
+    mine = opinion(EARLY, None, c=0.3, path="bank/opinions.md")
+    one = only(opinion(EARLY, 1, c=0.9), mine)
+    assert one.prior == 0.3
+
+
+def test_a_number_given_by_hand_is_moved_by_newer_facts_only() -> None:
+    facts = [opinion(EARLY, 1, c=0.9), fact(NOT_EARLY, 4, "anna"), opinion(EARLY, 6, c=0.8)]
+    by_hand = {short(facts[0].key): Given(0.4, date(2025, 11, 6))}
+    one = only(*facts, given=by_hand)
+    assert (one.prior, one.belief.value) == (0.4, 0.4)
+    assert texts(one.contradicts) == [NOT_EARLY]
+    later = only(*facts, fact("Anna dislikes early meetings.", 7, "anna"), given=by_hand)
+    assert later.prior == 0.4
+    assert 0.4 - STEP_DOWN <= later.belief.value < 0.4
+    undated = only(*facts, fact("Anna hates early meetings.", None, "anna"), given=by_hand)
+    assert undated.belief.value == 0.4
+
+
+def test_of_two_numbers_given_by_hand_the_later_one_counts() -> None:
+    facts = [opinion(EARLY, 1), opinion(EARLY, 2, c=0.8)]
+    given = {short(facts[0].key): Given(0.2, date(2025, 11, 9)), short(facts[1].key): Given(0.6, date(2025, 11, 5))}
+    assert only(*facts, given=given).prior == 0.2
+
+
+# --- whose opinions ---------------------------------------------------------------------------------------------------
+
+
+def test_opinions_of_no_entity_are_held_against_facts_of_none() -> None:
+    one = only(
+        fact("Coffee in the evening keeps me awake.", 1, kind="opinion", confidence=0.6),
+        fact("Had coffee after dinner and lay awake until three.", 3, kind="experience"),
+        fact("Had coffee after dinner and lay awake until three.", 4, "ben", kind="experience"),
+    )
+    assert len(one.supports) == 1
+    assert one.belief.value > 0.6
+    assert one.subjects == ()
+
+
+def test_an_inferred_fact_bears_it_out_only_where_it_is_near() -> None:
+    told = only(opinion(CONCISE), fact(SHORTER, 3, "anna"))
+    assert texts(told.supports) == [SHORTER]
+    near = fact(CONCISE, 4, "anna", is_inferred=True)
+    one = only(opinion(CONCISE), fact(SHORTER, 3, "anna", is_inferred=True), near)
+    assert texts(one.supports) == [near.text]
+    against = only(opinion(EARLY), fact(NOT_EARLY, 3, "anna", is_inferred=True))
+    assert texts(against.contradicts) == [NOT_EARLY]
+
+
+def test_a_statement_whose_place_another_took_is_still_held_and_less_sure() -> None:
+    new = opinion(NOT_EARLY, 5, c=0.9)
+    found = held([replace(opinion(EARLY, 1), succeeded_by=new.key), new], vault()).opinions
+    sure = {one.statement.text: one.belief.shown for one in found}
+    assert sure[EARLY] < 0.7 < sure[NOT_EARLY]
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def many(number: int, days: int = 1) -> list[Fact]:
+    dice = random.Random(5)
+    letters = "bdfgklmnprstvz"
+    made = ["".join(dice.choices(letters, k=7)) for _ in range(number * 3)]
+    return [
+        opinion(f"Thinks {a} {b} {c}.", 1 + n % days) for n, (a, b, c) in enumerate(zip(*[iter(made)] * 3, strict=True))
+    ]
+
+
+def test_of_too_many_the_number_that_is_left_out_is_said() -> None:
+    found = held(many(beliefs.KEPT + 7), vault())
+    assert (len(found.opinions), found.more) == (beliefs.KEPT, 7)
+    told = [line.text for line in opinion_page.page(found, context(found))]
+    assert told[-1] == "…and 7 more: see `memory opinions`."
+
+
+def test_what_a_person_wrote_down_is_never_left_out() -> None:
+    mine = opinion("Thinks that bridges should be painted red.", None, path="bank/opinions.md")
+    found = held([*many(beliefs.KEPT + 7), mine], vault())
+    assert mine in [one.statement for one in found.opinions]
+
+
+def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
+    facts = [replace(one, confidence=0.3 + n / 100) for n, one in enumerate(many(30))]
+    facts.append(opinion("Thinks that the surest of all stands with another.", 1, "zoe", c=0.95))
+    found = held(facts, vault())
+    lines = [line.text for line in opinion_page.page(found, context(found), tokens=120)]
+    kept = [line for line in lines if line.startswith("- **")]
+    assert 3 < len(kept) < 20
+    assert lines[-1] == f"…and {31 - len(kept)} more: see `memory opinions`."
+    assert any("surest of all" in line for line in kept)
+    sure = sorted((one.belief.shown for one in found.opinions), reverse=True)
+    assert sorted((float(line[4:7]) for line in kept), reverse=True) == sure[: len(kept)]
+
+
+def context(found: Held) -> Context:
+    return Context(
+        cite=Citations({one.statement.path for one in found.opinions}),
+        shown=str.title,
+        exists=lambda target: False,
+        stems=stems,
+        rarity=lambda stem: 0.5,
+        count=lambda text: len(text.split()),
+    )
+
+
+# --- what was found before is not worked out again --------------------------------------------------------------------
+
+
+def test_what_is_known_is_believed_and_all_that_was_found_is_handed_on() -> None:
+    facts = [opinion(CONCISE), fact(SHORTER, 4, "anna"), fact("Lives in Lund.", 5, "anna")]
+    first = vault()
+    before = held(facts, first)
+    known = {(said, key): place for said, key, place in first.found}
+    assert {key for _, key in known} == {facts[1].key, facts[2].key}
+    again = vault(known=known)
+    assert held(facts, again) == before
+    assert again.found == first.found
+    turned = vault(known=dict.fromkeys(known, beliefs.RELATIONS.index("contradicts")))
+    assert len(held(facts, turned).opinions[0].contradicts) == 2

@@ -1,0 +1,357 @@
+"""entity_page.py and run.py: who has a page, what stands on it and in which section, and when it changes."""
+
+import random
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from reflecting import block, reflected, rewrite, texts
+from vaults import fill, put
+
+from vault_memory import tokens
+from vault_memory.query import STOP_WORDS
+from vault_memory.reflect import entity_page
+from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.entity_page import Profile
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.sections import Context
+
+TOMORROW = "2025-12-11"
+
+
+def stems(text: str) -> list[str]:
+    return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
+
+
+def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
+    on = more.pop("on", None) or date(2025, 11, day)
+    who = about or ("nora",)
+    values = {
+        "key": zlib.crc32(f"{text}{on}".encode()),
+        "path": f"memory/{on}.md",
+        "day": on,
+        "about": who,
+        "subjects": who,
+    }
+    return Fact(kind="world", text=text, **{"line": 10, **values, **more})  # type: ignore[arg-type]
+
+
+def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
+    context = Context(
+        cite=Citations({one.path for one in facts}),
+        shown=str.title,
+        exists=lambda target: False,
+        stems=stems,
+        rarity=lambda stem: 0.5,
+        count=tokens.count,
+    )
+    return list(entity_page.lines(Profile("nora", "Nora", facts, **more), context, limit))  # type: ignore[arg-type]
+
+
+def written(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+def section(lines: Sequence[str], title: str) -> list[str]:
+    """The lines below a heading."""
+    if title not in lines:
+        return []
+    rest = list(lines[lines.index(title) + 1 :])
+    end = next((place for place, line in enumerate(rest) if line.startswith("#")), len(rest))
+    return rest[:end]
+
+
+WORDS = (
+    "anchor boards rafters harbour kettle lanterns mooring noon orchard parcel quarry ridge saddle timber umbrella"
+    " valley wagon yarn bakery cellar ditch engine ferry gravel hatch iron jetty kiln ladder meadow north oven pump"
+)
+
+
+def many(number: int, **more: object) -> list[Fact]:
+    dice = random.Random(3)
+    start = date(2025, 3, 1)
+    return [
+        fact(f"{' '.join(dice.sample(WORDS.split(), 12)).capitalize()} {n}.", on=start + timedelta(n // 2), **more)
+        for n in range(number)
+    ]
+
+
+# --- the page of one entity -------------------------------------------------------------------------------------------
+
+
+def test_a_small_page() -> None:
+    facts = [
+        fact("Lives in Bergen.", 3, succeeded_by=7, key=6),
+        fact("Lives in Oslo.", 9, key=7),
+        fact("Rowed out to the weir with Odd.", 9, "nora", "odd", line=12),
+    ]
+    assert written(page(facts)) == [
+        "## In the logs",
+        "",
+        "**Rowed out to the weir with Odd** — [[2025-11-09]] L12",
+        "",
+        "3 facts on 2 days, 3 November to 9 November 2025; together with Odd (1).",
+        "",
+        "- Lives in Oslo — [[2025-11-09]] L10",
+        "- Lives in Bergen (until 9 Nov) — [[2025-11-03]] L10",
+    ]
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 40, 300])
+def test_what_is_told_and_what_is_folded_are_all_facts_and_none_twice(number: int) -> None:
+    facts = many(number, tier="peripheral")
+    lines = page(facts)
+    told = [key for line in lines for key in line.keys]
+    assert len(told) == len(set(told))
+    folded = next((re.search(r"…and (\d+) more", line.text) for line in lines if line.slot == "folded"), None)
+    assert len(told) + (int(folded[1]) if folded else 0) == number
+    if folded:
+        counts = [int(count) for count in re.findall(r"\]\] \((\d+)\)", lines[-1].text)]
+        assert sum(counts) <= int(folded[1])
+        assert ("most of them on" in lines[-1].text) == (sum(counts) < int(folded[1]))
+    assert written(lines)[4].startswith(f"{number} fact")
+
+
+@pytest.mark.parametrize("limit", [400, 900, 1800])
+def test_a_page_keeps_to_its_tokens(limit: int) -> None:
+    facts = many(300)
+    opinions = [Line(f"- **.80** Thinks that {n} is enough — [[2025-11-03]] L{n}", (n,)) for n in range(3)]
+    lines = page(facts, limit, opinions=opinions)
+    assert tokens.count("\n".join(written(lines))) <= limit
+    assert sum(line in lines for line in opinions) == 3
+
+
+def test_what_is_told_in_the_same_words_twice_stands_there_once() -> None:
+    twice = [fact("Keeps the lighthouse of the northern isle.", day, key=5) for day in (3, 9)]
+    lines = written(page([*twice, fact("Sold the ferry.", 12)]))
+    assert sum("Keeps the lighthouse" in line for line in lines) == 1
+
+
+def test_tiers_stand_in_their_sections() -> None:
+    quiet = [replace(one, tier="peripheral") for one in many(30)]
+    alive = [fact(f"Is at work on the {word}.", 20) for word in WORDS.split()]
+    core = fact("Must never be given nuts.", 1, tier="core", importance=0.2)
+    lines = written(page([*quiet, *alive, core]))
+    now, earlier = section(lines, "### Now"), section(lines, "### Earlier")
+    best = lines[: lines.index("### Now")]
+    assert any("at work" in line for line in now)
+    told = [line for line in now if line.startswith("- ")]
+    assert "Must never be given nuts" in told[0] or any("given nuts" in line for line in best)
+    assert not [line for line in now if re.search(r" \d+ — ", line)], "what has aged is in the timeline"
+    assert [line for line in earlier if re.search(r" \d+ — ", line)]
+    months = [line for line in earlier if line.startswith("**")]
+    assert len(months) == len(set(months))
+
+
+def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
+    old = fact("Lives in Bergen, in the yellow house on the hill.", 3, key=6, succeeded_by=7)
+    new = fact("Lives in Oslo.", 9, "nora", key=7)
+    elsewhere = replace(new, about=("odd",))
+    ends = "- Lives in Bergen, in the yellow house on the hill (until 9 Nov) — [[2025-11-03]] L10"
+    both = written(page([old, new]))
+    assert ends in both
+    assert "**Lives in Oslo** — [[2025-11-09]] L10" in both
+    assert any("(until 9 Nov)" in line for line in written(page([old], newer=[elsewhere])))
+    unknown = written(page([old, fact("Sings.", 4)]))
+    assert not any("Bergen" in line for line in unknown)
+    assert any(line.startswith("…and 1 more fact") for line in unknown)
+
+
+def test_the_order_of_the_facts_plays_no_part() -> None:
+    facts = many(60)
+    mixed = random.Random(1).sample(facts, len(facts))
+    assert page(mixed) == page(facts)
+
+
+# --- who has a page ---------------------------------------------------------------------------------------------------
+
+
+def log(*lines: str) -> str:
+    return "## Retain\n" + "".join(f"- {line}\n" for line in lines)
+
+
+def pages(root: Path) -> list[str]:
+    return sorted(path for path in texts(root) if path.startswith("bank/entities/"))
+
+
+@pytest.mark.parametrize(
+    ("notes", "expected"),
+    [
+        ({"memory/2025-11-03.md": log("W @Nora: Rows.", "W @Nora: Sings.")}, []),
+        ({"memory/2025-11-03.md": log("W @Nora: Rows."), "memory/2025-11-04.md": log("W @Nora: Sings.")}, ["Nora"]),
+        ({"memory/2025-11-03.md": log("W @Nora: Rows."), "Idea.md": log("W @Nora: Sings.")}, []),
+        (
+            {
+                "memory/2025-11-03.md": log("W @Nora: Rows."),
+                "memory/2025-11-04.md": log("W @Nora: Sings."),
+                "People/nora.md": "My neighbour.\n",
+            },
+            [],
+        ),
+        (
+            {
+                "memory/2025-11-03.md": log("W @[[Nora Berg]]: Rows."),
+                "memory/2025-11-04.md": log("W: With @[[nora berg|her]] at the weir."),
+            },
+            ["Nora Berg"],
+        ),
+    ],
+)
+def test_who_has_a_page(tmp_path: Path, notes: dict[str, str], expected: list[str]) -> None:
+    root = fill(tmp_path / "v", notes)
+    reflected(root)
+    assert [Path(path).stem for path in pages(root)] == expected
+
+
+def test_aliases_and_speakers_are_on_one_page(tmp_path: Path) -> None:
+    chat = "".join(
+        f"**{'Nora' if n % 2 else 'Odd'}**: {said}\n\n"
+        for n, said in enumerate(
+            ["Did you sleep?", "I moved to Trondheim on Monday.", "Good.", "I sold the old boat to the museum.", "Oh!"]
+        )
+    )
+    root = fill(
+        tmp_path / "v",
+        {
+            "bank/entities/Nora Berg.md": "---\naliases: [Nora, Norrie]\n---\n# Nora Berg\n",
+            "memory/2025-11-03.md": log("W @Nora: Rows to the weir."),
+            "memory/2025-11-04.md": log("W @Norrie: Sings in the choir."),
+            "memory/2025-11-05.md": log("W @[[Nora Berg]]: Bought a lamp."),
+            "memory/2025-11-06.md": chat,
+        },
+    )
+    reflected(root)
+    assert not [path for path in pages(root) if "Norrie" in path or path.endswith("/Nora.md")]
+    lines = "\n".join(block(texts(root)["bank/entities/Nora Berg.md"]))
+    for said in ("Rows to the weir", "Sings in the choir", "Bought a lamp", "Trondheim", "the museum"):
+        assert said in lines
+
+
+def test_a_name_in_plain_text_counts_alike_before_and_after_its_page_is_there(tmp_path: Path) -> None:
+    root = fill(
+        tmp_path / "v",
+        {
+            "memory/2025-11-03.md": log("W @Nora: Rows to the weir."),
+            "memory/2025-11-04.md": log("W @Nora: Sings in the choir."),
+            "memory/2025-11-05.md": "I decided to lend Nora the small boat for the whole of December.\n",
+        },
+    )
+    reflected(root)
+    before = texts(root)
+    assert b"lend Nora the small boat" in before["bank/entities/Nora.md"]
+    assert reflected(root).edits == ()
+    assert texts(root) == before
+
+
+# --- when a page changes ----------------------------------------------------------------------------------------------
+
+
+def tale(*seeds: int) -> str:
+    dice = random.Random(sum(n * 37**k for k, n in enumerate(seeds)))
+    return " ".join(f"{word}{dice.randrange(90)}" for word in dice.sample(WORDS.split(), 20))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    days = {
+        f"memory/2025-{month:02}-{day:02}.md": log(
+            f"W @Nora: Mended {word} {day} with @Odd and {tale(month, day)}.",
+            f"B @Odd: Carried {word} to {tale(day, month)}.",
+        )
+        for word, (month, day) in zip(
+            WORDS.split(), [(m, d) for m in (9, 10, 11) for d in range(2, 22, 2)], strict=False
+        )
+    }
+    own = "# Nora\r\n\r\nMy own words,  with two blanks.\r\n"
+    return fill(tmp_path / "v", {**days, "bank/entities/Nora.md": own.encode()})
+
+
+NORA = "bank/entities/Nora.md"
+
+
+def test_a_persons_words_stay_byte_for_byte(root: Path) -> None:
+    before = texts(root)[NORA]
+    reflected(root)
+    put(root, "memory/2025-12-01.md", log("W @Nora: Has a new lamp."))
+    reflected(root)
+    after = texts(root)[NORA]
+    assert after.startswith(before + b"\r\n<!-- memory:begin facts -->\r\n")
+    assert b"new lamp" in after
+
+
+def test_the_clock_alone_changes_no_page(root: Path) -> None:
+    reflected(root, "2025-12-10")
+    before = texts(root)
+    assert reflected(root, TOMORROW).edits == ()
+    assert texts(root) == before
+
+
+def test_a_tier_that_changes_changes_its_page_and_the_same_day_makes_the_same_page(root: Path) -> None:
+    reflected(root, "2025-12-10")
+    before = texts(root)
+    edits = {edit.path for edit in reflected(root, "2026-03-20").edits}
+    assert NORA in edits
+    assert "### Now" in before[NORA].decode()
+    assert "### Now" not in texts(root)[NORA].decode()
+
+
+def test_the_page_is_the_same_whether_it_was_made_at_once_or_day_by_day(root: Path, tmp_path: Path) -> None:
+    late = texts(root)
+    daily = tmp_path / "daily"
+    fill(daily, {NORA: late[NORA]})
+    for path in sorted(path for path in late if path.startswith("memory/")):
+        put(daily, path, late[path])
+        if path.endswith(("-06.md", "-20.md")):
+            reflected(daily, path[7:17])
+    reflected(daily)
+    reflected(root)
+    assert texts(daily) == texts(root)
+
+
+def test_a_line_that_is_changed_or_deleted_is_taken_back(root: Path) -> None:
+    rewrite(root, "memory/2025-11-20.md", "Mended", "Broke")
+    reflected(root)
+    word = re.search(r"Broke (\w+) 20", (root / NORA).read_text("utf-8"))
+    assert word
+    rewrite(root, "memory/2025-11-20.md", f"Broke {word[1]}", f"Sold {word[1]}")
+    reflected(root)
+    assert "Broke" not in (root / NORA).read_text("utf-8")
+    assert f"Sold {word[1]} 20" in (root / NORA).read_text("utf-8")
+    (root / "memory/2025-11-20.md").unlink()
+    reflected(root)
+    assert "Sold" not in (root / NORA).read_text("utf-8")
+    assert re.search(r"^29 facts on 29 days", (root / NORA).read_text("utf-8"), re.M)
+
+
+@pytest.mark.parametrize("only", [("entities",), ("opinions",), ("summaries",), ("proposals",)])
+def test_one_kind_of_page_after_the_others_changes_nothing(root: Path, only: tuple[str, ...]) -> None:
+    reflected(root)
+    before = texts(root)
+    assert reflected(root, only=only).edits == ()
+    assert texts(root) == before
+
+
+def test_pages_kind_by_kind_come_out_as_those_of_one_run(root: Path, tmp_path: Path) -> None:
+    other = fill(tmp_path / "other", texts(root))
+    for only in ("entities", "opinions", "proposals", "summaries"):
+        reflected(other, only=(only,))
+    reflected(other)
+    reflected(root)
+    assert texts(other) == texts(root)
+
+
+def test_only_what_new_facts_touch_loses_no_link(root: Path) -> None:
+    reflected(root)
+    put(root, "memory/2025-11-29.md", log("W @Nora: Has a new lamp."))
+    reflected(root, since=date(2025, 11, 28))
+    touched = texts(root)
+    assert b"new lamp" in touched[NORA]
+    month = touched["bank/summaries/2025-11.md"].decode()
+    assert "[[2025-W45]]" in month
+    assert "facts: " not in month, "a number in the properties would not be kept up"
+    assert reflected(root).edits == ()

@@ -1,0 +1,385 @@
+"""proposals.py and core.py: what is proposed for memory.md, and what comes of a tick, a refusal or a deleted line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_checker import problems
+from reflecting import reflected, rewrite, texts
+from vaults import fill, memory, put, run
+
+from vault_memory.errors import ConflictError
+from vault_memory.reflect import core, job, proposals
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
+from vault_memory.reflect.proposals import answers
+
+PAGE = "bank/proposals.md"
+SURE = "O(c=0.95) @Mara: Prefers letters to calls."
+LOGS = {
+    "memory/2025-11-03.md": f"## Retain\n- {SURE}\n- W(i=0.9) @Odd: Is allergic to hazelnuts.\n"
+    "- W @Odd: Sails on Fridays.\n- W(i=0.95): The signing is on 12 December 2025.\n- O(c=0.6) @Odd: Likes rain.\n",
+    "memory/2025-11-05.md": f"## Retain\n- {SURE}\n- O(c=0.95) @Odd: Needs eight hours of sleep.\n"
+    "- W @Odd: Now lives in Oslo.\n- W @Mara: Sings.\n",
+}
+LETTERS, NUTS = "Mara: Prefers letters to calls", "Odd: Is allergic to hazelnuts"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "v", LOGS)
+
+
+def asked(root: Path) -> dict[str, str]:
+    """The open lines of the page, by what they quote, links shown as they read."""
+    lines = [line for line in (root / PAGE).read_text("utf-8").splitlines() if line.startswith("- [")]
+    quoted = [re.search(r': "(.*?)" because', line) for line in lines]
+    return {plain(one[1]): line for one, line in zip(quoted, lines, strict=True) if one}
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]", r"\1", text)
+
+
+def mark(root: Path, box: str, quote: str) -> None:
+    """Write into the box of one proposal."""
+    line = asked(root)[quote]
+    rewrite(root, PAGE, line, line.replace("[ ]", f"[{box}]"))
+
+
+def journal(root: Path) -> list[dict[str, object]]:
+    files = sorted((root / ".memory/journal").glob("*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+# --- what is proposed ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_sure_or_important_is_proposed_and_nothing_else(root: Path) -> None:
+    reflected(root)
+    assert list(asked(root)) == [LETTERS, NUTS]
+    assert problems(root) == []
+    assert "told or borne out on 2 days" in asked(root)[LETTERS]
+
+
+@pytest.mark.parametrize("line", ["- Mara prefers letters to calls.", "* [[Mara]] prefers letters to phone calls"])
+def test_what_the_core_says_already_is_not_proposed(root: Path, line: str) -> None:
+    put(root, "memory.md", f"# Me\n\n{line}\n")
+    reflected(root)
+    assert list(asked(root)) == [NUTS]
+
+
+@pytest.mark.parametrize("line", ["- Ann is allergic to hazelnuts.", "- Odd is allergic to nothing but cats."])
+def test_what_the_core_says_of_others_or_in_other_words_is_proposed(root: Path, line: str) -> None:
+    put(root, "memory.md", f"# Me\n\n{line}\n")
+    reflected(root)
+    assert NUTS in asked(root)
+
+
+def test_a_line_that_a_newer_fact_contradicts_is_to_be_changed(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- [[Odd]] lives in Bergen.\n")
+    put(root, "bank/entities/Odd.md", "# Odd\n")
+    reflected(root)
+    line = next(line for line in (root / PAGE).read_text().splitlines() if "change" in line)
+    assert line.startswith('- [ ] change: "[[Odd]] lives in Bergen." → "')
+    rewrite(root, PAGE, line, line.replace("[ ]", "[x]"))
+    reflected(root)
+    assert re.fullmatch(r"# Me\n\n- .*Now lives in Oslo\n", (root / "memory.md").read_text())
+    assert "change:" not in (root / PAGE).read_text()
+    assert reflected(root).edits == ()
+
+
+def test_only_so_many_additions_are_open_and_the_others_come_later(tmp_path: Path) -> None:
+    things = ["hazelnuts", "feathers", "penicillin", "shrimps", "latex", "pollen", "aspirin"]
+    root = fill(
+        tmp_path / "v",
+        {"memory/2025-11-03.md": "## Retain\n" + "".join(f"- W(i=0.9): Beware of the {one}.\n" for one in things)},
+    )
+    reflected(root)
+    first = set(asked(root))
+    assert len(first) == proposals.MOST
+    rewrite(root, PAGE, asked(root)[min(first)] + "\n", "")
+    mark(root, "-", max(first))
+    reflected(root)
+    second = set(asked(root))
+    assert len(second) == proposals.MOST
+    assert not {min(first), max(first)} & second
+    assert reflected(root).edits == ()
+
+
+def test_of_two_that_say_the_same_one_is_asked(tmp_path: Path) -> None:
+    lines = "- W(i=0.9) @Odd: Is allergic to hazelnuts.\n- W(i=0.9) @Odd: Is allergic to all hazelnuts.\n"
+    root = fill(tmp_path / "v", {"memory/2025-11-03.md": f"## Retain\n{lines}"})
+    reflected(root)
+    assert len(asked(root)) == 1
+    mark(root, "-", next(iter(asked(root))))
+    reflected(root)
+    assert asked(root) == {}
+
+
+# --- a tick ----------------------------------------------------------------------------------------------------------
+
+BEFORE = "---\ncreated: 2025-01-01\n---\n# Me\n\n- Coffee  black.  \n\n\ttail\twith tabs"
+ADDED = f"- {LETTERS}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, f"# Memory\n\n## Learnt\n\n{ADDED}\n"),
+        ("", f"# Memory\n\n## Learnt\n\n{ADDED}\n"),
+        ("# Me\n", f"# Me\n\n## Learnt\n\n{ADDED}\n"),
+        (BEFORE, f"{BEFORE}\n\n## Learnt\n\n{ADDED}\n"),
+        ("\ufeff# Me\r\n\r\n- Tea.\r\n", f"\ufeff# Me\r\n\r\n- Tea.\r\n\r\n## Learnt\r\n\r\n{ADDED}\r\n"),
+        ("## Learnt\n\n- Tea.\n\n## More\n\n- x\n", f"## Learnt\n\n- Tea.\n{ADDED}\n\n## More\n\n- x\n"),
+        ("# A\n\n## Learnt\n", f"# A\n\n## Learnt\n\n{ADDED}\n"),
+        ("## Learnt\n- Tea.", f"## Learnt\n- Tea.\n{ADDED}\n"),
+    ],
+)
+def test_a_tick_adds_one_line_and_changes_no_other_byte(root: Path, before: str | None, after: str) -> None:
+    if before is not None:
+        put(root, "memory.md", before)
+    put(root, "bank/entities/Mara.md", "# Mara\n\n- O: not a fact\n")
+    reflected(root)
+    mark(root, "x", LETTERS)
+    done = reflected(root)
+    written = (root / "memory.md").read_bytes().decode()
+    assert plain(written) == after
+    assert [edit.path for edit in done.edits] == ["memory.md", PAGE]
+    assert LETTERS not in asked(root)
+    assert reflected(root).edits == ()
+    assert (root / "memory.md").read_bytes().decode() == written
+
+
+def test_the_core_may_be_called_otherwise(root: Path) -> None:
+    put(root, "MEMORY.md", "# Me\n")
+    reflected(root)
+    mark(root, "X", LETTERS)
+    reflected(root)
+    assert LETTERS in plain((root / "MEMORY.md").read_text())
+    assert "memory.md" not in texts(root)
+
+
+def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
+    reflected(root)
+    line = asked(root)[LETTERS]
+    rewrite(
+        root,
+        PAGE,
+        line,
+        re.sub(
+            r'add: ".*?" because', 'add: "Write to Mara, "by hand", never ring" because', line.replace("[ ]", "[x]")
+        ),
+    )
+    reflected(root)
+    assert '\n- Write to Mara, "by hand", never ring\n' in (root / "memory.md").read_text()
+    assert list(asked(root)) == [LETTERS, NUTS] or LETTERS not in asked(root)
+
+
+def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    for only in ("entities", "opinions", "summaries"):
+        assert reflected(root, only=(only,)).edits == ()
+    assert "memory.md" not in texts(root)
+    reflected(root, only=("proposals",))
+    assert (root / "memory.md").read_text().count("Prefers letters") == 1
+
+
+def test_apply_core_does_only_that(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    put(root, "memory/2025-11-07.md", "## Retain\n- W @Mara: Bought a piano.\n")
+    done = reflected(root, apply_core=True)
+    assert [edit.path for edit in done.edits] == ["memory.md", PAGE]
+    assert "piano" in (texts(root), reflected(root), texts(root)["bank/entities/Mara.md"].decode())[2]
+
+
+def test_a_dry_run_does_nothing_and_notes_nothing(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    mark(root, "-", NUTS)
+    before = texts(root)
+    done = reflected(root, dry_run=True)
+    assert {"memory.md", PAGE} <= {edit.path for edit in done.edits}
+    assert texts(root) == before
+    assert not (root / ".memory/journal").exists() or not [line for line in journal(root) if line["event"] == "refused"]
+
+
+def test_undo_puts_back_core_and_page(root: Path) -> None:
+    put(root, "memory.md", b"# Me\r\n\r\n- Tea.")
+    reflected(root)
+    mark(root, "x", LETTERS)
+    before = texts(root)
+    reflected(root)
+    assert texts(root) != before
+    job.undo(memory(root))
+    assert texts(root) == before
+
+
+# --- what cannot be done ---------------------------------------------------------------------------------------------
+
+
+def test_a_change_of_a_line_that_is_gone_is_told_and_its_tick_stays_and_others_are_done(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- [[Odd]] lives in Bergen.\n")
+    put(root, "bank/entities/Odd.md", "# Odd\n")
+    reflected(root)
+    line = next(line for line in (root / PAGE).read_text().splitlines() if "change" in line)
+    rewrite(root, PAGE, line, line.replace("[ ]", "[x]"))
+    mark(root, "x", LETTERS)
+    rewrite(root, "memory.md", "lives in Bergen", "lives on a boat")
+    for _ in range(2):
+        done = reflected(root)
+        assert [(one.path, one.exit_code) for one in done.skipped] == [("memory.md", 5)]
+        assert 'no line "[[Odd]] lives in Bergen." any more' in done.skipped[0].why
+        assert line.replace("[ ]", "[x]") in (root / PAGE).read_text()
+        assert "- [[Odd]] lives on a boat." in (root / "memory.md").read_text()
+        assert (root / "memory.md").read_text().count("Prefers letters") == 1
+
+
+def test_the_core_does_not_grow_beyond_its_tokens(root: Path) -> None:
+    full = "# Me\n\n" + "".join(f"- Line {n} of what must be known.\n" for n in range(TOKENS // 9))
+    put(root, "memory.md", full)
+    reflected(root)
+    mark(root, "x", LETTERS)
+    before = texts(root)
+    done = reflected(root)
+    assert [one.exit_code for one in done.skipped] == [5]
+    assert "at most" in done.skipped[0].why
+    assert {path: data for path, data in texts(root).items() if path == "memory.md"} == {
+        "memory.md": before["memory.md"]
+    }
+    assert "[x]" in (root / PAGE).read_text()
+
+
+# --- a refusal -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["mark", "delete"])
+def test_what_was_refused_is_not_asked_again(root: Path, how: str) -> None:
+    reflected(root)
+    if how == "mark":
+        mark(root, "-", LETTERS)
+    else:
+        rewrite(root, PAGE, asked(root)[LETTERS] + "\n", "")
+    reflected(root)
+    assert list(asked(root)) == [NUTS]
+    assert "memory.md" not in texts(root)
+    events = [line for line in journal(root) if line["event"] in ("refused", "deleted")]
+    assert len(events) == 1
+    (root / PAGE).unlink()
+    reflected(root)
+    assert list(asked(root)) == [NUTS]
+    for file in (root / ".memory").glob("index.sqlite*"):
+        file.unlink()
+    put(root, "memory/2025-11-20.md", "## Retain\n- O(c=0.98) @Mara: Prefers letters to calls.\n")
+    reflected(root)
+    assert list(asked(root)) == [NUTS], "told again it is still refused"
+
+
+def test_what_another_device_refused_is_not_asked_here(root: Path, tmp_path: Path) -> None:
+    reflected(root)
+    mark(root, "-", LETTERS)
+    reflected(root)
+    (own,) = (root / ".memory/journal").glob("*.jsonl")
+    here = fill(tmp_path / "here", LOGS)
+    put(here, ".memory/journal/another.jsonl", own.read_bytes())
+    reflected(here)
+    assert list(asked(here)) == [NUTS]
+
+
+def test_the_name_of_a_proposal_does_not_hang_on_whether_pages_are_there(root: Path) -> None:
+    reflected(root)
+    names = {line[-10:] for line in asked(root).values()}
+    put(root, "bank/entities/Odd.md", "# Odd\n")
+    reflected(root)
+    assert {line[-10:] for line in asked(root).values()} == names
+
+
+# --- the page's lines, read again ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        ('- [x] add: "A" because so ([[n]] L1) ^p-0123abcd', Change(ADD, "A")),
+        ('* [X] add: "A "b" c" because so ^p-0123abcd  ', Change(ADD, 'A "b" c')),
+        ('- [x] change: "A" → "B" because so ^p-0123abcd', Change(CHANGE, "B", "A")),
+        ('- [x] change: "A "no" because of" → "B" because so ^p-0123abcd', Change(CHANGE, "B", 'A "no" because of')),
+        ('- [x] remove: "A" because so ^p-0123abcd', Change(REMOVE, "", "A")),
+        ('- [-] add: "A" because so ^p-0123abcd', None),
+    ],
+)  # fmt: skip
+def test_an_answer(line: str, change: Change | None) -> None:
+    assert [(one.name, one.change) for one in answers([line])] == [("0123abcd", change)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '- [ ] add: "A" because so ^p-0123abcd',
+        '- [x] add: "" because so ^p-0123abcd',
+        '- [x] change: "A" because so ^p-0123abcd',
+        "- [x] buy milk",
+        '- [x] add: "A" because so',
+    ],
+)
+def test_no_answer(line: str) -> None:
+    assert list(answers([line])) == []
+
+
+# --- the core's lines ------------------------------------------------------------------------------------------------
+
+
+def test_items_are_those_of_one_line() -> None:
+    text = (
+        "# Me\n- one\n* two\n  goes on\n1. three\n- [ ] open\n```\n- code\n```\n- four\nlazy\n- five\n\n- six\n## End\n"
+    )
+    assert items("memory.md", text.encode()) == [
+        Item(2, "one"), Item(5, "three"), Item(12, "five"), Item(14, "six")
+    ]  # fmt: skip
+
+
+LINES = st.lists(st.sampled_from(["- a", "- b", "  - c", "", "text", "# h", "- a b", "  goes on"]), max_size=8)
+
+
+@given(LINES, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.sampled_from(["a", "b", "c", "zz"]))
+def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_ended: bool, old: str) -> None:
+    data = (end.join(lines) + end * is_ended).encode()
+    there = [item for item in items("memory.md", data) if item.text == old]
+    for change in (Change(CHANGE, "new", old), Change(REMOVE, "", old)):
+        if not there:
+            with pytest.raises(ConflictError):
+                changed("memory.md", data, change)
+            continue
+        after = changed("memory.md", data, change).decode().split(end)
+        before = data.decode().split(end)
+        at = there[0].line - 1
+        kept = [before[at].replace(old, "new")] if change.what == CHANGE else []
+        assert after == [*before[:at], *kept, *before[at + 1 :]] or (not after[-1] and at == len(before) - 1)
+
+
+@given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_an_addition_keeps_every_line_and_is_made_once(lines: list[str], end: str, is_ended: bool) -> None:
+    data = (end.join(lines) + end * is_ended).encode()
+    after = changed("memory.md", data, Change(ADD, "zz"))
+    rest = iter(after.decode().splitlines())
+    assert all(line in rest for line in data.decode().splitlines())
+    assert changed("memory.md", after, Change(ADD, "zz")) == after
+    assert [item.text for item in items("memory.md", after)].count("zz") == 1
+
+
+def test_a_core_that_is_not_utf8_is_left_alone() -> None:
+    with pytest.raises(ConflictError, match="not UTF-8"):
+        changed("memory.md", b"- caf\xe9\n", Change(ADD, "zz"))
+
+
+def test_proposals_on_the_command_line(root: Path) -> None:
+    assert run(root, "reflect", "--now", "2025-12-10").returncode == 0
+    mark(root, "x", LETTERS)
+    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
+    assert ended.returncode == 0, ended.stderr
+    assert LETTERS in plain((root / "memory.md").read_text())
+    assert core.HEADING in (root / "memory.md").read_text()
