@@ -21,7 +21,7 @@ from vault_memory.plot import (
     reach,
     span_of,
 )
-from vault_memory.reflect.periods import MONTHS, period_of, short
+from vault_memory.reflect.periods import long, period_of, short
 
 Place = tuple[float, float, float, float]
 """x, y, width, height."""
@@ -220,7 +220,7 @@ class _Drawing:
 
     def foot(self, day: date) -> int:
         """The day it is of; returns the height of the whole."""
-        self._say(RIGHT, self._y + 26, "dim small end", f"vault-memory, {day.day} {MONTHS[day.month - 1]} {day.year}")
+        self._say(RIGHT, self._y + 26, "dim small end", f"vault-memory, {long(day)}")
         return int(self._y + 46)
 
 

@@ -35,6 +35,14 @@ def one_writer(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def write_durably(part: Path, data: bytes) -> None:
+    """Write a temporary file that is not there yet, and have it outlive a power cut."""
+    with open(part, "xb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+
+
 def place_new(part: Path, target: Path) -> None:
     """Move a finished file to a name that must still be free; raises FileExistsError when it is not."""
     try:

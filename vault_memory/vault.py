@@ -168,10 +168,7 @@ class Vault:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             part = self._temporary_file()
-            with open(part, "xb") as handle:
-                handle.write(data)
-                handle.flush()
-                os.fsync(handle.fileno())
+            replacing.write_durably(part, data)
             with replacing.one_writer(part.parent):
                 if expected is not None:
                     replacing.keep_attributes(target, part)

@@ -11,7 +11,7 @@ from datetime import date
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.periods import MONTHS, page_of, period_of
+from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, Context
 from vault_memory.reflect.select import TIERS, Weigh, chosen, in_order
 
@@ -112,7 +112,7 @@ class _Page:
         days = sorted({fact.when for fact in self._facts if fact.when})
         size = f"{len(self._facts)} fact{'s' * (len(self._facts) != 1)}"
         if days:
-            span = _long(days[0]) if len(days) == 1 else f"{_long(days[0], days[-1])} to {_long(days[-1])}"
+            span = long(days[0]) if len(days) == 1 else f"{long(days[0], days[-1])} to {long(days[-1])}"
             size += f" of {span}" if len(days) == 1 else f" on {len(days)} days, {span}"
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
         del related[self._profile.slug]
@@ -166,7 +166,7 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
     """The facts of each month in the order of a timeline, the newest month first; those of no day come last."""
     months: dict[str, list[Fact]] = {}
     for fact in sorted(facts, key=lambda fact: (fact.when or date.min, in_order(fact)), reverse=True):
-        title = f"{MONTHS[fact.when.month - 1]} {fact.when.year}" if fact.when else "Of no day"
+        title = period_of(fact.when, "month").title if fact.when else "Of no day"
         months.setdefault(title, []).append(fact)
     for title, of_month in months.items():
         yield title, sorted(of_month, key=in_order)
@@ -196,9 +196,3 @@ def _unlike(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
     """The facts that are not told in the same words already, from this note or another."""
     known = {fact.key for fact in told}
     return [fact for fact in facts if fact.key not in known]
-
-
-def _long(day: date, beside: date | None = None) -> str:
-    """A day as a person writes it, with its year unless that is the year of `beside`."""
-    text = f"{day.day} {MONTHS[day.month - 1]}"
-    return text if beside is not None and beside.year == day.year else f"{text} {day.year}"

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 from vault_memory import decay, entities, history, journal, uses
 from vault_memory.answer import Filters
+from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import Names
+from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.spans import Span
 from vault_memory.store import KINDS, Store
-
-SUMMARIES = "bank/summaries/"
-PROPOSALS = "bank/proposals.md"
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
@@ -98,7 +97,7 @@ def _place_in_time(fact: Fact) -> tuple[date, str, int]:
 
 
 def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str]) -> bool:
-    if row.path.startswith(SUMMARIES) or row.path == PROPOSALS:
+    if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
         return False
     if row.scope != "global":
         left_out["private"] += 1

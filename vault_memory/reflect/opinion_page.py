@@ -14,7 +14,7 @@ from vault_memory.reflect import wording
 from vault_memory.reflect.beliefs import Held, Opinion
 from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.periods import MONTHS
+from vault_memory.reflect.periods import long
 from vault_memory.reflect.sections import Context, unlinked
 from vault_memory.reflect.select import in_order
 
@@ -114,7 +114,7 @@ def _told(fact: Fact, context: Context) -> str:
 def _course(opinion: Opinion) -> str:
     """Where the confidence has been going, and since when it has not."""
     day = opinion.updated
-    last = f", last on {day.day} {MONTHS[day.month - 1]} {day.year}" if day else ""
+    last = f", last on {long(day)}" if day else ""
     return f"{opinion.belief.sparkline} {opinion.belief.trend}{last}"
 
 

@@ -9,9 +9,8 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
+from vault_memory.chunk import SUMMARIES
 from vault_memory.spans import Span, plus, unit_of
-
-SUMMARIES = "bank/summaries/"
 
 KINDS = ("week", "month", "year")
 """From the finest to the coarsest."""
@@ -84,6 +83,12 @@ def finer(period: Period) -> list[str]:
             break
         day = plus(found.end, 1)
     return list(names)
+
+
+def long(day: date, beside: date | None = None) -> str:
+    """A day as a person writes it, `27 November 2025`; without its year where that is the year of `beside`."""
+    text = f"{day.day} {MONTHS[day.month - 1]}"
+    return text if beside is not None and day.year == beside.year else f"{text} {day.year}"
 
 
 def short(day: date, beside: date | None = None) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from vault_memory import entities, tokens
 from vault_memory.choices import REFLECTED
+from vault_memory.chunk import SUMMARIES
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Lexicon
@@ -34,7 +35,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
-from vault_memory.reflect.sections import Context
+from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
@@ -79,9 +80,8 @@ class Run:
         self._names = Names(store)
         self._lexicon = Lexicon(store)
         self._said = said
-        self._made = {link_name(path) for path in self._paths if path.startswith(periods.SUMMARIES)}
+        self._made = {link_name(path) for path in self._paths if path.startswith(SUMMARIES)}
         self.told = facts.read(store, options.today, options.entity_days)
-        self.too_little: list[str] = []
 
     def jobs(self) -> Iterator[Job]:
         """The pages that the facts make; summaries first, the finer before the coarser, for others link them.
@@ -287,7 +287,7 @@ class Run:
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)
-        moved = f"{_counted(len(self.opinions.opinions), 'opinion')} held"
+        moved = f"{counted(len(self.opinions.opinions), 'opinion')} held"
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, moved, "# Opinions\n")
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
@@ -306,7 +306,6 @@ class Run:
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
-            self.too_little.append(found.reason)
             return None
         lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
         return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
@@ -360,7 +359,7 @@ class Run:
         )
         open_ = proposals.proposed(grounds)
         lines = proposals.shown(open_, self._context)
-        why = f"{_counted(len(open_), 'proposal')} open"
+        why = f"{counted(len(open_), 'proposal')} open"
         return Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in said.settled,
@@ -368,7 +367,7 @@ class Run:
 
     def stands(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
-        if path.startswith(periods.SUMMARIES):
+        if path.startswith(SUMMARIES):
             self._made.add(link_name(path))
 
 
@@ -381,11 +380,7 @@ def _start(found: summaries.Draft) -> str:
 
 def _why(about: Sequence[Fact]) -> str:
     days = {fact.day for fact in about if fact.day}
-    return f"{_counted(len(about), 'fact')} on {_counted(len(days), 'day')}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"{counted(len(about), 'fact')} on {counted(len(days), 'day')}"
 
 
 def _file_name(name: str) -> str:

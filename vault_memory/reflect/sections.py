@@ -62,6 +62,11 @@ class Context:
         return self.source(fact) if self.source else self.count(fact.text)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 fact`, `2 facts`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def unlinked(name: str) -> str:
     """A name as it is read: what a link shows."""
     return _LINKED.sub(r"\1\2", name)

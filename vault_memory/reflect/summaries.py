@@ -13,7 +13,7 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
-from vault_memory.reflect.sections import Body, Context
+from vault_memory.reflect.sections import Body, Context, counted
 from vault_memory.reflect.select import Weigh, chosen, in_order
 
 LIMITS = {"week": 400, "month": 600, "year": 800}
@@ -79,13 +79,13 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
-        return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
+        return TooLittle(f"{period.title} has {counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
     body = Body(period, inside, context, limit(period, inside, context))
     frame = _frame(body)
     taken = _fitted(body, frame, _standing(facts, period), free)
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
-        return TooLittle(f"{period.title} has {_counted(len(inside), 'fact')}, too short to be told in fewer words.")
+        return TooLittle(f"{period.title} has {counted(len(inside), 'fact')}, too short to be told in fewer words.")
     folded = len(inside) - len(taken)
     return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
 
@@ -157,12 +157,12 @@ class _Frame(NamedTuple):
         if not folded:
             return ""
         fullest = sorted(folded, key=lambda path: (-folded[path], path))[: self.links]
-        counted = _counted(folded.total(), "more fact")
+        more = counted(folded.total(), "more fact")
         if not fullest:
-            return f"…and {counted}."
+            return f"…and {more}."
         links = _and([f"{self.cite.link(path)} ({folded[path]})" for path in fullest])
         among = "on" if len(fullest) == len(folded) else "the most on"
-        return f"…and {counted}, {among} {links}."
+        return f"…and {more}, {among} {links}."
 
 
 def _frame(body: Body) -> _Frame:
@@ -175,7 +175,7 @@ def _opening(body: Body) -> str:
     """What the period was about: `Mostly Tern (24), The Castle (14) and Peter (9); 76 facts on 25 days.`"""
     total, named = len(body.facts), body.named
     days = len({fact.when for fact in body.facts})
-    size = f"{_counted(total, 'fact')} on {_counted(days, 'day')}."
+    size = f"{counted(total, 'fact')} on {counted(days, 'day')}."
     if not named:
         return size
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
@@ -198,10 +198,6 @@ def _properties(period: Period, facts: Sequence[Fact]) -> dict[str, str | int]:
         "days": len({fact.when for fact in facts}),
         "written": EXTRACTIVE,
     }
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _and(parts: Sequence[str]) -> str:
