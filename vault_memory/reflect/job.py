@@ -77,7 +77,7 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
         memory.index(progress=progress)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
-        found = memory.ask(lambda store, _: Look(memory.vault, store, seen, retelling).found())
+        found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found())
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
