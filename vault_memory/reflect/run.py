@@ -261,7 +261,8 @@ class Run:
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
-            months = {periods.period_of(fact.when, "month").name for fact in rest if fact.when} & self._made
+            days = {fact.when.replace(day=1) for fact in rest if fact.when}
+            months = {periods.period_of(day, "month").name for day in days} & self._made
 
             known = entity_page.Profile(slug, self._name(slug), rest, entries, newer)
             draft = partial(self._entity, known, path, about)
