@@ -207,7 +207,7 @@ def test_counted_days(first: list[int]) -> None:
     ],
 )
 def test_importance(kind: str, text: str, told: int, expected: float) -> None:
-    assert decay.importance_of(kind, text, told) == pytest.approx(expected)
+    assert decay.importance_of(kind, decay.is_decided(text), told) == pytest.approx(expected)
 
 
 def test_passing_states() -> None:

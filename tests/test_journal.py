@@ -123,18 +123,6 @@ def test_a_moved_line_keeps_its_count(vault: Memory) -> None:
     assert result.tier == "core"
 
 
-def test_lines_of_the_first_version_count_by_place(vault: Memory) -> None:
-    file = vault.vault.root / ".memory" / "journal" / "old.jsonl"
-    file.parent.mkdir(parents=True)
-    lines = [
-        {"event": "recall", "day": f"2025-10-{5 + n:02}", "at": "", "query": f"{n:016x}",
-         "passages": ["memory/2025-10-01.md#L5"]}
-        for n in range(10)
-    ]  # fmt: skip
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "ascii")
-    assert tier(vault) == "core"
-
-
 def test_a_rebuild_replays_the_journal(vault: Memory) -> None:
     use(vault, QUESTIONS[:10])
     before = used_days(vault)
@@ -159,8 +147,8 @@ def test_two_devices_are_one_memory(vault: Memory) -> None:
 def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
     use(vault, QUESTIONS[:5])
     (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
-    bad = [b"\xff\xfe\n", b"[]\n", b'{"event":"recall"}\n', b'{"event":"recall","day":"x","query":"y","passages":[]}\n',
-           b'{"event":"recall","day":"2025-10-01","query":1,"passages":3}\n', b"[" * 5000 + b"\n"]  # fmt: skip
+    bad = [b"\xff\xfe\n", b"[]\n", b'{"event":"recall"}\n', b'{"event":"recall","day":"x","query":"y","texts":[]}\n',
+           b'{"event":"recall","day":"2025-10-01","query":1,"texts":3}\n', b"[" * 5000 + b"\n"]  # fmt: skip
     other = [b"\n", b'{"event":"of a later version","what":"x"}\n']
     file.write_bytes(b"".join([*bad, *other]) + file.read_bytes() + b'{"event":"recall","day":"20')
     use(vault, QUESTIONS[5:10], first=date(2025, 10, 10))

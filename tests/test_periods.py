@@ -55,28 +55,22 @@ def test_a_day_lies_in_its_period_and_its_neighbours_in_the_next(day: date, kind
     assert not found.holds(None)
 
 
-@given(st.lists(days, max_size=12), days)
-def test_closed_periods_hold_a_day_and_are_over(known: list[date], today: date) -> None:
-    found = periods.closed(known, today)
-    assert len(set(found)) == len(found)
-    assert all(one.end < today and any(map(one.holds, known)) for one in found)
+@given(st.lists(days, max_size=12))
+def test_days_are_grouped_as_each_of_them_lies(known: list[date]) -> None:
+    found = periods.grouped(known)
+    expected: dict[periods.Period, set[date]] = {}
     for day in known:
         for kind in periods.KINDS:
-            one = periods.period_of(day, kind)
-            assert (one in found) == (one.end < today)
+            expected.setdefault(periods.period_of(day, kind), set()).add(day)
+    assert {period: sorted(inside) for period, inside in expected.items()} == found
 
 
-def test_closed_goes_from_the_finer_to_the_coarser() -> None:
+def test_groups_go_from_the_finer_to_the_coarser() -> None:
     known = [date(2025, 11, 27), date(2024, 3, 1), date(2025, 11, 28), date(2025, 12, 1)]
-    names = [one.name for one in periods.closed(known, date(2025, 12, 3))]
-    assert names == ["2024-W09", "2025-W48", "2024-03", "2025-11", "2024"]
-    assert periods.closed(known, date(2025, 12, 3)) == periods.closed(reversed(known), date(2025, 12, 3))
-
-
-def test_the_last_day_of_a_period_is_not_yet_after_it() -> None:
-    known = [date(2025, 11, 27)]
-    assert [one.name for one in periods.closed(known, date(2025, 11, 30))] == []
-    assert [one.name for one in periods.closed(known, date(2025, 12, 1))] == ["2025-W48", "2025-11"]
+    names = [one.name for one in periods.grouped(known)]
+    assert names == ["2024-W09", "2025-W48", "2025-W49", "2024-03", "2025-11", "2025-12", "2024", "2025"]
+    assert list(periods.grouped(known)) == list(periods.grouped(reversed(known)))
+    assert periods.grouped([]) == {}
 
 
 def test_finer() -> None:

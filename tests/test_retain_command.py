@@ -16,9 +16,9 @@ from vaults import age, fill, memory, opened, put, run, snapshot, start
 from vault_memory import retain as grammar
 from vault_memory import schema
 from vault_memory.errors import ConflictError, RefusedError, UsageError
-from vault_memory.keeper import template
 from vault_memory.memory import Memory
 from vault_memory.parse import parse
+from vault_memory.shipped import template
 from vault_memory.vault import SETTLE_SECONDS
 from vault_memory.writer import Bullet, Retained, insert, retain_bullet
 

@@ -16,6 +16,7 @@ from reflecting import block, rewrite, texts
 from vaults import age, fill, memory, run
 
 from vault_memory import reflection
+from vault_memory.llm import USELESS_PAGES
 from vault_memory.memory import Memory
 from vault_memory.reflect import blocks, wording
 from vault_memory.reflect.blocks import Line
@@ -418,6 +419,28 @@ def test_a_model_that_fails_once_costs_one_page_and_is_asked_again_in_the_next_r
     assert second.model is not None and (second.model.failed, second.model.pages) == (0, 1)
     assert (asked(server), len(second.edits)) == (before + 1, 1)
     assert reflect(root, server).edits == ()
+
+
+def test_pages_that_came_to_nothing_do_not_keep_others_from_being_asked_for(root: Path, server: ModelServer) -> None:
+    names = ("Marta", "Joren", "Tilda", "Oskar", "Henrik", "Sigrid", "Ragna", "Ulf", "Vera")
+    bullets = "".join(f"- W @{name}: {deed.format(n=n)}\n" for n, name in enumerate(names) for deed in _DEEDS)
+    fill(root, {f"memory/2025-11-{day}.md": f"## Retain\n{bullets}" for day in (26, 27)})
+    runs: list[set[str]] = []
+
+    def babble(body: dict[str, Any]) -> str:
+        runs[-1].add(json.loads(body["messages"][1]["content"])["about"])
+        return "Sure! I would be glad to help with that."
+
+    server.trouble.reply = babble
+    for _ in range(5):
+        runs.append(set())
+        reflect(root, server)
+    assert len(runs[0]) == len(runs[1]) == USELESS_PAGES  # more pages than one run asks for
+    assert len(set().union(*runs)) == sum(map(len, runs)) and runs[-1] == set()  # each once
+    server.trouble.reply = None
+    fill(root, {"memory/2026-01-08.md": "## Retain\n- W @Marta: Sold the barley to a brewer from Hallvik.\n"})
+    done = reflect(root, server)
+    assert done.model is not None and done.model.pages > 0
 
 
 def test_a_run_whose_model_is_given_up_leaves_the_rest_undrafted_but_counted(root: Path, server: ModelServer) -> None:

@@ -89,7 +89,7 @@ def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> Non
 
 def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
     vault.index()
-    keys = (journal.passage_key("- W @[[Ann]]: Bought a tent."), journal.place_key("memory/2025-09-01.md#L3"))
+    keys = (journal.passage_key("- W @[[Ann]]: Bought a tent."), journal.passage_key("- O(c=0.3) @Bo: Never pays."))
     with opened(vault) as store:
         for key in keys:
             rows = [(key, question, TODAY.toordinal() - 3 * question) for question in range(4)]

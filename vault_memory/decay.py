@@ -122,16 +122,17 @@ def average_gap(uses: Sequence[int]) -> float:
 # --- what is inferred ------------------------------------------------------------------------------------------------
 
 
-def importance_of(kind: str, text: str, told_days: int = 1) -> float:
+def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     value = IMPORTANCE.get(kind, 0.5)
-    value += DECIDED if _is_decision(text) else 0.0
+    value += DECIDED if decided else 0.0
     value += REPEATED if told_days >= REPEATED_DAYS else 0.0
     return min(value, 1.0)
 
 
 @lru_cache(maxsize=KEPT)
-def _is_decision(text: str) -> bool:
+def is_decided(text: str) -> bool:
+    """Whether a fact tells of a decision, or of what must not be forgotten."""
     return _DECISION.search(text) is not None
 
 

@@ -33,7 +33,7 @@ MENTION = re.compile(
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=1 << 16)
 def slug(name: str) -> str:
     """The form names are compared in: NFC, case folded, spaces to `-`, path separators out, "" for nothing left."""
     text = unicodedata.normalize("NFC", name).casefold()

@@ -8,7 +8,6 @@ How a run goes, and why in this order:
    vanished ones last: a renamed note then finds its embeddings still there, and a run cut short has lost nothing.
 """
 
-import gc
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +20,7 @@ import apsw
 from vault_memory import spaces
 from vault_memory.changes import diff, refuse_loss
 from vault_memory.embed import Embedder, bit_code
+from vault_memory.garbage import uncollected
 from vault_memory.lexicon import Lexicon
 from vault_memory.note import Problem
 from vault_memory.schema import Settings, writing
@@ -131,7 +131,7 @@ class Indexer:
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
-        with writing(self._store.connection), _no_garbage_collection():
+        with writing(self._store.connection), uncollected():
             for done, prepared in enumerate(self._prepared(files, report)):
                 if prepared:
                     self._put(prepared, report)
@@ -316,15 +316,3 @@ class Indexer:
         if looked_at_all:  # else the time stamps of all other files would be trusted from now on
             self._store.set_meta("checked_ns", started)
         Lexicon(self._store).refresh()
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Switch the cycle collector off: a bulk load makes millions of tuples and no cycles (a tenth of its time)."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

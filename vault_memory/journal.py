@@ -197,12 +197,6 @@ def passage_key(text: str) -> int:
     return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)
 
 
-@lru_cache(maxsize=KEPT)
-def place_key(source: str) -> int:
-    """The hash of `path#L12`, for lines of a journal that knew no texts yet."""
-    return text_hash(f"\0{source}")
-
-
 def files(root: Path) -> dict[str, Path]:
     """Every device's file by name; none where `.memory` leads out of the vault, and no links (law 8)."""
     if places.derived(root, "journal") is None:
@@ -262,7 +256,7 @@ def _events(line: bytes) -> list[Event] | None:
         if event["event"] != "recall":
             return []
         day, question = date.fromisoformat(event["day"]).toordinal(), _signed(event["query"])
-        return [Use(passage, question, day) for passage in _passages(event)]
+        return [Use(_signed(text), question, day) for text in event["texts"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -293,13 +287,6 @@ def _at(event: Any) -> int:  # noqa: ANN401
 def later(now: datetime, at: int | None) -> datetime:
     """A moment for an event that must come after the one of `at`, whatever the clock of the device that noted that."""
     return now if at is None else max(now, _EPOCH + timedelta(microseconds=at + 1))
-
-
-def _passages(event: Any) -> Iterable[int]:  # noqa: ANN401 - it can be anything
-    texts = event.get("texts")
-    if texts is not None:
-        return [_signed(text) for text in texts]
-    return [place_key(str(source)) for source in event["passages"]]
 
 
 def _signed(digits: Any) -> int:  # noqa: ANN401

@@ -20,6 +20,7 @@ from vault_memory.config import Config
 from vault_memory.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.folders import vault_id
+from vault_memory.shipped import template
 from vault_memory.store import Store
 from vault_memory.vault import Vault, content_hash
 from vault_memory.walk import Walk
@@ -318,6 +319,18 @@ class Keeper:
             with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
                 return question(store, freshness)
 
+    def ask_indexed(self, question: Callable[[Store], T]) -> T:
+        """Read from the index without a look at the vault: for who has just brought it up to date."""
+        try:
+            with (
+                schema.spoken(self.index_path),
+                closing(Store.open(self.index_path)) as store,
+                schema.snapshot(store.connection),
+            ):
+                return question(store)
+        except schema.DAMAGED:
+            return self.ask(lambda store, _: question(store))
+
     def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
         with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
@@ -381,12 +394,3 @@ class Keeper:
             return content_hash(self.vault.read(path))
         except OSError:
             return None
-
-
-def template(name: str) -> Path:
-    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
-    package = Path(__file__).parent
-    for folder in (package / "templates", package.parent / "templates"):
-        if (folder / name).exists():
-            return folder / name
-    raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")

@@ -24,7 +24,7 @@ def lives(
     logs = {i: p for i, p in passages.items() if p.kind in _DATED and notes[p.note_id].day}
     used: dict[int, tuple[int, ...]] = {}
     if uses.is_any(store):
-        keys = {i: _keys(p, notes[p.note_id].path) for i, p in (facts | logs).items()}
+        keys = {i: journal.passage_key(p.text) for i, p in (facts | logs).items()}
         used = uses.days(store, keys, today.toordinal())
     known = _fact_rows(store, facts, today)
     found = {i: _fact(p, _day(notes[p.note_id]), known.get(i), used.get(i, ()), today) for i, p in facts.items()}
@@ -47,10 +47,12 @@ def _fact(
     today: date,
 ) -> Life:  # fmt: skip
     confidence, importance, told_days = row or (None, None, 1)
+    if importance is None:
+        importance = decay.importance_of(passage.kind, decay.is_decided(passage.text), told_days)
     trace = Trace(
         day=day,
         uses=used,
-        importance=importance if importance is not None else decay.importance_of(passage.kind, passage.text, told_days),
+        importance=importance,
         confidence=confidence if confidence is not None else 1.0,
         dynamic=decay.is_dynamic(passage.text),
     )
@@ -71,12 +73,6 @@ def _fact_rows(
     missing = [i for i in facts if i not in told]
     sql = "SELECT passage_id, confidence, importance FROM json_each(?) j JOIN fact ON passage_id = j.value"
     return told | {row[0]: (row[1], row[2], 1) for row in store.rows(sql, json.dumps(missing))}
-
-
-def _keys(passage: Candidate, path: str) -> tuple[int, int]:
-    """The hashes the journal may know a passage by: of its text, and of where it stands."""
-    lines = f"#L{passage.start_line}" + (f"-L{passage.end_line}" if passage.end_line > passage.start_line else "")
-    return journal.passage_key(passage.text), journal.place_key(path + lines)
 
 
 def _day(note: NoteInfo) -> int | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory import chunk, claims, dates, entities, retain, scopes, terms, tokens
 from vault_memory.answer import note_header
+from vault_memory.decay import is_decided
+from vault_memory.journal import passage_key
 from vault_memory.links import links, tags
 from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
@@ -87,7 +89,8 @@ def _told(note: Note, day: dates.date, problems: list[Problem]) -> dict[int, Inf
 
 def _inferred_columns(told: "Inferred") -> InferredColumns:
     start, end = (day.isoformat() for day in told.occurred) if told.occurred else (None, None)
-    return told.line, told.kind, told.text, told.speaker, start, end
+    key = passage_key(f"{told.speaker or ''}: {told.text}")
+    return InferredColumns(told.line, told.kind, told.text, told.speaker, start, end, key, is_decided(told.text))
 
 
 def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
@@ -146,7 +149,7 @@ def _passage_row(
         section=section,
         context=context,
         key=context_hash(context),
-        fact=_fact_columns(fact, passage.part) if fact else None,
+        fact=_fact_columns(fact, passage) if fact else None,
         mentions=fact.entities if fact else (),
         claims=_claims(fact, day) if fact and not passage.part else (),
     )
@@ -160,8 +163,16 @@ def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, s
     return [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
 
 
-def _fact_columns(fact: retain.Fact, part: int) -> FactColumns:
-    start = fact.occurred.start.isoformat() if fact.occurred else None
-    end = fact.occurred.end.isoformat() if fact.occurred else None
-    narrative, wording = "" if part else fact.narrative, text_hash(fact.narrative)
-    return fact.confidence, fact.importance, start, end, fact.block_id, narrative, wording, part
+def _fact_columns(fact: retain.Fact, passage: chunk.Passage) -> FactColumns:
+    return FactColumns(
+        confidence=fact.confidence,
+        importance=fact.importance,
+        occurred_from=fact.occurred.start.isoformat() if fact.occurred else None,
+        occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
+        block_id=fact.block_id,
+        narrative="" if passage.part else fact.narrative,
+        wording=text_hash(fact.narrative),
+        key=passage_key(passage.text),
+        decided=is_decided(passage.text),
+        part=passage.part,
+    )

@@ -15,7 +15,7 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 11, "notes": 7, "chunks": 5, "terms": 4}
+VERSIONS = {"schema": 12, "notes": 7, "chunks": 5, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
@@ -45,14 +45,16 @@ CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGE
   PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
   passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
-  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, part INTEGER NOT NULL);
+  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, key INTEGER NOT NULL, decided INTEGER NOT NULL,
+  part INTEGER NOT NULL);
 CREATE INDEX fact_wording ON fact(wording);
 CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
   how TEXT NOT NULL, whole INTEGER NOT NULL, start TEXT, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
 CREATE INDEX claim_slot ON claim(slot, subject);
 CREATE TABLE inferred(
   passage_id INTEGER NOT NULL, line INTEGER NOT NULL, kind INTEGER NOT NULL, text TEXT NOT NULL, speaker TEXT,
-  occurred_from TEXT, occurred_to TEXT, PRIMARY KEY(passage_id, line)) WITHOUT ROWID;
+  occurred_from TEXT, occurred_to TEXT, key INTEGER NOT NULL, decided INTEGER NOT NULL,
+  PRIMARY KEY(passage_id, line)) WITHOUT ROWID;
 CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL)
   WITHOUT ROWID;
 CREATE TABLE used(passage INTEGER NOT NULL, question INTEGER NOT NULL, day INTEGER NOT NULL,

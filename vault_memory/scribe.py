@@ -15,7 +15,8 @@ import apsw
 from vault_memory import journal, places, schema, uses
 from vault_memory.entities import link_name
 from vault_memory.errors import UsageError, VaultMemoryError
-from vault_memory.keeper import LOCK_SECONDS, Keeper, template
+from vault_memory.keeper import LOCK_SECONDS, Keeper
+from vault_memory.shipped import template
 from vault_memory.store import Store
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.decay import importance_of
+from vault_memory.decay import importance_of, is_decided
 from vault_memory.spans import Span
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
@@ -101,7 +101,7 @@ def telling(passage: Lying) -> float:
         return ELSEWHERE
     importance = passage.importance
     if passage.text is not None:
-        importance = importance_of(passage.kind, passage.text)
+        importance = importance_of(passage.kind, is_decided(passage.text))
     if importance is not None:
         return (LEAST_FACT + (1 - LEAST_FACT) * importance) * (1.0 if passage.told else TOLD_ELSEWHEN)
     return PLAIN if passage.tokens >= SHORT_TOKENS else SHORT

@@ -74,12 +74,33 @@ class NoteHead(NamedTuple):
     tags: "Sequence[Tag]"
 
 
-FactColumns = tuple[float | None, float | None, str | None, str | None, str | None, str, int, int]
-"""Confidence, importance, occurred from and to, block id, narrative, hash of the wording, part."""
+class FactColumns(NamedTuple):
+    """What is stored of a fact; `wording` hashes what it says, `key` is what the journal knows its words by."""
+
+    confidence: float | None
+    importance: float | None
+    occurred_from: str | None
+    occurred_to: str | None
+    block_id: str | None
+    narrative: str
+    wording: int
+    key: int
+    decided: bool
+    """Whether a decision is in it (decay.py)."""
+    part: int
 
 
-InferredColumns = tuple[int, str, str, str | None, str | None, str | None]
-"""Line, kind, text, speaker, occurred from and to: what a line of a log without facts tells (reflect/infer.py)."""
+class InferredColumns(NamedTuple):
+    """What is stored of what a line of a log without facts tells (reflect/infer.py)."""
+
+    line: int
+    kind: str
+    text: str
+    speaker: str | None
+    occurred_from: str | None
+    occurred_to: str | None
+    key: int
+    decided: bool
 
 
 class PassageRow(NamedTuple):
@@ -281,11 +302,11 @@ class Store:
         )  # fmt: skip
         run("INSERT INTO passage_fts(rowid, body) VALUES(?, ?)", ((start + i, p.terms) for i, p in enumerate(batch)))
         facts = [(start + i, *p.fact) for i, p in enumerate(batch) if p.fact]
-        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
+        run("INSERT INTO fact VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", facts)
         claims = [(start + i, *claim) for i, p in enumerate(batch) for claim in p.claims]
         run("INSERT OR IGNORE INTO claim VALUES(?, ?, ?, ?, ?, ?, ?)", claims)
         inferred = [(start + i, x[0], KINDS.index(x[1]), *x[2:]) for i, p in enumerate(batch) for x in p.inferred]
-        run("INSERT INTO inferred VALUES(?, ?, ?, ?, ?, ?, ?)", inferred)
+        run("INSERT INTO inferred VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", inferred)
         mentions = ((start + i, self._name_id(name)) for i, p in enumerate(batch) for name in p.mentions)
         run("INSERT OR IGNORE INTO mention VALUES(?, ?)", list(mentions))
         cached = len(batch) - embedded

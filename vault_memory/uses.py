@@ -90,9 +90,9 @@ def passages(store: Store) -> frozenset[int]:
     return frozenset(passage for (passage,) in store.rows("SELECT DISTINCT passage FROM used"))
 
 
-def days(store: Store, keys: Mapping[int, Iterable[int]], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage, from all the hashes it is known by; by passage id, as decay.py counts them."""
-    pairs = [(key, passage) for passage, known in keys.items() for key in known]
+def days(store: Store, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
+    """The days of use of each passage, by the hash it is known by; by passage id, as decay.py counts them."""
+    pairs = [(key, passage) for passage, key in keys.items()]
     sql = (
         "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
         " GROUP BY j.value ->> 1, u.question"

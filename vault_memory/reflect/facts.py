@@ -24,17 +24,17 @@ from vault_memory.store import KINDS, Store
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
-  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.wording, NULL
+  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
 _INFERRED = """
 SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
-  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, 0, coalesce(i.speaker, '')
+  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, '')
 FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.day, n.path, i.line
 """
-_MENTIONS = "SELECT m.passage_id, name.slug FROM mention m JOIN name ON name.id = m.name_id"
+_MENTIONS = "SELECT passage_id, name_id FROM mention"
 _TOLD = """
 SELECT f.wording, count(DISTINCT n.day) FROM fact f JOIN passage p ON p.id = f.passage_id
   JOIN note n ON n.id = p.note_id GROUP BY f.wording HAVING count(DISTINCT n.day) > 1
@@ -62,6 +62,8 @@ class _Row(NamedTuple):
     confidence: float | None
     importance: float | None
     block_id: str | None
+    key: int
+    decided: int
     wording: int
     speaker: str | None
 
@@ -102,7 +104,7 @@ def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str]) -> boo
     if row.scope != "global":
         left_out["private"] += 1
         return False
-    if forgotten and journal.passage_key(row.whole) in forgotten:
+    if forgotten and _words(row) in forgotten:
         left_out["forgotten"] += 1
         return False
     return True
@@ -122,8 +124,9 @@ class _Whom:
         )
         self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows("SELECT path FROM note")}
         self._mentioned: dict[int, list[str]] = defaultdict(list)
-        for passage, slug in store.rows(_MENTIONS):
-            self._mentioned[passage].append(self._canonical(slug))
+        of_name = {name: canonical(slug) for name, slug in store.rows("SELECT id, slug FROM name")}
+        for passage, name in store.rows(_MENTIONS):
+            self._mentioned[passage].append(of_name[name])
         speakers = Counter(row.speaker for row in rows if row.speaker)
         spoken = sorted(speakers, key=lambda name: (speakers[name], name))
         self.speakers = {self._canonical(name): name for name in spoken}
@@ -179,16 +182,15 @@ class _Whom:
 def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
     told = dict(store.rows(_TOLD))
-    keys = [_key(row) for row in rows]
-    used = _used(store, rows, keys, today)
-    for row, key in zip(rows, keys, strict=True):
+    used = _used(store, rows, today)
+    for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance
         if importance is None:
-            importance = decay.importance_of(kind, row.whole, told.get(row.wording, 1))
+            importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
         about, subjects = whom.of(row)
         yield Fact(
-            key=key,
+            key=row.key,
             kind=kind,
             text=row.text,
             path=row.path,
@@ -207,20 +209,16 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
         )
 
 
-def _used(store: Store, rows: Sequence[_Row], keys: Sequence[int], today: date) -> Mapping[int, tuple[int, ...]]:
+def _used(store: Store, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
     known = uses.passages(store)
-    if not known:
-        return {}
-    pairs = zip(rows, keys, strict=True)
-    texts = ((row, key if row.speaker is None else journal.passage_key(row.whole)) for row, key in pairs)
-    both = ((row.id, (text, journal.place_key(_place(row)))) for row, text in texts)
-    return uses.days(store, {i: pair for i, pair in both if not known.isdisjoint(pair)}, today.toordinal())
+    words = {row.id: _words(row) for row in rows} if known else {}
+    return uses.days(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
 
 
-def _key(row: _Row) -> int:
-    """The hash of a fact's words; of an inferred one those that are told, and by whom."""
-    return journal.passage_key(row.whole if row.speaker is None else f"{row.speaker}: {row.text}")
+def _words(row: _Row) -> int:
+    """What the journal knows the passage of a fact by; what was inferred has a key of its own line."""
+    return row.key if row.speaker is None else journal.passage_key(row.whole)
 
 
 def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
@@ -232,10 +230,6 @@ def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...],
             return "peripheral" if age > 0 else "working"
     trace = decay.Trace(ordinal, used, importance, confidence, decay.is_dynamic(row.whole))
     return decay.tier_of(trace, today.toordinal())
-
-
-def _place(row: _Row) -> str:
-    return f"{row.path}#L{row.line}" + (f"-L{row.end_line}" if row.end_line > row.line else "")
 
 
 def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:

@@ -13,6 +13,7 @@ import apsw
 
 from vault_memory import journal, llm, places, schema
 from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.garbage import uncollected
 from vault_memory.keeper import LOCK_SECONDS
 from vault_memory.preimages import Preimages
 from vault_memory.reflect import verdicts
@@ -77,7 +78,8 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
         memory.index(progress=progress)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
-        found = memory.ask(lambda store, _: Look(memory.vault, store, seen, retelling).found())
+        with uncollected():
+            found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found())
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):

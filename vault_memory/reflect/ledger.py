@@ -76,3 +76,5 @@ class Ledger:
             for entry in old:
                 if entry.name.partition(".")[0] not in known:
                     Path(entry.path).unlink(missing_ok=True)
+                else:
+                    os.utime(entry.path, follow_symlinks=False)  # not to be asked of again with every run

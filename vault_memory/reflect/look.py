@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from vault_memory.errors import ConflictError, VaultError
-from vault_memory.keeper import template
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Options, Run
+from vault_memory.shipped import template
 from vault_memory.store import Store
 from vault_memory.vault import Vault
 

@@ -1,6 +1,6 @@
 """Owns the values that reflect works on: facts with their day, place, tier and whom they are about. Pure data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from vault_memory.spans import Span
@@ -38,12 +38,14 @@ class Fact:
     block_id: str | None = None
     is_inferred: bool = False
     succeeded_by: int | None = None
+    when: date | None = field(init=False, compare=False)
+    """The day it belongs to in a timeline: when it happened, else when it was written down.
 
-    @property
-    def when(self) -> date | None:
-        """The day it belongs to in a timeline: when it happened, else when it was written down.
+    An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
+    """
 
-        An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
-        """
+    def __post_init__(self) -> None:
         span = self.occurred if self.kind != "opinion" else None
-        return span.start if span and (span.end - span.start).days <= LONG_SPAN_DAYS else self.day
+        is_short = span is not None and (span.end - span.start).days <= LONG_SPAN_DAYS
+        # Asked for a dozen times of each of many thousand facts.
+        object.__setattr__(self, "when", span.start if span and is_short else self.day)

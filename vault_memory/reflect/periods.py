@@ -59,14 +59,21 @@ def period_of(day: date, kind: str) -> Period:
     return Period(kind, _name(day, kind), span.start, span.end)
 
 
-def closed(days: Iterable[date], today: date) -> list[Period]:
-    """The periods with one of these days in them that ended before today: weeks, then months, then years, in order.
+def grouped(days: Iterable[date]) -> dict[Period, list[date]]:
+    """The weeks, then the months, then the years that these days lie in, in order, each with its days in order.
 
     The finer come first, so that who writes them in turn can link them from the coarser.
     """
-    known = set(days)
-    found = (period_of(day, kind) for kind in KINDS for day in known)
-    return sorted({one for one in found if one.end < today}, key=lambda one: (KINDS.index(one.kind), one.start))
+    known = sorted(set(days))
+    found: dict[Period, list[date]] = {}
+    for kind in KINDS:
+        last: date | None = None
+        for day in known:
+            if last is None or day > last:
+                period = period_of(day, kind)
+                inside, last = found.setdefault(period, []), period.end
+            inside.append(day)
+    return found
 
 
 def finer(period: Period) -> list[str]:

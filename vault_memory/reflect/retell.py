@@ -98,9 +98,13 @@ class Retelling:
         method = self._writer.method.encode("utf-8", "replace")
         return hashlib.blake2b(signature + method, digest_size=16).digest()
 
+    def _tried(self, signature: bytes) -> bytes:
+        """The signature of a page of which the model makes nothing that could stand there."""
+        return self.signature(b"tried" + signature)
+
     def stands(self, known: bytes, signature: bytes) -> bool:
         """Whether a page with this signature is as it should be, or waits for a model that is not asked any more."""
-        if known == self.signature(signature):
+        if known in (self.signature(signature), self._tried(signature)):
             return True
         if known != signature or (self._asks and not self._writer.is_over):
             return False
@@ -120,11 +124,13 @@ class Retelling:
             return draft, done
         if not self._asks:
             return draft, signature
+        is_over = self._writer.is_over
         try:
             found = self._asked(draft, mark, told, subject)
         except RemoteError as error:
             self.model = self.model._replace(failed=self.model.failed + 1, why=self.model.why or str(error))
-            return draft, signature
+            # What is of no use today is so tomorrow: asked again with each run it would leave no turn to the others.
+            return draft, self._tried(signature) if error.kind == "unusable" and not is_over else signature
         self.model = self.model._replace(pages=self.model.pages + 1)
         return found, done
 

@@ -125,15 +125,22 @@ class Run:
     @cached_property
     def _closed(self) -> dict[periods.Period, list[Fact]]:
         """The periods that are over, each with the facts of its days."""
-        days: dict[date, list[Fact]] = defaultdict(list)
+        told, today = self._by_day, self._options.today
+        over = ((period, days) for period, days in self._periods.items() if period.end < today)
+        return {period: [fact for day in days for fact in told[day]] for period, days in over}
+
+    @cached_property
+    def _periods(self) -> dict[periods.Period, list[date]]:
+        """The weeks, months and years with a fact in them."""
+        return periods.grouped(self._by_day)
+
+    @cached_property
+    def _by_day(self) -> dict[date, list[Fact]]:
+        found: dict[date, list[Fact]] = defaultdict(list)
         for fact in self.told.facts:
-            if (when := fact.when) and when < self._options.today:
-                days[when].append(fact)
-        found: dict[periods.Period, list[Fact]] = defaultdict(list)
-        for day, told in sorted(days.items()):
-            for kind in periods.KINDS:
-                found[periods.period_of(day, kind)] += told
-        return {period: told for period, told in found.items() if period.end < self._options.today}
+            if when := fact.when:
+                found[when].append(fact)
+        return found
 
     @cached_property
     def opinions(self) -> beliefs.Held:
@@ -180,8 +187,7 @@ class Run:
     @cached_property
     def _may_come(self) -> set[str]:
         """The pages that a run may add: what is written must be the same before they are there and after."""
-        days = {fact.when for fact in self.told.facts if fact.when}
-        found = {periods.period_of(day, kind).path for day in days for kind in periods.KINDS}
+        found = {period.path for period in self._periods}
         return found | {bank_page.WORLD, bank_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
 
     @cached_property
@@ -228,15 +234,16 @@ class Run:
     @cached_property
     def _signs(self) -> dict[int, bytes]:
         """All of each fact that a page may tell, but for its line, which moves."""
-        shown, exists = lru_cache(1 << 14)(self._shown), lru_cache(1 << 14)(self._exists)
-        target = lru_cache(1 << 14)(self._cite.target)
+        exists = lru_cache(1 << 14)(self._exists)
+        names = lru_cache(1 << 14)(lambda about: repr([self._shown(slug) for slug in about]))
+        place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            place = (fact.block_id, fact.path, target(fact.path))
-            said = (fact.key, fact.day, fact.when, fact.tier, fact.importance, fact.succeeded_by, *place)
-            names = [shown(slug) for slug in fact.about]
-            links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ()
-            found[id(fact)] = repr((said, names, links)).encode("utf-8", "replace")
+            stands = f"{fact.tier} {fact.importance} {fact.succeeded_by} {fact.block_id}"
+            days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
+            links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
+            sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
+            found[id(fact)] = sign.encode("utf-8", "replace")
         return found
 
     def _is_touched(self, about: Iterable[Fact]) -> bool:
@@ -254,7 +261,8 @@ class Run:
             told |= {key for line in entries for key in line.keys}
             rest = [fact for fact in about if fact.key not in told]
             newer = self._newer(rest)
-            months = {periods.period_of(fact.when, "month").name for fact in rest if fact.when} & self._made
+            days = {fact.when.replace(day=1) for fact in rest if fact.when}
+            months = {periods.period_of(day, "month").name for day in days} & self._made
 
             known = entity_page.Profile(slug, self._name(slug), rest, entries, newer)
             draft = partial(self._entity, known, path, about)
@@ -292,8 +300,7 @@ class Run:
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def _summaries(self) -> Iterator[Job]:
-        for period in sorted(self._closed, key=lambda one: (periods.KINDS.index(one.kind), one.start)):
-            about = self._closed[period]
+        for period, about in self._closed.items():
             if not self._is_touched(about):
                 continue
             newer = self._newer(about)
@@ -369,6 +376,10 @@ class Run:
         """Note that a summary has its page, so that others may link it."""
         if path.startswith(SUMMARIES):
             self._made.add(link_name(path))
+
+
+def _ordinal(day: date | None) -> int:
+    return day.toordinal() if day else 0
 
 
 def _start(found: summaries.Draft) -> str:
