@@ -162,7 +162,7 @@ class Bar:
         self._unit = unit
         self._shown = sys.stderr.isatty() and not shared.quiet and not shared.json
         self._what = what
-        self._started = time.monotonic()
+        self._started = 0.0
         self._last = 0.0
 
     def __enter__(self) -> "Bar":
@@ -175,6 +175,7 @@ class Bar:
     def __call__(self, done: int, total: int, passages: int) -> None:
         """Show `done` of `total` units, and how many passages this run has written."""
         now = time.monotonic()
+        self._started = self._started or now
         if not self._shown or now - self._last < 0.1 or now - self._started < 0.4:
             return
         self._last = now
