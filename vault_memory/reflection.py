@@ -241,7 +241,8 @@ def _new(move: "Move") -> Iterator[str]:
 
 
 def _gone(move: "Move") -> Iterator[str]:
-    yield f"  - {_quoted(move)} {_decimal(move.before)}: {clean(move.why)}"
+    yield f"  - {_quoted(move)} {_decimal(move.before)}:"
+    yield f"    {clean(move.why)}"
 
 
 def _quoted(move: "Move") -> str:
@@ -300,8 +301,7 @@ def _left(done: "Reflected") -> Iterator[str]:
         yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
     full = [edit.change.folded for edit in done.edits if edit.change.folded]
     if full:
-        pages = plural(len(full), "page")
-        yield f"Folded away for lack of room: {plural(sum(full), 'fact')} on {pages}, counted there."
+        yield f"Folded away: {plural(sum(full), 'fact')} on {plural(len(full), 'page')}, and counted there."
 
 
 def _untold(done: "Reflected", verbose: bool) -> Iterator[str]:
@@ -317,7 +317,8 @@ def _orphaned(done: "Reflected", verbose: bool) -> Iterator[str]:
     """Lines of a person's that rest on what no note holds any more."""
     shown = len(done.orphaned) if verbose else OTHERS
     for orphan in done.orphaned[:shown]:
-        yield f'  ! {clean(orphan.path)}: "{_short(orphan.line)}" is yours, and no note bears it out any more. Keep it or delete it.'
+        what = f'"{_short(orphan.line)}" is yours, and no note bears it out any more. Keep it or delete it.'
+        yield f"  ! {clean(orphan.path)}: {what}"
     if len(done.orphaned) > shown:
         yield f"  ! … and {plural(len(done.orphaned) - shown, 'more line')} like that."
 

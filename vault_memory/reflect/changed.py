@@ -28,6 +28,8 @@ class Change(NamedTuple):
     deleted: int = 0
     """A person took it out."""
     reworded: int = 0
+    is_moved: bool = False
+    """Whether lines about facts stand in another order, or elsewhere."""
     is_edited: bool = False
     """Whether a person changed the page, and that is kept."""
 
@@ -62,7 +64,7 @@ def change(of: Compared, facts: Container[str]) -> Change:
     gone = before - after
     deleted = gone & of.deleted
     retracted = {name for name in gone - deleted if name not in facts}
-    changed = _paired(_places(of.was, retracted), _places(of.lines, new))
+    changed = (_places(of.was, retracted) & _places(of.lines, new)).total()
     return Change(
         new=len(new) - changed,
         changed=changed,
@@ -70,6 +72,7 @@ def change(of: Compared, facts: Container[str]) -> Change:
         folded=len(gone - deleted - retracted),
         deleted=len(deleted),
         reworded=_reworded(of, before),
+        is_moved=_order(of.was) != _order(of.lines),
         is_edited=of.is_edited,
     )
 
@@ -96,15 +99,15 @@ def _cited(text: str) -> Iterator[tuple[str, str]]:
             yield from ((link, number) for number in numbers.split(", ") if number)
 
 
-def _paired(gone: Counter[tuple[str, str]], new: Counter[tuple[str, str]]) -> int:
-    return (gone & new).total()
-
-
 def _reworded(of: Compared, before: Container[str]) -> int:
     """The lines about facts that stood there before, told in other words."""
     said = {bare(line.text) for line in of.was}
     known = (line for line in of.lines if line.keys and all(name in before for name in line.names))
     return sum(bare(line.text) not in said for line in known)
+
+
+def _order(lines: Sequence[Line]) -> list[str]:
+    return [bare(line.text) for line in lines if line.keys]
 
 
 def sentence(change: Change) -> str:
@@ -120,7 +123,7 @@ def sentence(change: Change) -> str:
         return "; ".join([", ".join(parts), *kept] if parts else kept)
     if change.reworded:
         return f"the same facts, {change.reworded:,} line{'s' * (change.reworded != 1)} told anew"
-    return "the same facts, in another order or counted anew"
+    return f"the same facts, {'in another order' if change.is_moved else 'counted anew'}"
 
 
 def _noun(count: int) -> str:

@@ -14,6 +14,7 @@ from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Options, Run
+from vault_memory.reflect.sections import counted
 from vault_memory.store import Store
 from vault_memory.vault import Vault
 
@@ -186,7 +187,8 @@ class Look:
         after = before or core.START
         for change in self._said.ticked.values():
             after = core.changed(path, after, change)
-        return Edit(path, before, after, f"ticked in {proposals.PATH}") if after != before else None
+        why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
+        return Edit(path, before, after, why) if after != before else None
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -293,11 +293,9 @@ class Run:
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)
-        held = counted(len(self.opinions.opinions), "opinion")
-        draft = Draft(
-            opinion_page.PATH, opinion_page.BLOCK, lines, held, "# Opinions\n",
-            account=lambda was, lines: moves.sentence(self.moved(was, lines)),
-        )  # fmt: skip
+        why = counted(len(self.opinions.opinions), "opinion")
+        draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
+        draft = draft._replace(account=lambda was, now: moves.sentence(self.moved(was, now)))
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[moves.Move]:
@@ -362,8 +360,7 @@ class Run:
     @property
     def most(self) -> int:
         """So many pages at most are looked at."""
-        wanted = set(self._options.only or REFLECTED)
-        return len(self._closed) * ("summaries" in wanted) + (len(self._pages) + 2) * ("entities" in wanted) + 1
+        return len(self._closed) + len(self._pages) + 3
 
     def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
         """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
