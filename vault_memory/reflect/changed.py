@@ -33,6 +33,11 @@ class Change(NamedTuple):
     is_edited: bool = False
     """Whether a person changed the page, and that is kept."""
 
+    @property
+    def is_of_facts(self) -> bool:
+        """Whether other facts stand there."""
+        return any((self.new, self.changed, self.retracted, self.folded, self.deleted))
+
 
 @dataclass(frozen=True)
 class Compared:

@@ -194,6 +194,9 @@ def _explained(made: Edit, draft: Draft, block: Block | None, past: Past) -> Edi
     compared = Compared(was, block.cites, made.lines, made.deleted, made.change.is_edited)
     change = changed.change(compared, past.facts)
     told = draft.account(was, made.lines) if draft.account else ""
+    if not told and block.by != blocks.word(draft.by):
+        told = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
+        told = f"{changed.sentence(change)}; {told}" if change.is_of_facts else told
     return made._replace(why=told or changed.sentence(change), was=was, change=change)
 
 
