@@ -105,7 +105,7 @@ def shared_options(function: F) -> F:
     """Add the global options to a command."""
     for option in (
         click.version_option(__version__, prog_name="vault-memory"),
-        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show tracebacks."),
+        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Say more, and show tracebacks."),
         click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
         click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
         click.option(

@@ -59,7 +59,9 @@ def standing(block: Block | None, last: Sequence[Line] | None) -> tuple[Line, ..
     """The lines of a block as they stand, with the facts that each rests on where what was written last is known."""
     if block is None:
         return ()
-    return tuple(map(Line, block.lines)) if last is None else edited(block, last).lines
+    if last is None:
+        return tuple(map(Line, block.lines))
+    return tuple(last) if block.lines == tuple(line.text for line in last) else edited(block, last).lines
 
 
 def change(of: Compared, facts: Container[str]) -> Change:

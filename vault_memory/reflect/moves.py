@@ -70,28 +70,27 @@ class _Entry(NamedTuple):
 def moves(was: Sequence[Line], lines: Sequence[Line], known: Known) -> list[Move]:
     """What moved, the farthest first; what is new, the surest first; what is gone."""
     after = {_identity(entry, known): entry for entry in _entries(lines)}
-    by_text = {entry.text: name for name, entry in after.items()}
-    before: dict[str, _Entry] = {}
-    for entry in _entries(was):
-        before.setdefault(_identity(entry, known) if entry.keys else by_text.get(entry.text, entry.text), entry)
+    before = _before(was, after, known)
+    both = ((before[name], entry) for name, entry in after.items() if name in before)
+    moved = [_moved(old, new, known) for old, new in both if old.number != new.number]
     since = _folded_until(was, known)
-    moved = [
-        _moved(before[name], entry, known)
-        for name, entry in after.items()
-        if name in before and before[name].number != entry.number
-    ]
     new = [_new(entry, known) for name, entry in after.items() if name not in before and _is_new(entry, since, known)]
-    still = {_name(opinion) for opinion in known.opinions}
-    gone = [
-        Move(entry.text, entry.number, None, GONE)
-        for name, entry in before.items()
-        if name not in after and name not in still
-    ]
-    return [*sorted(moved, key=lambda move: -abs((move.after or 0) - (move.before or 0))), *_surest(new), *gone]
+    still = after.keys() | {_name(opinion) for opinion in known.opinions}
+    gone = [Move(entry.text, entry.number, None, GONE) for name, entry in before.items() if name not in still]
+    return [*sorted(moved, key=_distance, reverse=True), *sorted(new, key=lambda one: -(one.after or 0)), *gone]
 
 
-def _surest(new: Sequence[Move]) -> list[Move]:
-    return sorted(new, key=lambda move: -(move.after or 0))
+def _before(was: Sequence[Line], after: Mapping[str, _Entry], known: Known) -> dict[str, _Entry]:
+    """The opinions that the page had, by what they are known by now: else by their words."""
+    by_text = {entry.text: name for name, entry in after.items()}
+    found: dict[str, _Entry] = {}
+    for entry in _entries(was):
+        found.setdefault(_identity(entry, known) if entry.keys else by_text.get(entry.text, entry.text), entry)
+    return found
+
+
+def _distance(move: Move) -> float:
+    return abs((move.after or 0) - (move.before or 0))
 
 
 def sentence(moves: Sequence[Move]) -> str:

@@ -174,11 +174,13 @@ def proposed(grounds: Grounds) -> list[Proposal]:
 def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
     """The same, and how many candidates were passed over."""
     refused = frozenset(grounds.refused)
-    changes = [one for one in _changes(grounds) if refused.isdisjoint(one.names)]
+    found = list(_changes(grounds))
+    changes = [one for one in found if refused.isdisjoint(one.names)]
     items = [item.text for item in grounds.items]
     asked: list[str] = []
     added: list[Proposal] = []
     passed = Counter(_unfit(grounds))
+    passed["refused"] += len(found) - len(changes)
     for one in _additions(grounds):
         if len(added) >= MOST:
             passed["later"] += 1
