@@ -142,12 +142,14 @@ def _nothing(done: "Reflected") -> str:
         return "Nothing was written."
     if not done.facts:
         return 'Nothing to write yet: no note holds a fact. Try `memory retain "…"`, or keep a daily log.'
-    pages = f"{plural(done.unchanged, 'page')} {'says' if done.unchanged == 1 else 'say'} what your notes say"
     open_ = done.proposed.open if done.proposed else 0
-    waiting = (
-        f" {plural(open_, 'proposal')} for memory.md {_verb(open_, 'wait')} in bank/proposals.md." if open_ else ""
-    )
-    return f"Nothing new: {pages}.{waiting}" if done.unchanged else f"Nothing new to write.{waiting}"
+    waits = f" {plural(open_, 'proposal')} for memory.md {_verb(open_, 'wait')} in bank/proposals.md."
+    what = "Nothing new to write."
+    if done.is_core_only:
+        what = "Nothing is ticked in bank/proposals.md."
+    elif done.unchanged:
+        what = f"Nothing new: {plural(done.unchanged, 'page')} {_verb(done.unchanged, 'say')} what your notes say."
+    return f"{what}{waits}" if open_ else what
 
 
 def _verb(count: int, verb: str) -> str:

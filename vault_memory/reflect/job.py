@@ -70,6 +70,8 @@ class Reflected:
     """What came of the proposals, where they were asked for."""
     added: int = 0
     """How many proposals are new on their page."""
+    is_core_only: bool = False
+    """Whether only ticked proposals were to be done."""
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
 
@@ -114,6 +116,7 @@ def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Refle
         moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
         proposed=found.proposed,
         added=sum(_added(edit) for edit in done.edits if edit.path == proposals.PATH),
+        is_core_only=asked.apply_core,
         untold=found.untold,
     )
 
