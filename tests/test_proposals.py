@@ -14,7 +14,7 @@ from vaults import fill, memory, put, run
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, job, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
-from vault_memory.reflect.proposals import answers
+from vault_memory.reflect.proposals import MOST, Passed, answers
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -69,6 +69,38 @@ def test_what_the_core_says_already_is_not_proposed(root: Path, line: str) -> No
     put(root, "memory.md", f"# Me\n\n{line}\n")
     reflected(root)
     assert list(asked(root)) == [NUTS]
+
+
+def test_what_is_passed_over_is_counted_by_its_reason(root: Path) -> None:
+    first = reflected(root)
+    assert first.proposed is not None
+    assert (first.proposed.open, first.added, first.proposed.full) == (2, 2, 0)
+    assert first.proposed.passed == Passed(unsure=1, once=1)
+    assert reflected(root).added == 0
+    put(root, "memory.md", f"# Me\n\n- Mara prefers letters to calls.\n{'- Words, and words again.' * 500}\n")
+    mark(root, "-", NUTS)
+    last = reflected(root)
+    assert last.proposed is not None
+    assert (last.proposed.open, last.added) == (0, 0)
+    assert last.proposed.passed == Passed(unsure=1, once=1, said=1, refused=1)
+
+
+def test_a_proposal_that_the_core_has_no_room_for_is_counted(root: Path) -> None:
+    put(root, "memory.md", f"# Me\n\n- {'word ' * (TOKENS - 12)}\n")
+    found = reflected(root).proposed
+    assert found is not None and (found.open, found.full) == (2, 2)
+    put(root, "memory.md", f"# Me\n\n- {'word ' * (TOKENS - 40)}\n")
+    found = reflected(root).proposed
+    assert found is not None and (found.open, found.full) == (2, 0)
+
+
+def test_what_waits_for_room_on_the_page_and_what_repeats_another_is_counted(tmp_path: Path) -> None:
+    facts = "".join(f"- W(i=0.9) @Odd: Owns a boat called {name}.\n" for name in ("Alk", "Bris", "Cirrus"))
+    more = "".join(f"- W(i=0.9) @N{n}: Was born in the year {1900 + 7 * n}.\n" for n in range(MOST))
+    root = fill(tmp_path / "v", {"memory/2025-11-03.md": f"## Retain\n- W(i=0.95) @Odd: Owns a boat.\n{facts}{more}"})
+    found = reflected(root).proposed
+    assert found is not None
+    assert found.open == MOST and found.passed.later + found.passed.repeated == 4
 
 
 @pytest.mark.parametrize("line", ["- Ann is allergic to hazelnuts.", "- Odd is allergic to nothing but cats."])

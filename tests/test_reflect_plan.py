@@ -64,6 +64,26 @@ def test_a_draft_that_says_nothing_makes_no_page(lines: tuple[Line, ...], presen
     assert edit(draft(*lines), present, past()) is None
 
 
+def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
+    made = first(draft(fact(1), fact(2)))
+    left = frozenset([blocks.short(2 << 32), blocks.short(3 << 32)])
+    again = edit(draft(fact(2), fact(3)), made.after, past([made], facts=left))
+    assert again is not None
+    assert (again.why, again.was) == ("1 fact new, 1 retracted", made.lines)
+    told = draft(fact(2), fact(3))._replace(account=lambda was, lines: f"{len(was)} lines, now {len(lines)}")
+    again = edit(told, made.after, past([made]))
+    assert again is not None and again.why == "2 lines, now 2"
+
+
+def test_a_page_that_another_wrote_says_so() -> None:
+    made = first(draft(fact(1)))
+    more = draft(fact(1), Line("In short.", slot="sentence"))._replace(by="ollama/m")
+    told = edit(more, made.after, past([made]))
+    assert told is not None and told.why == "with sentences of ollama/m"
+    back = edit(draft(fact(1), fact(2)), told.after, past([made, told]))
+    assert back is not None and back.why == "1 fact new; without the sentences of ollama/m"
+
+
 def test_nothing_changed_is_no_edit() -> None:
     made = first(draft(fact(1), Line(""), fact(2)))
     given = draft(fact(1), Line(""), fact(2))

@@ -121,7 +121,9 @@ class Background:
             error = found.get("error", {})
             code, sentence = int(error.get("exit_code", 1)), str(error.get("message", "reflect ended without a word"))
             raise of_exit_code(code, sentence, str(error.get("next_step", "")))
-        log.info("reflect: %d pages written, %d skipped", len(found["pages"]), len(found["skipped"]))
+        moved = sum(None not in (one["before"], one["after"]) for one in found["opinions"])
+        pages, skipped = len(found["pages"]), len(found["skipped"])
+        log.info("reflect: %d pages written, %d opinions moved, %d skipped", pages, moved, skipped)
 
     # --- vectors -------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.recall import Recall
-    from vault_memory.reflect.job import Asked, Reflected
+    from vault_memory.reflect.job import Asked, Reflected, Steps
     from vault_memory.remote import Remote
     from vault_memory.rerank import Reranker
     from vault_memory.stats import Stats
@@ -221,11 +221,11 @@ class Memory(Scribe):
 
     # --- reflecting ----------------------------------------------------------------------------------------------
 
-    def reflect(self, asked: "Asked", progress: "Progress | None" = None) -> "Reflected":
+    def reflect(self, asked: "Asked", steps: "Steps | None" = None) -> "Reflected":
         """Write the pages that the facts make: entities, opinions, summaries, proposals."""
         from vault_memory.reflect.job import reflect
 
-        return reflect(self, asked, progress)
+        return reflect(self, asked, steps)
 
     def undo(self, run: str = "") -> tuple[str, list[str]]:
         """Undo a run of reflect, the last one unless another is named; returns its name and the notes put back."""

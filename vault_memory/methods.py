@@ -94,10 +94,13 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
 
 
 def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    from vault_memory.reflect.job import Steps
+
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     asked = request.reflection(since, now, request.texts(params, "only"), **flags)
-    return reflection.document(memory.reflect(asked, progress))
+    # What is being written is written to its end: only the index and the plan are given up.
+    return reflection.document(memory.reflect(asked, Steps(progress, progress)))
 
 
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:

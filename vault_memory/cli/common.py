@@ -105,7 +105,7 @@ def shared_options(function: F) -> F:
     """Add the global options to a command."""
     for option in (
         click.version_option(__version__, prog_name="vault-memory"),
-        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show tracebacks."),
+        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Say more, and show tracebacks."),
         click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
         click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
         click.option(
@@ -162,7 +162,7 @@ class Bar:
         self._unit = unit
         self._shown = sys.stderr.isatty() and not shared.quiet and not shared.json
         self._what = what
-        self._started = time.monotonic()
+        self._started = 0.0
         self._last = 0.0
 
     def __enter__(self) -> "Bar":
@@ -175,6 +175,7 @@ class Bar:
     def __call__(self, done: int, total: int, passages: int) -> None:
         """Show `done` of `total` units, and how many passages this run has written."""
         now = time.monotonic()
+        self._started = self._started or now
         if not self._shown or now - self._last < 0.1 or now - self._started < 0.4:
             return
         self._last = now

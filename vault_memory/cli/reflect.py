@@ -21,17 +21,19 @@ def reflect(
     apply_core: bool, undo: str | None,
 ) -> None:  # fmt: skip
     """Write what was logged as pages a person can read, edit and undo. Your own words on a page are never touched."""
+    from vault_memory.reflect.job import Steps
+
     memory = shared.memory()
     if undo is not None:
         run, paths = memory.undo(undo)
         shared.say(dump(reflection.undone_document(run, paths)) if shared.json else reflection.undone_text(run, paths))
         return
     asked = request.reflection(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
-    with Bar(shared) as bar:
-        done = memory.reflect(asked, bar)
+    with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
+        done = memory.reflect(asked, Steps(index, plan, write))
     if done.edits and not dry_run:
         with Bar(shared, "Embedding", "passages") as bar:
             memory.backfill(bar)
-    shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done))
+    shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)

@@ -75,6 +75,12 @@ def changed(path: str, data: bytes, change: Change) -> bytes:
     return after
 
 
+def has_room(data: bytes, text: str) -> bool:
+    """Whether an addition would stay within the limit; few bytes are few tokens, and need no counting."""
+    after = f"{data.decode('utf-8', 'replace')}\n- {text}\n"
+    return len(after.encode("utf-8", "replace")) + len(HEADING) + 4 <= TOKENS or tokens.count(after) <= TOKENS
+
+
 def _changed(path: str, data: bytes, change: Change) -> bytes:
     try:
         text = data.decode("utf-8")

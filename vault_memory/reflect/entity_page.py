@@ -12,7 +12,7 @@ from datetime import date
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import long, page_of, period_of
-from vault_memory.reflect.sections import Body, Context
+from vault_memory.reflect.sections import Body, Context, counted
 from vault_memory.reflect.select import TIERS, Weigh, chosen, in_order
 
 BLOCK = "facts"
@@ -53,6 +53,15 @@ def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tupl
     while (over := context.count("\n".join(line.text for line in found)) - tokens) > 0 and page.shrinks(over):
         found = list(page.lines())
     return tuple(found)
+
+
+def size(facts: Sequence[Fact]) -> str:
+    """How much is known, as the page says it: `14 facts on 9 days`, `2 facts of 3 May 2025`."""
+    days = {fact.when for fact in facts if fact.when}
+    text = counted(len(facts), "fact")
+    if not days:
+        return text
+    return f"{text} of {long(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
 
 
 class _Page:
@@ -110,15 +119,14 @@ class _Page:
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
         days = sorted({fact.when for fact in self._facts if fact.when})
-        size = f"{len(self._facts)} fact{'s' * (len(self._facts) != 1)}"
-        if days:
-            span = long(days[0]) if len(days) == 1 else f"{long(days[0], days[-1])} to {long(days[-1])}"
-            size += f" of {span}" if len(days) == 1 else f" on {len(days)} days, {span}"
+        text = size(self._facts)
+        if len(days) > 1:
+            text += f", {long(days[0], days[-1])} to {long(days[-1])}"
         related = Counter(slug for fact in self._facts for slug in dict.fromkeys(fact.about))
         del related[self._profile.slug]
         ranked = sorted(related, key=lambda slug: (-related[slug], slug))[:RELATED]
         together = ", ".join(f"{self._context.shown(slug)} ({related[slug]})" for slug in ranked)
-        return Line(f"{size}{f'; together with {together}' if together else ''}.", slot="opening")
+        return Line(f"{text}{f'; together with {together}' if together else ''}.", slot="opening")
 
     def _section(self, title: str, facts: Sequence[Fact]) -> Iterator[Line]:
         if not facts:

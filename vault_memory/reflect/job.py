@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -16,10 +16,11 @@ from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.garbage import uncollected
 from vault_memory.keeper import LOCK_SECONDS
 from vault_memory.preimages import Preimages
-from vault_memory.reflect import verdicts
+from vault_memory.reflect import opinion_page, proposals, verdicts
 from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
-from vault_memory.reflect.look import Found, Look, Seen
+from vault_memory.reflect.look import Found, Look, Proposed, Seen
+from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
 from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.runs import Runs
@@ -64,6 +65,16 @@ class Reflected:
     """Lines of a person's that rest on what no note holds any more."""
     model: Model | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
+    moves: tuple[Move, ...] = ()
+    """The opinions that moved, came or went since their page was written last."""
+    proposed: Proposed | None = None
+    """What came of the proposals, where they were asked for."""
+    added: int = 0
+    """How many proposals are new on their page."""
+    is_core_only: bool = False
+    """Whether only ticked proposals were to be done."""
+    untold: Mapping[str, str] = field(default_factory=dict)
+    """The pages of periods with too little to tell, each with the reason."""
 
     @property
     def exit_code(self) -> int:
@@ -71,17 +82,26 @@ class Reflected:
         return max((skipped.exit_code for skipped in self.skipped), default=0)
 
 
-def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) -> Reflected:
+@dataclass(frozen=True)
+class Steps:
+    """Who is told how far the index, the plan and the writing of the pages have come."""
+
+    index: "Progress | None" = None
+    plan: "Progress | None" = None
+    write: "Progress | None" = None
+
+
+def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
     """Write the pages that the facts of a vault make; raises BusyError when another process does."""
-    started = time.monotonic()
+    started, steps = time.monotonic(), steps or Steps()
     with _alone(memory), _retelling(memory, asked) as retelling:
-        memory.index(progress=progress)
+        memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
         with uncollected():
-            found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found())
+            found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found(steps.plan))
         plan = found.plan
-        done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found)
+        done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(memory.vault.root).sweep(lambda: _named_blocks(memory))
     return Reflected(
@@ -95,19 +115,38 @@ def reflect(memory: "Memory", asked: Asked, progress: "Progress | None" = None) 
         seconds=time.monotonic() - started,
         orphaned=plan.orphaned,
         model=retelling.model if retelling else None,
+        moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
+        proposed=found.proposed,
+        added=sum(_added(edit) for edit in done.edits if edit.path == proposals.PATH),
+        is_core_only=asked.apply_core,
+        untold=found.untold,
     )
 
 
-def _applied(memory: "Memory", found: Found) -> Applied:
+def _added(edit: Edit) -> int:
+    """How many proposals an edit of their page adds."""
+    before, after = ({proposals.name_of(line.text) for line in lines} for lines in (edit.was, edit.lines))
+    return len(after - before - {""})
+
+
+def _applied(memory: "Memory", found: Found, progress: "Progress | None" = None) -> Applied:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = memory.vault.root, datetime.now(UTC)
     verdicts.note(root, found.said, now)
     # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
     heed = partial(_heed, root, now)
-    done = Writer(memory.vault, heed).write(found.plan.edits, found.again) if found.plan.edits else Applied()
+    edits = _watched(found.plan.edits, progress) if progress else found.plan.edits
+    done = Writer(memory.vault, heed).write(edits, found.again) if found.plan.edits else Applied()
     _tell_index(memory, [one.path for one in done.edits])
     _remember(memory, found, done)
     return done
+
+
+def _watched(edits: Sequence[Edit], progress: "Progress") -> Iterator[Edit]:
+    """The edits, telling of each as it is asked for."""
+    for done, edit in enumerate(edits):
+        progress(done, len(edits), done)
+        yield edit
 
 
 def _heed(root: "Path", now: datetime, edit: Edit) -> None:

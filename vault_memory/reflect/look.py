@@ -1,19 +1,25 @@
 """Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import ConflictError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Options, Run
+from vault_memory.reflect.sections import counted
 from vault_memory.shipped import template
 from vault_memory.store import Store
 from vault_memory.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_memory.indexer import Progress
 
 _REFLECTED = """
 SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL
@@ -34,6 +40,15 @@ class Seen:
     entity_days: int = 2
 
 
+class Proposed(NamedTuple):
+    """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
+
+    open: int
+    full: int
+    passed: proposals.Passed
+    gates: proposals.Gates = proposals.Gates()
+
+
 @dataclass(frozen=True)
 class Found:
     """A plan, how to make an edit anew, and what the next run is to know."""
@@ -44,6 +59,12 @@ class Found:
     signatures: dict[str, bytes]
     bearings: list[tuple[int, int, int]]
     facts: int
+    proposed: Proposed | None = None
+    """What came of the proposals, where they were asked for."""
+    untold: dict[str, str] = field(default_factory=dict)
+    """The pages of periods with too little to tell, each with the reason."""
+    moves: Callable[[Edit], list[Move]] = lambda edit: []
+    """What became of the opinions with an edit of their page."""
 
 
 class Look:
@@ -55,6 +76,7 @@ class Look:
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
+        self._untold: dict[str, str] = {}
         asked = self._block(proposals.PATH, proposals.BLOCK)
         if self._is_core_wanted:
             verdicts.hear_proposals(self._said, asked, self._ledger.last(asked.sha) if asked else None)
@@ -69,37 +91,50 @@ class Look:
             force=seen.force,
         )
 
-    def found(self) -> Found:
+    def found(self, progress: "Progress | None" = None) -> Found:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
-        core_plan, items = self._core()
-        plans = [] if self._seen.only_core else list(self._pages())
+        core_plan, after = self._core()
+        plans = [] if self._seen.only_core else list(self._pages(progress))
+        proposed = None
         if self._is_core_wanted:
-            draft = self._run.proposals(items, self._said)
+            draft, open_, passed = self._run.proposals(core.items(core.PATHS[0], after), self._said)
+            full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
+            proposed = Proposed(len(open_), full, passed)
             is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
             plans += [self._drafted(draft)] if is_there or draft.lines != proposals.NOTHING else []
         told = self._run.told
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out)
-        return Found(plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts))
+        return Found(
+            plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts), proposed,
+            self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
+        )  # fmt: skip
 
     @property
     def _is_core_wanted(self) -> bool:
         """Whether proposals are heard: what was ticked goes from their page with the same run that does it."""
         return self._seen.only_core or "proposals" in (self._seen.only or ("proposals",))
 
-    def _pages(self) -> list[Plan]:
+    def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
         known = {row[0]: row[1:] for row in self._store.rows(_REFLECTED)}
         plans: list[Plan] = []
-        for job in self._run.jobs():
+        most = self._run.most if progress else 0
+        for done, job in enumerate(self._run.jobs()):
+            if progress:
+                progress(done, most, done)
             signature, is_same, is_there = known.get(job.path, (b"", False, False))
             if is_same and self._stands(signature, job):
                 if is_there:
                     plans.append(Plan((), (), (job.path,)))
                     self._run.stands(job.path)
+                elif job.without:
+                    self._untold[job.path] = job.without
                 continue
             draft = self._draft(job)
             if draft:
                 self._run.stands(job.path)
                 plans.append(self._drafted(draft))
+            elif job.without:
+                self._untold[job.path] = job.without
         return plans
 
     def _stands(self, signature: bytes, job: Job) -> bool:
@@ -131,8 +166,8 @@ class Look:
 
     # --- the core ------------------------------------------------------------------------------------------------
 
-    def _core(self) -> tuple[Plan, list[core.Item]]:
-        """The edit of the core that was ticked, and its items as they are then; what cannot be done stays ticked."""
+    def _core(self) -> tuple[Plan, bytes]:
+        """The edit of the core that was ticked, and what it holds then; what cannot be done stays ticked."""
         path = next((name for name in core.PATHS if self._page(name) is not None), core.PATHS[0])
         before = self._page(path)
         after, skipped = before or core.START, []
@@ -144,7 +179,7 @@ class Look:
                 del self._said.ticked[name]
                 self._said.settled.discard(name)
         made = self._core_edit(path) if self._said.ticked else None
-        return Plan((made,) if made else (), tuple(skipped)), core.items(path, after if before or made else b"")
+        return Plan((made,) if made else (), tuple(skipped)), after if before or made else b""
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
@@ -152,7 +187,8 @@ class Look:
         after = before or core.START
         for change in self._said.ticked.values():
             after = core.changed(path, after, change)
-        return Edit(path, before, after, f"ticked in {proposals.PATH}") if after != before else None
+        why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
+        return Edit(path, before, after, why) if after != before else None
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

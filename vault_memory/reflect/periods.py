@@ -52,6 +52,12 @@ def page_of(name: str) -> str:
     return f"{SUMMARIES}{name}.md"
 
 
+def kind_of(path: str) -> str:
+    """The kind of the period whose page lies there."""
+    name = path.removeprefix(SUMMARIES)
+    return "week" if "-W" in name else "month" if "-" in name else "year"
+
+
 @lru_cache(1 << 16)
 def period_of(day: date, kind: str) -> Period:
     """The week, month or year a day lies in."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
-from vault_memory.reflect import blocks, merge
+from vault_memory.reflect import blocks, changed, merge
 from vault_memory.reflect.blocks import Block, Line
+from vault_memory.reflect.changed import Change, Compared
 
 LOSS_SHARE, LOSS_LINES = 0.25, 4
 """A page does not lose more than this share of its entries in one run, where that is more than so many lines."""
@@ -25,18 +26,21 @@ EXTRACTIVE = "extractive"
 
 
 class Draft(NamedTuple):
-    """One page as the facts would have it: the block's name and lines, why, and how a page that is not there begins."""
+    """One page as the facts would have it: the block's name and lines, what it holds, and how a new page begins."""
 
     path: str
     block: str
     lines: tuple[Line, ...]
     why: str
+    """Why a page is written that had no such block: what it tells. One that had it says what changed."""
     start: str = ""
     """The text of the page before its block, where the page does not exist yet."""
     by: str = ""
     """What wrote it, where that was a model."""
     settled: Callable[[str], bool] | None = None
     """Which lines of the page have been dealt with, and go."""
+    account: Callable[[Sequence[Line], Sequence[Line]], str] | None = None
+    """What changed from one block to another, where more is to be told than how many facts; "" for nothing more."""
 
 
 class Edit(NamedTuple):
@@ -55,6 +59,9 @@ class Edit(NamedTuple):
     deleted: frozenset[str] = merge.NOBODY
     orphaned: tuple[str, ...] = ()
     block: str = ""
+    was: tuple[Line, ...] = ()
+    """The lines of the block as it stands, with what they rest on as far as that is known."""
+    change: Change = Change()
 
     def diff(self) -> str:
         """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
@@ -173,9 +180,24 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     if after == present:
         return None, found.orphaned
     made = Edit(
-        draft.path, present, after, draft.why, new.sha, found.lines, found.deleted, found.orphaned, draft.block
+        draft.path, present, after, draft.why, new.sha, found.lines, found.deleted, found.orphaned, draft.block,
+        change=Change(is_edited=found.is_edited),
     )  # fmt: skip
-    return made, found.orphaned
+    return _explained(made, draft, page.block, past), found.orphaned
+
+
+def _explained(made: Edit, draft: Draft, block: Block | None, past: Past) -> Edit:
+    """The edit with what it changes; where the block is there already that is also why."""
+    if block is None:
+        return made._replace(change=changed.change(Compared((), (), made.lines), past.facts))
+    was = changed.standing(block, past.last(block.sha))
+    compared = Compared(was, block.cites, made.lines, made.deleted, made.change.is_edited)
+    change = changed.change(compared, past.facts)
+    told = draft.account(was, made.lines) if draft.account else ""
+    if not told and block.by != blocks.word(draft.by):
+        told = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
+        told = f"{changed.sentence(change)}; {told}" if change.is_of_facts else told
+    return made._replace(why=told or changed.sentence(change), was=was, change=change)
 
 
 def _without_settled(

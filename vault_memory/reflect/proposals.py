@@ -8,14 +8,16 @@ what is sure: a small core is worth more than a full one.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect import wording
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, Change, Item
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
@@ -68,6 +70,31 @@ class Proposal(NamedTuple):
     def _name(self, fact: Fact) -> str:
         words = f"{self.change.what}\0{self.change.old}\0{fact.key}"
         return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+class Passed(NamedTuple):
+    """How many candidates were weighed and are not proposed, by the reason."""
+
+    unsure: int = 0
+    """Opinions below SURE."""
+    once: int = 0
+    """Sure ones that were told or borne out on less than SURE_DAYS days."""
+    said: int = 0
+    """What the core says already."""
+    refused: int = 0
+    repeated: int = 0
+    """What says the same as another proposal, made or refused."""
+    later: int = 0
+    """What waits until fewer than MOST are open."""
+
+
+class Gates(NamedTuple):
+    """What it takes to be proposed, and to be put there."""
+
+    confidence: float = SURE
+    days: int = SURE_DAYS
+    open: int = MOST
+    core_tokens: int = TOKENS
 
 
 class Answer(NamedTuple):
@@ -141,16 +168,46 @@ class Grounds:
 
 def proposed(grounds: Grounds) -> list[Proposal]:
     """The proposals that nobody has refused: changes and removals of what is there first, then a few additions."""
+    return weighed(grounds)[0]
+
+
+def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
+    """The same, and how many candidates were passed over."""
     refused = frozenset(grounds.refused)
-    changes = [one for one in _changes(grounds) if refused.isdisjoint(one.names)]
-    said = [item.text for item in grounds.items]
+    found = list(_changes(grounds))
+    changes = [one for one in found if refused.isdisjoint(one.names)]
+    items = [item.text for item in grounds.items]
+    asked: list[str] = []
     added: list[Proposal] = []
+    passed = Counter(_unfit(grounds))
+    passed["refused"] += len(found) - len(changes)
     for one in _additions(grounds):
-        if len(added) < MOST and not _is_said(one.evidence[0], said, grounds):
-            said.append(one.change.text)  # one like it need not be asked as well, refused or not
+        if len(added) >= MOST:
+            passed["later"] += 1
+        elif _is_said(one.evidence[0], items, grounds):
+            passed["said"] += 1
+        elif _is_said(one.evidence[0], asked, grounds):
+            passed["repeated"] += 1
+        else:
+            asked.append(one.change.text)  # one like it need not be asked as well, refused or not
             if refused.isdisjoint(one.names):
                 added.append(one)
-    return [*changes, *added]
+            else:
+                passed["refused"] += 1
+    return [*changes, *added], Passed(**passed)
+
+
+def _unfit(grounds: Grounds) -> Iterator[str]:
+    """Why each opinion that is no candidate is none."""
+    for opinion in grounds.opinions:
+        if opinion.belief.shown < SURE:
+            yield "unsure"
+        elif len(_days(opinion)) < SURE_DAYS:
+            yield "once"
+
+
+def _days(opinion: Opinion) -> set[date]:
+    return {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
 
 
 def _changes(grounds: Grounds) -> Iterator[Proposal]:
@@ -185,7 +242,7 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
     told: set[int] = set()
     for opinion in grounds.opinions:
         told |= {fact.key for fact in opinion.told}
-        days = {fact.day for fact in (*opinion.told, *opinion.supports) if fact.day}
+        days = _days(opinion)
         if opinion.belief.shown >= SURE and len(days) >= SURE_DAYS:
             sure = decimal(opinion.belief.shown)
             because = f"it is held with {sure} and was told or borne out on {len(days)} days"

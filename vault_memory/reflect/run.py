@@ -25,6 +25,7 @@ from vault_memory.reflect import (
     core,
     entity_page,
     facts,
+    moves,
     opinion_page,
     periods,
     proposals,
@@ -35,6 +36,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
+from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
@@ -70,6 +72,8 @@ class Job(NamedTuple):
     draft: Callable[[], Draft | None]
     subject: Callable[[], retell.Subject] | None = None
     """What a configured model may write of on it."""
+    without: str = ""
+    """Why there is no page, where these facts make none."""
 
 
 class Run:
@@ -273,7 +277,8 @@ class Run:
     def _entity(self, known: entity_page.Profile, path: str, about: Sequence[Fact], free: int = 0) -> Draft:
         lines = entity_page.lines(known, self._context_of(known.facts), entity_page.PAGE_TOKENS - free)
         start = self._template.replace("{{title}}", link_name(path))
-        return Draft(path, entity_page.BLOCK, lines, _why(about), start)
+        size = entity_page.size(known.facts) if known.facts else f"{counted(len(about), 'fact')} in opinions"
+        return Draft(path, entity_page.BLOCK, lines, size, start)
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
@@ -289,15 +294,21 @@ class Run:
                 lines: Callable[[Sequence[Fact], Context], tuple[Line, ...]] = lines,
             ) -> Draft:  # fmt: skip
                 found = lines(about, self._context_of(about))
-                return Draft(path, entity_page.BLOCK, found, _why(about), f"# {title}\n")
+                told = {key for line in found for key in line.keys}
+                return Draft(path, entity_page.BLOCK, found, f"{counted(len(told), 'fact')} told", f"# {title}\n")
 
             yield self._job(path, about, (), draft)
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)
-        moved = f"{counted(len(self.opinions.opinions), 'opinion')} held"
-        draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, moved, "# Opinions\n")
+        why = counted(len(self.opinions.opinions), "opinion")
+        draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
+        draft = draft._replace(account=lambda was, now: moves.sentence(self.moved(was, now)))
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
+
+    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[moves.Move]:
+        """What became of the opinions from one block of their page to the next."""
+        return moves.moves(was, lines, moves.Known(self.opinions.opinions, self._by_key, self._cite.of))
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -308,14 +319,16 @@ class Run:
 
             given = [*about, *newer]
             job = self._job(period.path, given, links, partial(self._summary, period, given))
-            yield job._replace(subject=partial(self._period, period, given))
+            without = summaries.too_little(period, len(about)).reason
+            yield job._replace(subject=partial(self._period, period, given), without=without)
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
             return None
         lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
-        return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+        size = summaries.size([fact for fact in given if period.holds(fact.when)])
+        return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title}: {size}", found.start)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -351,8 +364,13 @@ class Run:
             count=self._context.count,
         )
 
-    def proposals(self, items: Sequence[core.Item], said: Said) -> Draft:
-        """The page of proposals for a core with these items."""
+    @property
+    def most(self) -> int:
+        """So many pages at most are looked at."""
+        return len(self._closed) + len(self._pages) + 3
+
+    def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
+        """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
         grounds = proposals.Grounds(
             facts=self.told.facts,
             opinions=self.opinions.opinions,
@@ -364,13 +382,15 @@ class Run:
             shown=self._context.shown,
             refused=said.refused,
         )
-        open_ = proposals.proposed(grounds)
+        open_, passed = proposals.weighed(grounds)
         lines = proposals.shown(open_, self._context)
         why = f"{counted(len(open_), 'proposal')} open"
-        return Draft(
+        draft = Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
             settled=lambda text: proposals.name_of(text) in said.settled,
+            account=lambda was, lines: why,
         )  # fmt: skip
+        return draft, open_, passed
 
     def stands(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""
@@ -380,18 +400,6 @@ class Run:
 
 def _ordinal(day: date | None) -> int:
     return day.toordinal() if day else 0
-
-
-def _start(found: summaries.Draft) -> str:
-    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
-    lasting = {key: value for key, value in found.properties.items() if key not in ("facts", "days")}
-    properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
-    return f"---\n{properties}---\n# {found.title}\n"
-
-
-def _why(about: Sequence[Fact]) -> str:
-    days = {fact.day for fact in about if fact.day}
-    return f"{counted(len(about), 'fact')} on {counted(len(days), 'day')}"
 
 
 def _file_name(name: str) -> str:

@@ -60,6 +60,14 @@ class Draft(NamedTuple):
         return tuple(text for text, _ in self.told)
 
     @property
+    def start(self) -> str:
+        """How the page begins, before its block."""
+        # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+        lasting = {key: value for key, value in self.properties.items() if key not in ("facts", "days")}
+        properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
+        return f"---\n{properties}---\n# {self.title}\n"
+
+    @property
     def cited(self) -> tuple[Fact, ...]:
         """The facts that are cited, in the order of the citations."""
         return tuple(fact for _, cited in self.told for fact in cited)
@@ -79,15 +87,29 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
-        return TooLittle(f"{period.title} has {counted(len(inside), 'fact')}: from {FEWEST} on it is summed up.")
+        return too_little(period, len(inside))
     body = Body(period, inside, context, limit(period, inside, context))
     frame = _frame(body)
     taken = _fitted(body, frame, _standing(facts, period), free)
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
-        return TooLittle(f"{period.title} has {counted(len(inside), 'fact')}, too short to be told in fewer words.")
+        return too_little(period, len(inside))
     folded = len(inside) - len(taken)
     return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
+
+
+def too_little(period: Period, facts: int) -> TooLittle:
+    """Why a period with so many facts that has no page has none."""
+    size = f"{period.title} has {counted(facts, 'fact')}"
+    if facts < FEWEST:
+        return TooLittle(f"{size}: from {FEWEST} on it is summed up.")
+    return TooLittle(f"{size}, too short to be told in fewer words.")
+
+
+def size(facts: Sequence[Fact]) -> str:
+    """How much a page stands for, as it says it: `76 facts on 25 days`."""
+    days = len({fact.when for fact in facts})
+    return f"{counted(len(facts), 'fact')} on {counted(days, 'day')}"
 
 
 def limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
@@ -174,13 +196,11 @@ def _frame(body: Body) -> _Frame:
 def _opening(body: Body) -> str:
     """What the period was about: `Mostly Tern (24), The Castle (14) and Peter (9); 76 facts on 25 days.`"""
     total, named = len(body.facts), body.named
-    days = len({fact.when for fact in body.facts})
-    size = f"{counted(total, 'fact')} on {counted(days, 'day')}."
     if not named:
-        return size
+        return f"{size(body.facts)}."
     mostly = 2 * sum(not set(named).isdisjoint(fact.about) for fact in body.facts) > total
     names = _and([f"{body.context.shown(slug)} ({body.threads[slug]})" for slug in named])
-    return f"{'Mostly' if mostly else 'Among other things'} {names}; {size}"
+    return f"{'Mostly' if mostly else 'Among other things'} {names}; {size(body.facts)}."
 
 
 def _finer_pages(period: Period, context: Context) -> str:

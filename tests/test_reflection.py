@@ -1,0 +1,243 @@
+"""reflection.py: what a person is told of a reflect, and the `reflect@1` document."""
+
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reflecting import NORA, ODD, reflected, rewrite, small_vault
+from vaults import put
+
+from vault_memory import reflection
+from vault_memory.reflect.changed import Change
+from vault_memory.reflect.job import Reflected
+from vault_memory.reflect.look import Proposed
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.moves import Move
+from vault_memory.reflect.plan import Edit, Orphan, Skipped
+from vault_memory.reflect.proposals import Passed
+
+
+def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: Any) -> Edit:
+    return Edit(path, None if is_new else b"before\n", b"after\n", why, **more)
+
+
+def told(*edits: Edit, **more: Any) -> list[str]:
+    verbose = more.pop("verbose", False)
+    return reflection.text(Reflected(edits, facts=9, **more), verbose).split("\n")
+
+
+SUMMARIES = [
+    *(edit(f"bank/summaries/2025-W{n}.md", f"Week {n}: 20 facts on 6 days", is_new=True) for n in range(41, 49)),
+    edit("bank/summaries/2025-10.md", "October", is_new=True), edit("bank/summaries/2025-11.md", "11", is_new=True),
+    edit("bank/summaries/2025.md", "2025", is_new=True),
+]  # fmt: skip
+
+
+def test_summaries_are_told_together() -> None:
+    assert told(*SUMMARIES) == ["11 pages made.", "  + bank/summaries: 8 weeks, 2 months and a year summed up"]
+    assert told(edit("bank/summaries/2025-W41.md"), edit("bank/summaries/2025-10.md"))[1:] == [
+        "  ~ bank/summaries: a week and a month told anew"
+    ]
+    assert told(edit("bank/summaries/2025-W41.md"))[1:] == ["  ~ bank/summaries/2025-W41.md: 2 facts new"]
+
+
+def test_each_is_named_where_that_is_asked_for() -> None:
+    assert len(told(*SUMMARIES, verbose=True)) == 12
+    pages = [edit(f"bank/entities/N{n}.md") for n in range(30)]
+    assert told(*pages, edit("bank/world.md"))[-2:] == [
+        "    … and 10 more pages in bank/entities (-v names them)", "  ~ bank/world.md: 2 facts new"
+    ]  # fmt: skip
+    assert len(told(*pages, verbose=True)) == 31
+
+
+@pytest.mark.parametrize(
+    ("made", "updated", "said"),
+    [(1, 0, "1 page made."), (0, 2, "2 pages updated."), (1, 2, "1 page made, 2 updated.")],
+)
+def test_pages_are_counted_first(made: int, updated: int, said: str) -> None:
+    edits = [edit(f"bank/{n}.md", is_new=n < made) for n in range(made + updated)]
+    assert told(*edits)[0] == said
+    assert told(*edits, dry_run=True)[-len(edits) - 1] == f"{said[:-1]} (dry run: nothing was written)."
+
+
+def move(before: float | None, after: float | None, why: str = "because", words: str = "The sea is cold") -> Move:
+    return Move(words, before, after, why)
+
+
+def test_opinions_say_where_they_went_and_why() -> None:
+    page = edit("bank/opinions.md", "2 opinions moved, 1 new, 1 gone")
+    found = told(page, moves=(move(0.85, 0.7), move(0.5, 0.6), move(None, 0.9), move(0.4, None)))
+    assert found[0] == "1 page updated, 2 opinions moved."
+    assert found[2:] == [
+        "Opinions",
+        '  ↓ "The sea is cold" .85 → .70:', "    because",
+        '  ↑ "The sea is cold" .50 → .60:', "    because",
+        '  + "The sea is cold" .90',
+        '  - "The sea is cold" .40:', "    because",
+    ]  # fmt: skip
+
+
+def test_many_new_opinions_are_counted_and_long_ones_cut() -> None:
+    moves = tuple(move(None, 0.8, words=f"{n} is a number, and a long one; it goes on and on and on") for n in range(9))
+    found = told(edit("bank/opinions.md"), moves=moves)
+    assert found[3] == '  + "0 is a number, and a long one; it goes on and on…" .80'
+    assert found[6:] == ["    … and 6 more new (-v names them)"]
+    assert len(told(edit("bank/opinions.md"), moves=moves, verbose=True)) == 12
+    assert len(told(edit("bank/opinions.md"), moves=moves[:4])) == 7  # one more line either way
+
+
+@pytest.mark.parametrize(
+    ("proposed", "said"),
+    [
+        (Proposed(1, 0, Passed(unsure=3)), "1 proposal for memory.md (tick it in bank/proposals.md)."),
+        (Proposed(3, 0, Passed()), "3 proposals for memory.md (tick them in bank/proposals.md)."),
+        (Proposed(0, 0, Passed(unsure=1)), "0 proposed for memory.md because 1 opinion is less sure than .85."),
+        (Proposed(0, 0, Passed(once=2, said=1)),
+         "0 proposed for memory.md because 2 sure ones were told on one day only and 1 stands there already."),
+        (Proposed(0, 0, Passed(refused=2)), "0 proposed for memory.md because you refused 2."),
+        (Proposed(0, 0, Passed()), "0 proposed for memory.md because nothing sure or important enough was told yet."),
+        (Proposed(2, 2, Passed()), "2 proposals for memory.md (tick them in bank/proposals.md). memory.md has no room"
+         " for 2 of them (2,000 tokens at most): shorten it first."),
+    ],
+)  # fmt: skip
+def test_proposals_or_what_kept_them_back(proposed: Proposed, said: str) -> None:
+    assert " ".join(line.strip() for line in told(edit("bank/world.md"), proposed=proposed)[2:]) == said
+
+
+def test_what_stands_nowhere_is_said() -> None:
+    folded = edit("bank/world.md", change=Change(new=1, folded=2))
+    untold = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts.", "bank/summaries/2025-W41.md": "Week 41 has 1 fact."}
+    found = told(folded, left_out={"private": 2, "forgotten": 1}, untold=untold)
+    assert found[2:] == [
+        "Left out: 2 private and 1 forgotten facts.",
+        "Folded away: 2 facts on 1 page, and counted there.",
+        "Not summed up: 2 weeks have too little to tell (-v says of each).",
+    ]
+    assert told(folded, untold=untold, verbose=True)[-2:] == list(untold.values())
+
+
+def test_a_run_with_nothing_to_do_is_one_line() -> None:
+    untold, private = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts."}, {"private": 2}
+    assert told(unchanged=26, untold=untold, left_out=private) == ["Nothing new: 26 pages say what your notes say."]
+    assert told(unchanged=1, proposed=Proposed(1, 0, Passed())) == [
+        "Nothing new: 1 page says what your notes say. 1 proposal for memory.md waits in", "  bank/proposals.md."
+    ]  # fmt: skip
+    assert told() == ["Nothing new to write."]
+    assert told(unchanged=1, is_core_only=True) == ["Nothing is ticked in bank/proposals.md."]
+    assert reflection.text(Reflected(())).startswith("Nothing to write yet: no note holds a fact.")
+
+
+def test_what_was_not_written_and_what_is_left_of_a_person_is_said_each_time() -> None:
+    skipped = Skipped("bank/world.md", "bank/world.md is not UTF-8.", "Save it as UTF-8.", 5)
+    assert told(skipped=(skipped,)) == ["Nothing was written.", "  ! bank/world.md is not UTF-8. Save it as UTF-8."]
+    found = told(unchanged=1, orphaned=tuple(Orphan("bank/world.md", f"- mine {n}") for n in range(5)))
+    assert (
+        found[1] == '  ! bank/world.md: "- mine 0" is yours, and no note bears it out any more. Keep it or delete it.'
+    )
+    assert found[4:] == ["  ! … and 2 more lines like that."]
+
+
+def test_no_line_of_ours_is_wider_than_a_terminal() -> None:
+    passed = Passed(unsure=1234, once=123, said=12, refused=11)
+    moved = move(0.85, 0.7, "contradicted on 28 November 2025 ([[2025-11-28]] L145)", "word " * 40)
+    found = told(
+        edit("bank/world.md", change=Change(folded=1234)), run="x", proposed=Proposed(0, 0, passed), moves=(moved,) * 2,
+        left_out={"private": 123456, "forgotten": 123456},
+    )  # fmt: skip
+    assert max(map(len, found)) <= 80
+
+
+def test_what_a_note_says_moves_no_cursor() -> None:
+    page = edit("bank/\x1b[2J.md", "why\x1b[2J")
+    assert "\x1b" not in "\n".join(
+        told(page, moves=(move(0.5, 0.6, "why\x1b[2J", "a\x1b[2J"), move(0.5, None, "\x07")))
+    )
+
+
+def test_the_document_has_each_opinion_with_its_evidence() -> None:
+    fact = Fact(1, "world", "It froze.", "memory/2025-11-03.md", 4, date(2025, 11, 3))
+    document = reflection.document(Reflected((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
+    assert document["opinions"] == [
+        {"statement": "The sea is cold", "before": 0.5, "after": 0.6, "why": "borne out", "evidence": [
+            {"path": "memory/2025-11-03.md", "line": 4, "date": "2025-11-03", "text": "It froze."}]}
+    ]  # fmt: skip
+    assert document["proposals"] is None
+
+
+# --- from a vault ----------------------------------------------------------------------------------------------------
+
+
+def why(done: Reflected) -> dict[str, str]:
+    return {one.path: one.why for one in done.edits}
+
+
+def test_a_new_page_says_what_stands_on_it(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reasons = why(reflected(root))
+    for path in (NORA, ODD):
+        assert f"\n{reasons[path]}, ".encode() in (root / path).read_bytes()
+
+
+def test_a_summary_says_what_it_stands_for(indexed_sample: Path, tmp_path: Path) -> None:
+    root = tmp_path / "v"
+    shutil.copytree(indexed_sample, root)
+    reasons = {path: reason for path, reason in why(reflected(root, "2026-01-06")).items() if "summaries" in path}
+    assert len(reasons) == 11
+    for path, reason in reasons.items():
+        assert f" {reason.partition(': ')[2]}.\n" in (root / path).read_text("utf-8")
+
+
+def test_the_reason_is_the_same_in_the_log_of_the_run(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    rewrite(root, "memory/2025-12-02.md", "Sent the broken lamp back", "Kept the broken lamp")
+    rewrite(root, "memory/2025-11-20.md", "- W @Nora: The lamp from Bergen arrived broken.\n", "")
+    done = reflected(root)
+    assert why(done)[NORA] == "1 fact changed, 1 retracted"
+    logged = (root / f".memory/history/{done.run}/run.jsonl").read_text("utf-8")
+    assert '"why":"1 fact changed, 1 retracted"' in logged
+
+
+MILK = "## Retain\n- W @Nora: Does not like her coffee without milk any more.\n"
+
+
+def test_an_opinion_moves_on_a_page_that_was_edited_by_hand(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    rewrite(root, "bank/opinions.md", "## As the logs have it\n", "## As the logs have it\n\nMy own words.\n")
+    put(root, "memory/2025-12-12.md", MILK)
+    done = reflected(root, "2025-12-14")
+    (moved,) = done.moves
+    assert (moved.before, moved.after) == (0.8, 0.7)
+    assert moved.why == "contradicted on 12 December 2025 ([[2025-12-12]] L2)"
+    assert why(done)["bank/opinions.md"] == "1 opinion moved"
+    assert reflected(root, "2025-12-14").moves == ()
+
+
+def test_a_number_set_by_hand_stands_and_is_no_news(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    rewrite(root, "bank/opinions.md", "**.80** Likes her coffee", "**.60** Likes her coffee")
+    done = reflected(root)
+    assert done.moves == () and why(done)["bank/opinions.md"] == "what you changed is kept"
+    put(root, "memory/2025-12-12.md", MILK)
+    done = reflected(root, "2025-12-14")
+    assert done.moves == () and why(done)["bank/opinions.md"] == "1 fact new"
+    assert "- **.60** Likes her coffee" in (root / "bank/opinions.md").read_text("utf-8")
+
+
+def test_progress_tells_of_every_page(tmp_path: Path) -> None:
+    from vaults import memory
+
+    from vault_memory.reflect.job import Asked, Steps, reflect
+
+    root = small_vault(tmp_path / "v")
+    planned: list[tuple[int, int]] = []
+    written: list[tuple[int, int]] = []
+    steps = Steps(None, lambda *at: planned.append(at[:2]), lambda *at: written.append(at[:2]))
+    done = reflect(memory(root), Asked(), steps)
+    assert written == [(n, len(done.edits)) for n in range(len(done.edits))]
+    assert [n for n, _ in planned] == list(range(len(planned)))
+    assert len(planned) <= planned[0][1] and len({total for _, total in planned}) == 1
