@@ -178,6 +178,54 @@ def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
     assert list(asked(root)) == [LETTERS, NUTS] or LETTERS not in asked(root)
 
 
+OWN = "Write to Mara, never ring"
+
+
+def own_words(root: Path, quote: str = LETTERS, own: str = OWN) -> None:
+    line = asked(root)[quote]
+    rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
+
+
+def test_a_quote_edited_without_a_tick_stays_open_and_is_what_the_tick_does(root: Path, tmp_path: Path) -> None:
+    reflected(root)
+    own_words(root)
+    for day in ("2025-12-10", "2025-12-11"):
+        reflected(root, day)
+        assert list(asked(root)) == [OWN, NUTS]
+    assert "refused" not in str(journal(root)) and "deleted" not in str(journal(root))
+    put(root, "memory/2025-11-20.md", "## Retain\n- O(c=0.98) @Mara: Prefers letters to calls.\n")
+    reflected(root)
+    assert list(asked(root)) == [OWN, NUTS]
+    mark(root, "x", OWN)
+    reflected(root)
+    assert f"- {OWN}\n" in (root / "memory.md").read_text()
+    assert OWN not in asked(root)
+
+
+@pytest.mark.parametrize("how", ["mark", "delete"])
+def test_a_quote_edited_and_then_refused_is_refused(root: Path, how: str) -> None:
+    reflected(root)
+    own_words(root)
+    reflected(root)
+    if how == "mark":
+        mark(root, "-", OWN)
+    else:
+        rewrite(root, PAGE, asked(root)[OWN] + "\n", "")
+    for _ in range(2):
+        reflected(root)
+        assert list(asked(root)) == [NUTS]
+
+
+def test_one_proposal_edited_beside_one_that_is_deleted(root: Path) -> None:
+    reflected(root)
+    line = asked(root)[LETTERS]
+    own_words(root, NUTS, "No hazelnuts, letters or calls for Odd")
+    rewrite(root, PAGE, line + "\n", "")
+    for _ in range(2):
+        reflected(root)
+        assert list(asked(root)) == ["No hazelnuts, letters or calls for Odd"]
+
+
 def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
     reflected(root)
     mark(root, "x", LETTERS)

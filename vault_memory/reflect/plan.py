@@ -184,7 +184,7 @@ def _without_settled(
     """Block and what was written last without the lines that have been dealt with."""
     places = [place for place, text in enumerate(block.lines) if not settled(text)]
     yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
-    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
+    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
     return kept, [line for line in last if not settled(line.text)]
 
 

@@ -307,8 +307,7 @@ class Run:
         found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
             return None
-        lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
-        return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title} is over", _start(found))
+        return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title} is over", _start(found))
 
     # --- what a model may write of --------------------------------------------------------------------------------
 

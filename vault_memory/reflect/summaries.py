@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
@@ -53,6 +54,8 @@ class Draft(NamedTuple):
     properties: Mapping[str, str | int]
     folded: int
     """How many of the period's facts are not told, only counted."""
+    block: tuple[Line, ...] = ()
+    """The same lines as those of a block."""
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -87,7 +90,9 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
         return TooLittle(f"{period.title} has {counted(len(inside), 'fact')}, too short to be told in fewer words.")
     folded = len(inside) - len(taken)
-    return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
+    whole = tuple(frame.around(told, taken))
+    block = tuple(body.line(text, cited) for text, cited in whole)
+    return Draft(period.title, period.path, whole, _properties(period, inside), folded, block)
 
 
 def limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
