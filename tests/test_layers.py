@@ -17,6 +17,7 @@ LAYERS = [
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
      "reflect.edits",
      "reflect.grounds", "reflect.prose",
+     "reflect.outdated", "reflect.called",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
      "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",

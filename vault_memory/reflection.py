@@ -33,6 +33,7 @@ def document(done: "Reflected") -> Document:
         "unchanged": done.unchanged,
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "left_out": done.left_out,
+        "removed": list(done.removed),
         "model": _model(done),
         "seconds": round(done.seconds, 3),
     }
@@ -47,6 +48,8 @@ def text(done: "Reflected") -> str:
         lines.append(f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {edit.why}")
     if len(done.edits) > SHOWN:
         lines.append(f"  … and {len(done.edits) - SHOWN:,} more")
+    if done.removed:
+        lines.append(f"  {_removed(done)}")
     for skipped in done.skipped:
         lines.append(f"  ! {clean(skipped.why)} {skipped.next_step}")
     if done.run:
@@ -61,6 +64,15 @@ def _counts(done: "Reflected") -> str:
     parts = [f"{count:,} {what}" for count, what in counts if count]
     dry = " (dry run: nothing was written)" if done.dry_run else ""
     return f"Pages: {', '.join(parts) or 'none'}{dry}."
+
+
+def _removed(done: "Reflected") -> str:
+    """The pages that nobody wants back, and how one who does gets them."""
+    named = ", ".join(clean(path) for path in done.removed[:3])
+    more = f" and {len(done.removed) - 3:,} more" if len(done.removed) > 3 else ""
+    are = "was removed and is" if len(done.removed) == 1 else "were removed and are"
+    again = "make an empty note of that name, or run `memory reflect --force`"
+    return f"{named}{more} {are} not made again; to have it back, {again}."
 
 
 def _model(done: "Reflected") -> Document | None:

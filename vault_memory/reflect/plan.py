@@ -112,6 +112,8 @@ class Plan:
     left_out: Mapping[str, int] = field(default_factory=dict)
     orphaned: tuple[Orphan, ...] = ()
     """Of all pages, written or not: each run tells of them until they are gone."""
+    removed: tuple[str, ...] = ()
+    """The pages that are not made again, for a person removed them."""
 
 
 def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:
