@@ -18,7 +18,8 @@ from vault_memory.reflect.blocks import Line
 
 FOLDER = "history/written"
 KEPT_SECONDS = 90 * 86400.0
-"""A text that no page has any more is kept so long: a page may come back from another device or a backup."""
+"""A text that no page has any more is kept so long from when it was written: a page may come back from another device
+or a backup. Then it goes, and with it the words of what was forgotten."""
 
 _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 _SHA = re.compile(r"[0-9a-f]{8}")

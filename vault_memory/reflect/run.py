@@ -131,7 +131,7 @@ class Run:
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
-                path = f"{ENTITY_FOLDER}{_file_name(self._name(slug))}.md"
+                path = f"{ENTITY_FOLDER}{entities.file_name(self._name(slug))}.md"
                 if path in self._options.removed:
                     self.unmade.append(path)
                 else:
@@ -323,7 +323,7 @@ class Run:
         found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
             return None
-        return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title} is over", _start(found))
+        return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title} is over", found.start)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -391,20 +391,6 @@ class Run:
             self._made.add(link_name(path))
 
 
-def _start(found: summaries.Draft) -> str:
-    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
-    lasting = {key: value for key, value in found.properties.items() if key not in ("facts", "days")}
-    properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
-    return f"---\n{properties}---\n# {found.title}\n"
-
-
 def _why(about: Sequence[Fact]) -> str:
     days = {fact.day for fact in about if fact.day}
     return f"{counted(len(about), 'fact')} on {counted(len(days), 'day')}"
-
-
-def _file_name(name: str) -> str:
-    """A name as a file can have it everywhere."""
-    clean = "".join(" " if char in '/\\:*?"<>|#^[]' or ord(char) < 32 else char for char in name)
-    clean = " ".join(clean.split()).strip(". ") or "unnamed"
-    return f"{clean}_" if entities.is_reserved(clean) else clean

@@ -58,6 +58,14 @@ class Draft(NamedTuple):
     """The same lines as those of a block."""
 
     @property
+    def start(self) -> str:
+        """How a new page begins, before its block."""
+        # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+        lasting = {key: value for key, value in self.properties.items() if key not in ("facts", "days")}
+        properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
+        return f"---\n{properties}---\n# {self.title}\n"
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The text of the lines."""
         return tuple(text for text, _ in self.told)
