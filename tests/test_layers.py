@@ -18,6 +18,7 @@ LAYERS = [
      "reflect.edits",
      "reflect.changed", "reflect.moves",
      "reflect.grounds", "reflect.prose",
+     "reflect.outdated", "reflect.called",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
      "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import Block, Line, bare, short
+from vault_memory.reflect.blocks import Block, Line, bare, short, text_name
 from vault_memory.reflect.merge import Known, Merged, merged
 
 BLANK = Line("")
@@ -201,7 +201,7 @@ def test_a_paragraph_behind_the_last_list_gets_its_blank_line() -> None:
 def test_a_changed_line_is_theirs_and_ours_stays_away() -> None:
     hand = Hand().edit(swap(F3, "- in my own words"))
     found = hand.run()
-    assert (found.deleted, hand.theirs(), hand.text.count(F3)) == ({name(3)}, ["- in my own words"], 0)
+    assert (found.deleted, hand.theirs(), hand.text.count(F3)) == (frozenset(), ["- in my own words"], 0)
     assert hand.text[9:11] == ["- in my own words", F4]
     assert found.block.cites == tuple(map(name, (1, 2, 4, 5)))
     hand.run([*DRAFT, fact(6)])
@@ -215,6 +215,41 @@ def test_what_a_changed_line_stands_for_is_known_without_the_journal() -> None:
     hand.hidden.clear()
     hand.run([*DRAFT, fact(6)])
     assert (F3 in hand.text, hand.theirs()) == (False, ["- in my own words"])
+
+
+def test_what_a_changed_line_stands_for_is_known_where_only_the_page_came() -> None:
+    hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("3 facts on 2 days.", "What I know."))
+    hand.edit(swap("### Now", "### These days")).run()
+    assert hand.block is not None
+    assert set(hand.block.instead) == {f"10:{name(3)}", "3:~opening", f"8:~{text_name('### Now')}"}
+    for last in (None, [Line("something else")]):
+        found = merged([*DRAFT, fact(6)], hand.block, last, Known())
+        assert found is not None
+        assert (texts(found.lines), found.block.instead) == ([*hand.text, fact(6).text], hand.block.instead)
+
+
+def test_a_changed_line_that_is_lost_with_its_page_was_no_deletion() -> None:
+    hand = Hand().edit(swap(F3, "- in my own words")).edit(swap("### Now", "### These days"))
+    hand.run()
+    hand.block = None
+    hand.run()
+    assert hand.text == texts(DRAFT)
+
+
+def test_a_changed_line_that_is_then_deleted_hides_its_fact() -> None:
+    hand = Hand().edit(swap(F3, "- in my own words"))
+    hand.run()
+    assert hand.edit(gone("- in my own words")).run().deleted == {name(3)}
+    hand.block = None
+    hand.run()
+    assert F3 not in hand.text
+
+
+def test_a_line_is_known_by_its_block_id_beside_one_that_was_deleted() -> None:
+    lines = [Line(f"- [ ] add: {words} ^p-0{n}", slot=f"p{n}") for n, words in enumerate(("tea", "coffee", "milk"))]
+    hand = Hand(lines).edit(gone(lines[0].text, lines[2].text)).edit(swap(lines[1].text, "- [ ] add: tea, milk ^p-01"))
+    assert hand.run(lines).deleted == {"p0", "p2"}
+    assert hand.text == ["- [ ] add: tea, milk ^p-01"]
 
 
 def test_a_changed_line_without_facts_is_known_by_its_slot() -> None:
@@ -429,6 +464,102 @@ def test_all_lines_deleted() -> None:
     assert [line for line in hand.text if line] == ["Only this."]
 
 
+# --- lines that tell several facts -----------------------------------------------------------------------------------
+
+
+def group(*numbers: int) -> Line:
+    """Facts of one day on one line, which can be taken apart."""
+    told = "; ".join(f"fact {number}" for number in numbers)
+    parts = tuple(map(fact, numbers))
+    return Line(f"- {told} — [[2025-11-02]] L1", tuple(key for part in parts for key in part.keys), parts=parts)
+
+
+def test_what_was_deleted_alone_does_not_come_back_in_company() -> None:
+    hand = Hand([fact(1), fact(2)]).edit(gone(F1))
+    hand.run([fact(1), fact(2)])
+    for draft, left in (([group(1, 2)], [F2]), ([group(1, 3), fact(2)], [F3, F2]), ([group(1)], [])):
+        hand.run(draft)
+        assert hand.text == left
+
+
+def test_a_group_that_was_deleted_stays_away_and_takes_no_newer_fact_with_it() -> None:
+    hand = Hand([group(1, 2), fact(4)]).edit(gone(group(1, 2).text))
+    assert hand.run([group(1, 2), fact(4)]).deleted == {name(1), name(2)}
+    for draft in ([group(1, 2), group(4, 3)], [group(1, 3), group(2, 4)], [fact(1), fact(2), fact(3), fact(4)]):
+        hand.run(draft)
+        assert sorted(hand.text) in ([F3, F4], [group(4, 3).text])
+
+
+def test_a_group_that_was_reworded_stands_for_all_of_its_facts_and_for_no_other() -> None:
+    hand = Hand([group(1, 2), fact(4)]).edit(swap(group(1, 2).text, "- one and two"))
+    assert hand.run([group(1, 2), fact(4)]).deleted == frozenset()
+    for draft in ([group(1, 3), fact(2), fact(4)], [fact(1), group(2, 3), fact(4)]):
+        hand.run(draft)
+        assert sorted(hand.text) == sorted(["- one and two", F3, F4])
+        assert hand.theirs() == ["- one and two"]
+    hand.edit(gone("- one and two"))
+    assert hand.run([group(1, 3), fact(2), fact(4)]).deleted == {name(1), name(2)}
+    hand.block = None
+    hand.run([group(1, 3), group(2, 4)])
+    assert hand.text == [F3, F4]
+
+
+def test_a_group_that_was_split_by_hand_is_told_once() -> None:
+    hand = Hand([group(1, 2), fact(4)])
+    hand.edit(lambda lines: lines.__setitem__(slice(0, 1), ["- one, fact 1 — [[2025-11-02]] L1", "- two, of mine"]))
+    for _ in range(2):
+        hand.run([group(1, 2), fact(4)])
+        assert hand.text == ["- one, fact 1 — [[2025-11-02]] L1", "- two, of mine", F4]
+
+
+WORDS = st.sampled_from(
+    ["mine", "- a thought", "  - nested", "* starred", "> said", "## Own", "", "1. one", "| a | b |"]
+)
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["add", "change", "delete", "move", "copy"]), st.integers(0, 99), WORDS), max_size=6
+)
+
+
+def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> None:
+    """Apply random edits; what is written in by hand carries a mark, so that it can be found again."""
+    for number, (what, at, words) in enumerate(edits):
+        place = at % (len(lines) + 1)
+        text = f"{words} {mark}{number}" if words else ""
+        if what == "add":
+            lines.insert(place, text)
+        elif place < len(lines):
+            line = lines.pop(place)
+            if what == "change":
+                lines.insert(place, text)
+            elif what in ("move", "copy"):
+                lines.insert((at * 7) % (len(lines) + 1), line)
+                lines.insert(place, line) if what == "copy" else None
+
+
+PAIRS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=2, unique=True), max_size=5).map(
+    lambda groups: [group(*numbers) if len(numbers) > 1 else fact(numbers[0]) for numbers in groups]
+)
+
+
+@given(st.lists(st.tuples(PAIRS, EDITS), min_size=1, max_size=4), PAIRS)
+def test_nothing_hidden_is_ever_told_again_and_all_else_is(
+    rounds: Sequence[tuple[list[Line], Sequence[tuple[str, int, str]]]], final: list[Line]
+) -> None:
+    hand = Hand(rounds[0][0])
+    for number, (draft, edits) in enumerate(rounds):
+        hand.edit(lambda lines, edits=edits, number=number: made(lines, edits, f"§{number}."))
+        hand.run(draft)
+    found = hand.run(final)
+    assert hand.block is not None
+    ours = {one for place, line in enumerate(found.lines) if place not in hand.block.yours for one in line.names}
+    theirs = {one for place in hand.block.yours if found.lines[place].keys for one in found.lines[place].names}
+    wanted = {one for line in final for one in line.names}
+    assert not ours & (hand.hidden | theirs)
+    said = {bare(text) for text in hand.theirs()}
+    told_by_hand = {one for line in final if bare(line.text) in said for one in line.names}
+    assert wanted - hand.hidden - theirs - told_by_hand <= ours
+
+
 # --- what is not known -----------------------------------------------------------------------------------------------
 
 
@@ -461,28 +592,6 @@ OURS = st.builds(
         st.tuples(st.just("### Earlier"), NUMBERS.map(lambda ns: [n + 24 for n in ns])),
     ),
 )  # fmt: skip
-WORDS = st.sampled_from(
-    ["mine", "- a thought", "  - nested", "* starred", "> said", "## Own", "", "1. one", "| a | b |"]
-)
-EDITS = st.lists(
-    st.tuples(st.sampled_from(["add", "change", "delete", "move", "copy"]), st.integers(0, 99), WORDS), max_size=6
-)
-
-
-def made(lines: list[str], edits: Sequence[tuple[str, int, str]], mark: str) -> None:
-    """Apply random edits; what is written in by hand carries a mark, so that it can be found again."""
-    for number, (what, at, words) in enumerate(edits):
-        place = at % (len(lines) + 1)
-        text = f"{words} {mark}{number}" if words else ""
-        if what == "add":
-            lines.insert(place, text)
-        elif place < len(lines):
-            line = lines.pop(place)
-            if what == "change":
-                lines.insert(place, text)
-            elif what in ("move", "copy"):
-                lines.insert((at * 7) % (len(lines) + 1), line)
-                lines.insert(place, line) if what == "copy" else None
 
 
 def marked(lines: Sequence[str]) -> Counter[str]:

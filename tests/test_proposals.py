@@ -11,10 +11,12 @@ from page_checker import problems
 from reflecting import reflected, rewrite, texts
 from vaults import fill, memory, put, run
 
+from vault_memory import entities
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, job, proposals
+from vault_memory.reflect.called import Called
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
-from vault_memory.reflect.proposals import MOST, Passed, answers
+from vault_memory.reflect.proposals import MOST, Passed, answers, name_for
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -210,6 +212,54 @@ def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
     assert list(asked(root)) == [LETTERS, NUTS] or LETTERS not in asked(root)
 
 
+OWN = "Write to Mara, never ring"
+
+
+def own_words(root: Path, quote: str = LETTERS, own: str = OWN) -> None:
+    line = asked(root)[quote]
+    rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
+
+
+def test_a_quote_edited_without_a_tick_stays_open_and_is_what_the_tick_does(root: Path, tmp_path: Path) -> None:
+    reflected(root)
+    own_words(root)
+    for day in ("2025-12-10", "2025-12-11"):
+        reflected(root, day)
+        assert list(asked(root)) == [OWN, NUTS]
+    assert "refused" not in str(journal(root)) and "deleted" not in str(journal(root))
+    put(root, "memory/2025-11-20.md", "## Retain\n- O(c=0.98) @Mara: Prefers letters to calls.\n")
+    reflected(root)
+    assert list(asked(root)) == [OWN, NUTS]
+    mark(root, "x", OWN)
+    reflected(root)
+    assert f"- {OWN}\n" in (root / "memory.md").read_text()
+    assert OWN not in asked(root)
+
+
+@pytest.mark.parametrize("how", ["mark", "delete"])
+def test_a_quote_edited_and_then_refused_is_refused(root: Path, how: str) -> None:
+    reflected(root)
+    own_words(root)
+    reflected(root)
+    if how == "mark":
+        mark(root, "-", OWN)
+    else:
+        rewrite(root, PAGE, asked(root)[OWN] + "\n", "")
+    for _ in range(2):
+        reflected(root)
+        assert list(asked(root)) == [NUTS]
+
+
+def test_one_proposal_edited_beside_one_that_is_deleted(root: Path) -> None:
+    reflected(root)
+    line = asked(root)[LETTERS]
+    own_words(root, NUTS, "No hazelnuts, letters or calls for Odd")
+    rewrite(root, PAGE, line + "\n", "")
+    for _ in range(2):
+        reflected(root)
+        assert list(asked(root)) == ["No hazelnuts, letters or calls for Odd"]
+
+
 def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
     reflected(root)
     mark(root, "x", LETTERS)
@@ -330,7 +380,179 @@ def test_the_name_of_a_proposal_does_not_hang_on_whether_pages_are_there(root: P
     assert {line[-10:] for line in asked(root).values()} == names
 
 
+# --- what is to be taken out ------------------------------------------------------------------------------------------
+
+PLANNED = "- W @Tern: Signing of phase 2 is on 12 December 2025.\n"
+
+
+def removals(root: Path) -> dict[str, str]:
+    page = (root / PAGE).read_text("utf-8") if (root / PAGE).exists() else ""
+    lines = [line for line in page.splitlines() if line.startswith("- [ ] remove: ")]
+    return {line.split('"')[1]: line.partition(" because ")[2] for line in lines}
+
+
+def test_a_day_that_is_over_for_a_month_is_to_go(tmp_path: Path) -> None:
+    line = "Signing of phase 2: 12 December 2025 (it was 28 November before)."
+    root = fill(tmp_path / "v", {"memory/2025-11-20.md": f"## Retain\n{PLANNED}", "memory.md": f"- {line}\n- Tea.\n"})
+    reflected(root, "2026-01-31")
+    assert not (root / PAGE).exists()
+    reflected(root, "2026-02-01")
+    (because,) = removals(root).values()
+    assert because.startswith("12 December 2025 is over ([[2025-11-20]] L2) ^p-")
+    before = reflected(root, "2026-02-01").edits
+    assert before == ()
+    page = (root / PAGE).read_text("utf-8")
+    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
+    reflected(root, "2026-02-01")
+    assert (root / "memory.md").read_text("utf-8") == "- Tea.\n"
+    assert removals(root) == {}
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        (PLANNED, "Signing of phase 2: since 12 December 2025 it holds."),
+        (PLANNED, "Signing of phase 2: 12 January 2027."),
+        (PLANNED, "The boat was bought on 12 December 2025."),
+        (PLANNED.replace("12 December", "2 November"), "Signing of phase 2: 2 November 2025."),
+        (PLANNED + PLANNED.replace("12 December 2025", "12 March 2026"), "Signing of phase 2: 12 December 2025."),
+        ("- W @Nora: Was born in Visby.\n", "Nora: born 12 December 1984."),
+    ],
+)  # fmt: skip
+def test_other_days_stay(tmp_path: Path, log: str, line: str) -> None:
+    root = fill(tmp_path / "v", {"memory/2025-11-20.md": f"## Retain\n{log}", "memory.md": f"# Me\n\n- {line}\n"})
+    reflected(root, "2026-02-03")
+    assert removals(root) == {}
+
+
+def test_of_a_line_said_twice_one_is_to_go_and_one_stays(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea, no milk.\n- [[Rows]]\n- Tea.\n")
+    reflected(root)
+    assert {old: because.partition(" ^")[0] for old, because in removals(root).items()} == {
+        "Tea, no milk.": "line 3 says the same", "[[Rows]]": "line 4 says the same",
+    }  # fmt: skip
+    page = (root / PAGE).read_text("utf-8")
+    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
+    core = (root / "memory.md").read_bytes()
+    reflected(root)
+    assert (root / "memory.md").read_text() == "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea.\n"
+    # A run that was killed between the core and the page of proposals: the other one must not go as well.
+    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
+    assert reflected(root).skipped == ()
+    assert (root / "memory.md").read_text() == "# Me\n\n- Tea, no milk.\n- Rows.\n\n## More\n\n- Tea.\n"
+    assert core != (root / "memory.md").read_bytes()
+
+
+def test_a_removal_that_was_refused_is_not_asked_again(root: Path) -> None:
+    put(root, "memory.md", "- Tea.\n- Tea.\n")
+    reflected(root)
+    page = (root / PAGE).read_text("utf-8")
+    put(root, PAGE, page.replace("[ ] remove", "[-] remove"))
+    for _ in range(2):
+        reflected(root)
+        assert (removals(root), (root / "memory.md").read_text()) == ({}, "- Tea.\n- Tea.\n")
+
+
+def test_a_removal_whose_quote_was_changed_takes_out_nothing_and_says_so(root: Path) -> None:
+    put(root, "memory.md", "- Tea.\n- Tea.\n")
+    reflected(root)
+    page = (root / PAGE).read_text("utf-8")
+    put(root, PAGE, page.replace('[ ] remove: "Tea."', '[x] remove: "Coffee."'))
+    done = reflected(root)
+    assert [one.path for one in done.skipped] == ["memory.md"]
+    assert (root / "memory.md").read_text() == "- Tea.\n- Tea.\n"
+
+
+def test_a_line_whose_cited_day_is_gone_is_to_go(root: Path) -> None:
+    cited = "Tea — [[2025-11-03]] L3"
+    put(
+        root,
+        "memory.md",
+        f"- {cited}\n- Cake [[2025-10-01]]\n- Rum — [[2025-10-01]] L3, [[2025-11-05]] L2\n- Ice [[2025-10-02#^a]]\n",
+    )
+    reflected(root)
+    assert set(removals(root)) == {"Ice [[2025-10-02#^a]]"}
+    (root / "memory/2025-11-03.md").unlink()
+    reflected(root)
+    assert removals(root)[cited].startswith("it rests on 2025-11-03 alone, and there is no such note any more ^p-")
+
+
+def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> None:
+    reflected(root)
+    own_words(root, NUTS, "No hazelnuts for Odd")
+    mark(root, "x", "No hazelnuts for Odd")
+    mark(root, "x", LETTERS)
+    reflected(root)
+    assert removals(root) == {}
+    ended = run(root, "forget", "memory/2025-11-03.md#L3", "--yes")
+    assert ended.returncode == 0, ended.stderr
+    for file in (root / ".memory").glob("index.sqlite*"):
+        file.unlink()
+    reflected(root)
+    assert removals(root) == {"No hazelnuts for Odd": removals(root)["No hazelnuts for Odd"]}
+    assert "forgotten" in removals(root)["No hazelnuts for Odd"]
+    rewrite(root, "memory.md", "No hazelnuts for Odd", "No nuts for Odd, nor for me")
+    reflected(root)
+    assert removals(root) == {}, "what they wrote since is theirs"
+
+
+def test_what_was_ticked_in_other_words_is_not_asked_again(root: Path) -> None:
+    reflected(root)
+    own_words(root)
+    mark(root, "x", OWN)
+    for _ in range(2):
+        reflected(root)
+        assert list(asked(root)) == [NUTS]
+
+
+# --- who is meant by a plain name ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Oddvar lives in Bergen.",
+        "Oddvar Lien lives in Bergen.",
+        "[[Odd]] lives in Bergen.",
+        "Odd lives in Bergen",
+    ],
+)
+def test_a_line_that_calls_somebody_by_name_is_to_be_changed(root: Path, line: str) -> None:
+    put(root, "bank/entities/Odd.md", "---\naliases: [Oddvar, Oddvar Lien]\n---\n# Odd\n")
+    put(root, "memory.md", f"- {line}\n")
+    reflected(root)
+    assert f'- [ ] change: "{line}" → "' in (root / PAGE).read_text()
+
+
+FORMS = [("Will", "will"), ("Peter Smith", "peter-smith"), ("Peter", "peter-smith"), ("Mum", "mum"), ("Work", "work"),
+         ("Sam", "sam-a"), ("Sam", "sam-b"), ("May", "may"), ("The Castle", "the-castle")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "slugs"),
+    [
+        ("Peter likes tea", ["peter-smith"]),
+        ("Messages to Peter: short", ["peter-smith"]),
+        ("Mum's knee: 20 January 2026", ["mum"]),
+        ("Will it rain? Then tea.", []),
+        ("I write. Work is at home", []),
+        ("Tea with Will and Work", ["will", "work"]),
+        ("Sam is my friend", []),
+        ("In May we sail", []),
+        ("the castle is mine, peter", []),
+        ("Work at [[The Castle]] with [[Birgitta Lindqvist|Mum]]", ["the-castle", "birgitta-lindqvist", "mum"]),
+        ("The Castle is a boat house", ["the-castle"]),
+    ],
+)
+def test_who_is_called_by_name(text: str, slugs: list[str]) -> None:
+    names = Called(FORMS, lambda: frozenset({"will", "work", "may"}))
+    assert names.slugs(text, entities.slug) == slugs
+
+
 # --- the page's lines, read again ------------------------------------------------------------------------------------
+
+
+ONCE, TWICE = (name_for(Change(REMOVE, text, "A"), None) for text in ("", "A"))
 
 
 @pytest.mark.parametrize(
@@ -340,12 +562,14 @@ def test_the_name_of_a_proposal_does_not_hang_on_whether_pages_are_there(root: P
         ('* [X] add: "A "b" c" because so ^p-0123abcd  ', Change(ADD, 'A "b" c')),
         ('- [x] change: "A" → "B" because so ^p-0123abcd', Change(CHANGE, "B", "A")),
         ('- [x] change: "A "no" because of" → "B" because so ^p-0123abcd', Change(CHANGE, "B", 'A "no" because of')),
-        ('- [x] remove: "A" because so ^p-0123abcd', Change(REMOVE, "", "A")),
+        ('- [x] remove: "A" because so ^p-0123abcd', Change(REMOVE, "", "A", is_as_asked=False)),
+        (f'- [x] remove: "A" because so ^p-{ONCE}', Change(REMOVE, "", "A")),
+        (f'- [x] remove: "A" because so ^p-{TWICE}', Change(REMOVE, "A", "A")),
         ('- [-] add: "A" because so ^p-0123abcd', None),
     ],
 )  # fmt: skip
 def test_an_answer(line: str, change: Change | None) -> None:
-    assert [(one.name, one.change) for one in answers([line])] == [("0123abcd", change)]
+    assert [(one.name, one.change) for one in answers([line])] == [(line.rstrip()[-8:], change)]
 
 
 @pytest.mark.parametrize(
@@ -381,14 +605,14 @@ LINES = st.lists(st.sampled_from(["- a", "- b", "  - c", "", "text", "# h", "- a
 def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_ended: bool, old: str) -> None:
     data = (end.join(lines) + end * is_ended).encode()
     there = [item for item in items("memory.md", data) if item.text == old]
-    for change in (Change(CHANGE, "new", old), Change(REMOVE, "", old)):
+    for change in (Change(CHANGE, "new", old), Change(REMOVE, "", old, is_as_asked=False)):
         if not there:
             with pytest.raises(ConflictError):
                 changed("memory.md", data, change)
             continue
         after = changed("memory.md", data, change).decode().split(end)
         before = data.decode().split(end)
-        at = there[0].line - 1
+        at = there[-1].line - 1
         kept = [before[at].replace(old, "new")] if change.what == CHANGE else []
         assert after == [*before[:at], *kept, *before[at + 1 :]] or (not after[-1] and at == len(before) - 1)
 

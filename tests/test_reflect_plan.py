@@ -120,13 +120,9 @@ def test_an_edit_is_taken_over_once() -> None:
     page = made.after.replace(b"- fact 1", b"- my fact 1")
     found = edit(draft(fact(1), fact(2)), page, past([made]))
     assert found is not None
-    assert (found.deleted, b"- my fact 1" in found.after, b"yours=1" in found.after) == (
-        {blocks.short(1 << 32)},
-        True,
-        True,
-    )
-    hidden = past([made, found], hidden=lambda path: found.deleted)
-    assert edit(draft(fact(1), fact(2)), found.after, hidden) is None
+    standing = f"yours=1 instead=1:{blocks.short(1 << 32)} -->".encode()
+    assert (found.deleted, b"- my fact 1" in found.after, standing in found.after) == (frozenset(), True, True)
+    assert edit(draft(fact(1), fact(2)), found.after, past([made, found])) is None
 
 
 def test_a_line_of_theirs_is_noted_once_where_all_else_stays() -> None:

@@ -74,6 +74,30 @@ def test_a_deleted_line_stays_away_whatever_becomes_of_index_and_page(root: Path
     assert SINGS in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
 
 
+def test_a_reworded_line_is_no_deletion(root: Path, tmp_path: Path) -> None:
+    rewrite(root, MARA, SINGS, "Sings the alto in Kallö")
+    reflected(root)
+    put(root, "memory/2025-11-08.md", "## Retain\n- W @Mara: Learns to sail.\n")
+    for there in (root, on_another_device(root, tmp_path / "there", pages=True)):
+        reflected(there)
+        said = (there / MARA).read_text("utf-8")
+        assert ("Sings the alto" in said, SINGS in said, "Learns to sail" in said) == (True, False, True)
+        assert not (there / ".memory/journal").exists() or not [one for one in journals(there) if "names" in one]
+    alone = on_another_device(root, tmp_path / "alone", pages=False)
+    reflected(alone)
+    assert SINGS in (alone / MARA).read_text("utf-8")
+
+
+def test_a_line_reworded_and_then_deleted_stays_away(root: Path, tmp_path: Path) -> None:
+    rewrite(root, MARA, SINGS, "Sings the alto in Kallö")
+    reflected(root)
+    delete(root, MARA, "Sings the alto in Kallö")
+    reflected(root)
+    alone = on_another_device(root, tmp_path / "alone", pages=False)
+    reflected(alone)
+    assert SINGS not in (alone / MARA).read_text("utf-8")
+
+
 def test_without_the_journal_it_would_come_back(root: Path) -> None:
     delete(root, MARA, SINGS)
     reflected(root)
@@ -112,6 +136,14 @@ def test_a_number_given_by_hand_is_the_prior_from_then_on(root: Path, tmp_path: 
         assert held(there) == 0.4
         if pages:
             assert "**.40**" in line(there, OPINIONS, LIKES)
+
+
+def test_an_opinion_with_a_number_by_hand_returns_with_it_when_its_page_is_lost(root: Path, tmp_path: Path) -> None:
+    give(root, ".40")
+    reflected(root)
+    there = on_another_device(root, tmp_path / "there", pages=False)
+    reflected(there)
+    assert line(there, OPINIONS, LIKES).startswith("- **.40** ")
 
 
 def test_only_facts_of_later_days_move_it(root: Path) -> None:

@@ -46,6 +46,13 @@ def is_reserved(name: str) -> bool:
     return slug(name).split(".")[0] in _RESERVED
 
 
+def file_name(name: str) -> str:
+    """A name as a file can have it everywhere."""
+    clean = "".join(" " if char in '/\\:*?"<>|#^[]' or ord(char) < 32 else char for char in name)
+    clean = " ".join(clean.split()).strip(". ") or "unnamed"
+    return f"{clean}_" if is_reserved(clean) else clean
+
+
 def link_name(target: str) -> str:
     """The name a link target stands for: its last path component without `.md`."""
     return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()

@@ -65,10 +65,12 @@ class Tombstone(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a person said to what reflect wrote: `what` is deleted, refused or given.
+    """What a person said to what reflect wrote: `what` is deleted, refused, given, ticked or removed.
 
-    They deleted the line `name` from the page `about`, refused the proposal `name`, or gave the opinion `name` the
-    confidence `value` (0..1). `at` orders them: microseconds since 1970; `day` is an ordinal.
+    They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the
+    confidence `value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again).
+    Of what was ticked, `about` names its fact and the line of the core, by hashes. `at` orders them: microseconds
+    since 1970; `day` is an ordinal.
     """
 
     what: str
@@ -80,7 +82,7 @@ class Verdict(NamedTuple):
 
 
 MAX_NAME = 80
-VERDICTS = ("deleted", "refused", "given")
+VERDICTS = ("deleted", "refused", "given", "ticked", "removed")
 
 Event = Use | Tombstone | Verdict
 
@@ -117,7 +119,8 @@ def note_restored(root: Path, key: int, now: datetime) -> None:
 
 
 def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, about: str = "") -> None:
-    """Append that a person deleted lines of the page `about`, or refused proposals; raises like `note_tombstone`."""
+    """Append that a person deleted lines of the page `about`, refused proposals or ticked them; raises like
+    `note_tombstone`."""
     line = {"event": what, **_when(now), "about": about, "names": sorted(names), "value": 0.0}
     if line["names"]:
         _note_aloud(root, line)
@@ -130,6 +133,11 @@ def note_given(root: Path, name: str, confidence: float, now: datetime, day: dat
     """
     when = {**_when(now), **({"day": day.isoformat()} if day else {})}
     _note_aloud(root, {"event": "given", **when, "about": "", "names": [name], "value": confidence})
+
+
+def note_removed(root: Path, path: str, now: datetime, *, stands: bool = True) -> None:
+    """Append that a person removed a page, or (not `stands`) has it again; raises like `note_tombstone`."""
+    _note_aloud(root, {"event": "removed", **_when(now), "about": path, "names": ["page"], "value": float(stands)})
 
 
 def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:

@@ -52,6 +52,7 @@ def document(done: "Reflected") -> Document:
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
         "left_out": done.left_out,
+        "removed": list(done.removed),
         "model": _model(done),
         "seconds": round(done.seconds, 3),
     }
@@ -104,7 +105,7 @@ def text(done: "Reflected", verbose: bool = False) -> str:
     lines += _pages(done.edits, verbose)
     lines += _opinions(done.moves, verbose)
     if done.edits or verbose:
-        for sentence in (*_proposed(done), *_left(done), *_untold(done, verbose)):
+        for sentence in (*_proposed(done), *_left(done), *_removed(done, verbose), *_untold(done, verbose)):
             lines += _wrapped(sentence)
     lines += _orphaned(done, verbose)
     for skipped in done.skipped:
@@ -168,7 +169,7 @@ def _asked(done: "Reflected") -> Iterator[str]:
     if model.failed:
         yield (
             f"  ! {clean(model.method)} wrote nothing on {plural(model.failed, 'page')}: {clean(model.why)}."
-            " They are as without a model; the next run asks again."
+            " They are as without a model; the next run asks again, but not for what it can make nothing of."
         )
 
 
@@ -304,6 +305,15 @@ def _left(done: "Reflected") -> Iterator[str]:
     full = [edit.change.folded for edit in done.edits if edit.change.folded]
     if full:
         yield f"Folded away: {plural(sum(full), 'fact')} on {plural(len(full), 'page')}, and counted there."
+
+
+def _removed(done: "Reflected", verbose: bool) -> Iterator[str]:
+    """The pages that nobody wants back, and how one who does gets them."""
+    named = done.removed if verbose else done.removed[:3]
+    more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
+    if named:
+        yield f"Not made again, for you removed {'it' if len(done.removed) == 1 else 'them'}: {_and([*named, *more])}."
+        yield "  To have one back, make an empty note of that name, or run `memory reflect --force`."
 
 
 def _untold(done: "Reflected", verbose: bool) -> Iterator[str]:

@@ -127,5 +127,5 @@ def last_word(store: Store, key: int) -> Tombstone | None:
 
 
 def verdicts(store: Store, what: str) -> list[Verdict]:
-    """What people said to what reflect wrote, the latest of each: `what` is deleted, refused or given."""
+    """What people said to what reflect wrote, the latest of each: `what` is one of `journal.VERDICTS`."""
     return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]

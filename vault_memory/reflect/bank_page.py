@@ -58,14 +58,14 @@ def _told(taken: Sequence[Fact], body: Body, by_thread: bool) -> Iterator[Line]:
     yield Line("## From the logs")
     if by_thread:
         for text, cited in body.lines(taken):
-            yield Line(text, tuple(fact.key for fact in cited))
+            yield body.line(text, cited)
             if text.startswith("#"):
                 yield Line("")
         return
     for title, of_month in by_month(taken):
         yield from (Line(""), Line(f"### {title}"), Line(""))
         for text, cited in body.listed(of_month, ""):
-            yield Line(text, tuple(fact.key for fact in cited))
+            yield body.line(text, cited)
 
 
 def _folded(folded: int) -> Iterator[Line]:

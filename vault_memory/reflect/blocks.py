@@ -2,10 +2,12 @@
 
     <!-- memory:begin facts -->
     …
-    <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… -->
+    <!-- memory:end facts sha=1a2b3c4d cites=8f3a1b2c,… yours=… instead=… -->
 
 `sha` is of the text between as it was written, `cites` the texts of the facts cited in it, in order, and `yours` the
-places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). DESIGN.md §4.
+places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says
+what those stand for that took the place of one of ours: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the facts that it
+cited, or else what it was. So also a device that did not write the page knows what is told there. DESIGN.md §4.
 """
 
 import hashlib
@@ -20,7 +22,8 @@ from vault_memory.parse import parse
 from vault_memory.reflect.cite import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")
-_VALUE = re.compile(r"\b(sha|cites|yours|by)=([^\s>]*)")
+_VALUE = re.compile(r"\b(sha|cites|yours|instead|by)=([^\s>]*)")
+_INSTEAD = re.compile(r"(\d{1,6}):(?:~([\w+]+)|([0-9a-f]{8}(?:\+[0-9a-f]{8})*))")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
@@ -36,6 +39,8 @@ class Line(NamedTuple):
     text: str
     keys: tuple[int, ...] = ()
     slot: str = ""
+    parts: tuple["Line", ...] = ()
+    """Of a line that tells several facts: one line of each, for a person may not want all of them."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -54,11 +59,23 @@ class Block(NamedTuple):
     yours: frozenset[int] = frozenset()
     """Places in `lines`, from 0, as they were when it was written."""
     by: str = ""
+    instead: tuple[str, ...] = ()
+    """What lines of theirs stand for, each as the closing marker says it."""
 
     @property
     def is_as_written(self) -> bool:
         """Whether nobody has changed it since it was written."""
         return sha(self.lines) == self.sha
+
+    def instead_of(self) -> dict[int, Line]:
+        """By their places the lines of theirs that stand for one of ours, known by what that was known by."""
+        found: dict[int, Line] = {}
+        for match in filter(None, map(_INSTEAD.fullmatch, self.instead)):
+            place = int(match[1]) - 1
+            keys = tuple(int(name, 16) << 32 for name in (match[3] or "").split("+") if name)
+            if place in self.yours and place < len(self.lines):
+                found[place] = Line(self.lines[place], keys, (match[2] or "").replace("+", " "))
+        return found
 
 
 class Page(NamedTuple):
@@ -73,6 +90,13 @@ class Page(NamedTuple):
 def short(key: int) -> str:
     """Eight hex digits of a fact's key: enough to tell the facts of one page apart."""
     return f"{key & (1 << 64) - 1:016x}"[:8]
+
+
+def instead(place: int, line: Line) -> str:
+    """What the closing marker says of a line of theirs that stands for one of ours; "" where that cannot be said."""
+    said = "+".join(map(short, line.keys)) or f"~{line.slot.replace(' ', '+')}"
+    text = f"{place + 1}:{said}"
+    return text if _INSTEAD.fullmatch(text) else ""
 
 
 def text_name(text: str) -> str:
@@ -157,6 +181,7 @@ def _block(lines: tuple[str, ...], marker: str) -> Block:
         cites=tuple(filter(None, said.get("cites", "").split(","))),
         yours=_numbers(said.get("yours", "")),
         by=said.get("by", ""),
+        instead=tuple(filter(None, said.get("instead", "").split(","))),
     )
 
 
@@ -188,7 +213,8 @@ def written(page: Page, name: str, block: Block) -> bytes:
         before += lacks + ("" if before.endswith((page.newline * 2, "---" + page.newline)) else page.newline)
     after = page.after if page.block is not None else page.newline
     closing = f"<!-- memory:end {name} sha={block.sha}"
-    for key, value in (("cites", ",".join(block.cites)), ("yours", _ranges(block.yours)), ("by", block.by)):
+    cites, stand_in = ",".join(block.cites), ",".join(block.instead)
+    for key, value in (("cites", cites), ("yours", _ranges(block.yours)), ("instead", stand_in), ("by", block.by)):
         closing += f" {key}={value}" if value else ""
     inner = [f"<!-- memory:begin {name} -->", *block.lines, closing + " -->"]
     return (before + page.newline.join(inner) + after).encode("utf-8")

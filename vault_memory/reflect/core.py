@@ -4,6 +4,7 @@ Reflect never changes it unasked: only a proposal that a person ticked does (pro
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault_memory import tokens
@@ -39,11 +40,16 @@ class Item(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition)."""
+    """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition).
+
+    A removal with a text is that of a line said twice: it is to stand there still. One that a person ticked as it was
+    asked (`is_as_asked`) is done where the line is gone already; where they changed what it quotes, they are told.
+    """
 
     what: str
     text: str
     old: str = ""
+    is_as_asked: bool = True
 
 
 def items(path: str, data: bytes) -> list[Item]:
@@ -92,8 +98,9 @@ def _changed(path: str, data: bytes, change: Change) -> bytes:
         if any(item.text == change.text for item in items(path, data)):
             return data  # a run that was killed put it there already
         return _added(parts, change.text, newline).encode("utf-8")
-    found = next((item for item in items(path, data) if item.text == change.old), None)
-    if found is None and change.what == CHANGE and any(item.text == change.text for item in items(path, data)):
+    there = items(path, data)
+    found = next((item for item in reversed(there) if item.text == change.old), None)
+    if _is_done(there, found, change):
         return data
     if found is None:
         raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
@@ -104,6 +111,15 @@ def _changed(path: str, data: bytes, change: Change) -> bytes:
         match = _ITEM.match(parts[at])
         parts[at] = f"{match[1] if match else '- '}{change.text}"
     return "".join(parts).encode("utf-8")
+
+
+def _is_done(there: Sequence[Item], found: Item | None, change: Change) -> bool:
+    """Whether a run that was killed, or a person, made a change of one item already."""
+    if change.what == CHANGE:
+        return found is None and any(item.text == change.text for item in there)
+    if change.text:
+        return not any(item.text == change.text for item in there if item is not found)
+    return found is None and change.is_as_asked
 
 
 def _added(parts: list[str], text: str, newline: str) -> str:

@@ -4,6 +4,7 @@ Lines are compared by what they say (blocks.bare). Blank lines say nothing, so t
 two lines of ours as many are ours as were written there, the first and the last; the others are the person's.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -12,13 +13,15 @@ from vault_memory.reflect.blocks import Block, Line, bare, heading_level
 
 NOBODY: frozenset[str] = frozenset()
 
+_BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+
 ALIKE = 0.5
 """A line is taken for a changed one rather than a new one from this share of common characters on."""
 
 
 class Edits(NamedTuple):
     """A block as it stands: its lines with what each rests on or stands for, which of them (by place) are a person's,
-    and the names of ours that they deleted."""
+    and the names of ours that are gone altogether."""
 
     lines: tuple[Line, ...]
     yours: frozenset[int]
@@ -30,6 +33,12 @@ class Edits(NamedTuple):
     def theirs(self) -> dict[int, Line]:
         """The lines that are a person's, by place."""
         return {place: self.lines[place] for place in sorted(self.yours)}
+
+
+def _mark(text: str) -> str:
+    """The block id at the end of a line, by which it is known whatever else is changed in it; or ""."""
+    found = _BLOCK_ID.search(text)
+    return found[0].strip() if found else ""
 
 
 def alone(name: str) -> str:
@@ -111,6 +120,10 @@ class _Compared:
 
     def _pairs(self, gone: list[int], new: list[int]) -> Iterator[tuple[int, int]]:
         """Which new line took the place of which that is gone, by place."""
+        marks = {mark: source for source in gone if (mark := _mark(self._last[source].text))}
+        known = {place: marks.pop(mark) for place in new if (mark := _mark(self._lines[place].text)) in marks}
+        yield from known.items()
+        gone, new = [one for one in gone if one not in known.values()], [one for one in new if one not in known]
         if len(gone) == len(new):
             yield from (pair for pair in zip(new, gone, strict=True) if self._are_of_a_kind(*pair))
             return
@@ -139,14 +152,17 @@ class _Compared:
     # --- what was taken out --------------------------------------------------------------------------------------
 
     def _deleted(self, gone: Sequence[int]) -> Iterator[str]:
+        """What is gone altogether: what was moved or reworded stands there, as theirs."""
         away = set(gone)
+        new = (self._lines[place] for _, came in self._changed for place in came)
+        standing = {name for line in new if line.keys or line.slot for name in line.names}
         for place in gone:
             line = self._last[place]
             if place in self._yours and not (line.keys or line.slot):
                 continue  # their own line, which never stood for one of ours
             is_section = heading_level(line.text) and not self._is_reworded(line) and self._is_all_gone(place, away)
             lone = heading_level(line.text) and not is_section
-            yield from (alone(name) if lone else name for name in line.names)
+            yield from (alone(name) if lone else name for name in line.names - standing)
 
     def _is_reworded(self, heading: Line) -> bool:
         """Whether a line of theirs stands in its place: then it is that heading, not its section, that went."""

@@ -138,7 +138,7 @@ class _Page:
 
     def _listed(self, facts: Sequence[Fact]) -> Iterator[Line]:
         for text, cited in self._body.listed(facts, self._profile.slug):
-            yield Line(text, tuple(fact.key for fact in cited))
+            yield self._body.line(text, cited)
 
     def _timeline(self, facts: Sequence[Fact]) -> Iterator[Line]:
         if not facts:

@@ -61,6 +61,8 @@ class Reflected:
     run: str = ""
     dry_run: bool = False
     seconds: float = 0.0
+    removed: tuple[str, ...] = ()
+    """The pages that would be made, had nobody removed them."""
     orphaned: tuple[Orphan, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
     model: Model | None = None
@@ -113,6 +115,7 @@ def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Refle
         run=done.run,
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
+        removed=plan.removed,
         orphaned=plan.orphaned,
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
@@ -181,6 +184,7 @@ def undo(memory: "Memory", name: str = "") -> tuple[str, list[str]]:
         preimages = Preimages(memory.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
+            _forget(memory, [change.path for change in run.changes()])
             try:
                 paths = preimages.undo(run, memory.vault)
             except UsageError:
@@ -190,6 +194,17 @@ def undo(memory: "Memory", name: str = "") -> tuple[str, list[str]]:
             _tell_index(memory, paths)
             return run.name, paths
         raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
+
+
+def _forget(memory: "Memory", paths: list[str]) -> None:
+    """Have the index not know any more that pages were written: those that an undo takes away nobody removed."""
+    with (
+        suppress(VaultMemoryError, apsw.Error),
+        places.writer_lock(memory.index_path, LOCK_SECONDS),
+        closing(Store.open(memory.index_path)) as store,
+        schema.writing(store.connection),
+    ):
+        store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in paths])
 
 
 @contextmanager

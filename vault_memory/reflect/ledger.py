@@ -18,7 +18,8 @@ from vault_memory.reflect.blocks import Line
 
 FOLDER = "history/written"
 KEPT_SECONDS = 90 * 86400.0
-"""A text that no page has any more is kept so long: a page may come back from another device or a backup."""
+"""A text that no page has any more is kept so long from when it was written: a page may come back from another device
+or a backup. Then it goes, and with it the words of what was forgotten."""
 
 _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 _SHA = re.compile(r"[0-9a-f]{8}")
@@ -46,14 +47,15 @@ class Ledger:
         file = places.derived(self._root, f"{FOLDER}/{sha}.json")
         if file is None:
             raise RefusedError(f".memory/{FOLDER} is behind a link: nothing was written.", "Make it a plain folder.")
-        if self.last(sha) == list(lines):
+        plain = [(line.text, line.keys, line.slot) for line in lines]
+        if self.last(sha) == [Line(*line) for line in plain]:
             return
         try:
             file.parent.parent.mkdir(parents=True, exist_ok=True)
             file.parent.mkdir(mode=0o700, exist_ok=True)  # the notes that were told of may be for their owner only
             part = file.with_suffix(".part")
             with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
-                handle.write(json.dumps([tuple(line) for line in lines], separators=(",", ":")).encode("ascii"))
+                handle.write(json.dumps(plain, separators=(",", ":")).encode("ascii"))
                 handle.flush()
                 os.fsync(handle.fileno())
             os.replace(part, file)

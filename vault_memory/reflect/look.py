@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.errors import ConflictError, VaultError
+from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from vault_memory.indexer import Progress
 
 _REFLECTED = """
-SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL
+SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL, length(r.hash) > 0
 FROM reflected r LEFT JOIN note n ON n.path = r.path
 """
-"""A page with the signature of what it was made of, whether it is as it was then, and whether it is there."""
+"""A page with the signature of what it was made of, whether it is as it was then, is there, and was there."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ class Look:
             verdicts.hear_proposals(self._said, asked, self._ledger.last(asked.sha) if asked else None)
         opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
         verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
-        options = Options(seen.today, seen.only, seen.since, seen.entity_days)
+        self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
+        options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._removed())
         self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = Past(
             facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
@@ -102,8 +103,9 @@ class Look:
             proposed = Proposed(len(open_), full, passed)
             is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
             plans += [self._drafted(draft)] if is_there or draft.lines != proposals.NOTHING else []
-        told = self._run.told
-        plan = replace(_joined([core_plan, *plans]), left_out=told.left_out)
+        told, unmade = self._run.told, sorted(self._run.unmade)
+        self._said.new += (verdicts.New("removed", path, 1.0) for path in unmade if path not in self._said.removed)
+        plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
         return Found(
             plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts), proposed,
             self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
@@ -115,13 +117,12 @@ class Look:
         return self._seen.only_core or "proposals" in (self._seen.only or ("proposals",))
 
     def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
-        known = {row[0]: row[1:] for row in self._store.rows(_REFLECTED)}
         plans: list[Plan] = []
         most = self._run.most if progress else 0
         for done, job in enumerate(self._run.jobs()):
             if progress:
                 progress(done, most, done)
-            signature, is_same, is_there = known.get(job.path, (b"", False, False))
+            signature, is_same, is_there, _ = self._known.get(job.path, (b"", False, False, False))
             if is_same and self._stands(signature, job):
                 if is_there:
                     plans.append(Plan((), (), (job.path,)))
@@ -136,6 +137,22 @@ class Look:
             elif job.without:
                 self._untold[job.path] = job.without
         return plans
+
+    def _removed(self) -> frozenset[str]:
+        """The pages that are not made again, for a person removed them; none where that is asked for."""
+        stood = [path for path, (_, _, _, was_there) in self._known.items() if was_there]
+        asked = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
+        removed = verdicts.hear_pages(self._said, stood, asked)
+        return frozenset() if self._seen.force and not self._seen.only_core else removed
+
+    def _is_there(self, path: str) -> bool:
+        """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
+        if path in self._known and self._known[path][2]:
+            return True
+        try:
+            return self._page(path) is not None
+        except (RefusedError, VaultError):
+            return True
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""
@@ -178,6 +195,8 @@ class Look:
                 skipped.append(skip(path, error))
                 del self._said.ticked[name]
                 self._said.settled.discard(name)
+                self._said.refused.discard(name)
+        verdicts.hear_done(self._said, self._run.told.facts)
         made = self._core_edit(path) if self._said.ticked else None
         return Plan((made,) if made else (), tuple(skipped)), after if before or made else b""
 

@@ -4,7 +4,9 @@ What a person added or changed stays, what they deleted stays away, the rest kee
 - The closing marker names the places of the lines that are a person's (`yours`), so a page says by itself which are
   not ours.
 - A block that is not as it was written is compared with what was written last (edits.py): lines that are new there are
-  a person's from now on, and our lines that are gone are to stay away. A changed line is both: theirs instead of ours.
+  a person's from now on, and our lines that are gone are to stay away. A changed line is theirs instead of ours, for as
+  long as it stands; the marker names what it stands for (`instead`).
+- Where some facts of a line that tells several are to stay away, the others are told each on its own.
 - Another bullet, spaces at the end of a line and blank lines are style: a linter makes them on every page. They are
   kept where our line still says the same, and make no line a person's. Indentation tells what belongs to what: theirs.
 - Their lines come back behind the line they stood behind, or the nearest one above that is still there; what they set
@@ -17,7 +19,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, sha, short
+from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, instead, sha, short
 from vault_memory.reflect.edits import NOBODY, Edits, alone, edited, runs
 
 __all__ = ["NOBODY", "Known", "Merged", "closed", "merged"]
@@ -75,15 +77,17 @@ def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset(), by: str =
     """The block of these lines, with what its closing marker says; `yours` are places among them."""
     texts = tuple(line.text for line in lines)
     cites = tuple(short(key) for place, line in enumerate(lines) if place not in yours for key in line.keys)
-    return Block(texts, sha(texts), cites, yours, by)
+    standing = (instead(place, lines[place]) for place in sorted(yours) if lines[place].keys or lines[place].slot)
+    return Block(texts, sha(texts), cites, yours, by, tuple(filter(None, standing)))
 
 
 def _as_marked(present: Block, last: Sequence[Line] | None) -> Edits:
     """A block that nobody has touched: the marker says which lines are theirs, `last` what these stand for."""
     known = last or ()
     is_known = [line.text.rstrip() for line in known] == [text.rstrip() for text in present.lines]
+    marked = present.instead_of()
     lines = [line._replace(text=text) for line, text in zip(known, present.lines, strict=True)] if is_known else [
-        Line(text) for text in present.lines
+        marked.get(place, Line(text)) for place, text in enumerate(present.lines)
     ]  # fmt: skip
     return Edits(tuple(lines), frozenset(place for place in present.yours if place < len(lines)))
 
@@ -111,9 +115,14 @@ class _Away(NamedTuple):
             return any(alone(name) in away for name in line.names for away in (self.hidden, self.deleted)) or all(
                 name in self.standing for name in line.names
             )
-        return bool(self.said and bare(line.text) in self.said) or all(
-            name in self.hidden or name in self.deleted or name in self.standing for name in line.names
-        )
+        return bool(self.said and bare(line.text) in self.said) or all(map(self._has_name, line.names))
+
+    def has_part(self, line: Line) -> bool:
+        """Whether some of the facts that a line tells are to stay away, and it can be told without them."""
+        return bool(line.parts) and any(map(self._has_name, line.names))
+
+    def _has_name(self, name: str) -> bool:
+        return name in self.hidden or name in self.deleted or name in self.standing
 
 
 def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
@@ -127,6 +136,8 @@ def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
             gone = level if away.has_section(line) else 0
         if gone or away.has(line):
             is_cut = True
+        elif away.has_part(line):
+            found += (part for part in line.parts if not away.has(part))
         elif not (is_cut and not line.text.strip() and not (found and found[-1].text.strip())):
             # Where lines were cut out, the blank ones around them do not pile up.
             found.append(line)

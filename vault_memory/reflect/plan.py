@@ -119,6 +119,8 @@ class Plan:
     left_out: Mapping[str, int] = field(default_factory=dict)
     orphaned: tuple[Orphan, ...] = ()
     """Of all pages, written or not: each run tells of them until they are gone."""
+    removed: tuple[str, ...] = ()
+    """The pages that are not made again, for a person removed them."""
 
 
 def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:
@@ -206,7 +208,7 @@ def _without_settled(
     """Block and what was written last without the lines that have been dealt with."""
     places = [place for place, text in enumerate(block.lines) if not settled(text)]
     yours = frozenset(new for new, place in enumerate(places) if place in block.yours)
-    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours)
+    kept = block._replace(lines=tuple(block.lines[place] for place in places), yours=yours, instead=())
     return kept, [line for line in last if not settled(line.text)]
 
 

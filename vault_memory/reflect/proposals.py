@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.reflect import wording
+from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
@@ -30,7 +30,7 @@ PATH, BLOCK = "bank/proposals.md", "proposals"
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 
 MOST = 5
-"""So many additions are open at a time: a long list is read by nobody."""
+"""So many additions are open at a time, and so many removals: a long list is read by nobody."""
 
 SURE, SURE_DAYS = 0.85, 2
 """An opinion is proposed when it is this sure, and was told or borne out on so many days."""
@@ -56,20 +56,29 @@ class Proposal(NamedTuple):
     evidence: tuple[Fact, ...]
     told: tuple[Fact, ...] = ()
     """All facts that state the same, the first of `evidence` among them."""
+    asked_as: str = ""
+    """The name by which it stands on the page already."""
 
     @property
     def name(self) -> str:
         """What it is known by, so that it is asked only once: how it is worded today plays no part."""
-        return self._name(self.evidence[0])
+        return self.asked_as or name_for(self.change, self.evidence[0] if self.evidence else None)
 
     @property
     def names(self) -> frozenset[str]:
         """What it may have been known by before it was stated anew."""
-        return frozenset(map(self._name, (self.evidence[0], *self.told)))
+        return frozenset(name_for(self.change, fact) for fact in (*self.evidence[:1], *self.told)) | {self.name}
 
-    def _name(self, fact: Fact) -> str:
-        words = f"{self.change.what}\0{self.change.old}\0{fact.key}"
-        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    def known_as(self, names: Collection[str]) -> "Proposal":
+        """The same, by the name of these that it has: who changes its words there means this one."""
+        return self._replace(asked_as=min(self.names.intersection(names), default=""))
+
+
+def name_for(change: Change, fact: Fact | None) -> str:
+    """What a proposal is known by that rests on a fact; a removal is of the line alone, whatever speaks for it."""
+    about = ("twice" if change.text else "") if change.what == REMOVE else str(fact.key if fact else "")
+    words = f"{change.what}\0{change.old}\0{about}"
+    return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 class Passed(NamedTuple):
@@ -114,14 +123,18 @@ def answers(lines: Iterable[str]) -> Iterator[Answer]:
             yield Answer(match["name"], None)
             continue
         change = _asked(match)
-        if change.text or change.what == REMOVE:
+        if change.text or (change.what == REMOVE and change.old):
             yield Answer(match["name"], change)
 
 
 def _asked(match: re.Match[str]) -> Change:
     if match["change"]:
         return Change(CHANGE, match["new"].strip(), match["old"])
-    return Change(ADD, match["text"].strip()) if match["what"] == ADD else Change(REMOVE, "", match["text"])
+    if match["what"] == ADD:
+        return Change(ADD, match["text"].strip())
+    once, twice = Change(REMOVE, "", match["text"]), Change(REMOVE, match["text"], match["text"])
+    known = {name_for(change, None): change for change in (once, twice)}
+    return known.get(match["name"], once._replace(is_as_asked=False))
 
 
 def name_of(line: str) -> str:
@@ -144,7 +157,8 @@ def _line(proposal: Proposal, context: Context) -> Line:
         ADD: f'"{change.text}"', CHANGE: f'"{change.old}" → "{change.text}"', REMOVE: f'"{change.old}"'
     }[change.what]  # fmt: skip
     cited = ", ".join(context.cite.of(fact) for fact in proposal.evidence)
-    text = f"- [ ] {change.what}: {quoted} because {proposal.because} ({cited}) ^p-{proposal.name}"
+    because = f"{proposal.because} ({cited})" if cited else proposal.because
+    text = f"- [ ] {change.what}: {quoted} because {because} ^p-{proposal.name}"
     return Line(text, slot=proposal.name)
 
 
@@ -153,7 +167,7 @@ def _line(proposal: Proposal, context: Context) -> Line:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What proposals are made from; `slugs` gives the entities that a line of the core mentions."""
+    """What proposals are made from; `slugs` gives the entities that a line of the core mentions or calls by name."""
 
     facts: Sequence[Fact]
     opinions: Sequence[Opinion]
@@ -163,7 +177,12 @@ class Grounds:
     names: Callable[[str], Sequence[str]]
     exists: Callable[[str], bool]
     shown: Callable[[str], str]
+    today: date
+    is_forgotten: Callable[[str], bool]
+    """Whether a line was put into the core for a fact that was forgotten since."""
     refused: Collection[str] = frozenset()
+    open: Collection[str] = frozenset()
+    """The names of those that stand on the page."""
 
 
 def proposed(grounds: Grounds) -> list[Proposal]:
@@ -176,11 +195,14 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
     refused = frozenset(grounds.refused)
     found = list(_changes(grounds))
     changes = [one for one in found if refused.isdisjoint(one.names)]
+    changed = {one.change.old for one in changes}
+    stale = [one for one in _removals(grounds) if one.change.old not in changed]
+    removed = [one for one in stale if refused.isdisjoint(one.names)]
     items = [item.text for item in grounds.items]
     asked: list[str] = []
     added: list[Proposal] = []
     passed = Counter(_unfit(grounds))
-    passed["refused"] += len(found) - len(changes)
+    passed["refused"] += len(found) - len(changes) + len(stale) - len(removed)
     for one in _additions(grounds):
         if len(added) >= MOST:
             passed["later"] += 1
@@ -194,7 +216,7 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
                 added.append(one)
             else:
                 passed["refused"] += 1
-    return [*changes, *added], Passed(**passed)
+    return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], Passed(**passed)
 
 
 def _unfit(grounds: Grounds) -> Iterator[str]:
@@ -225,6 +247,17 @@ def _changes(grounds: Grounds) -> Iterator[Proposal]:
         text = _quotable(newest, grounds)
         change = Change(CHANGE, text, item.text)
         yield Proposal(change, f"on {newest.day} it was told otherwise", (newest,))
+
+
+def _removals(grounds: Grounds) -> Iterator[Proposal]:
+    """Lines of the core that have had their day."""
+    known = outdated.Known(grounds.facts, grounds.today, grounds.stems, grounds.exists, grounds.is_forgotten)
+    asked: set[Change] = set()
+    for old in outdated.outdated(grounds.items, known):
+        change = Change(REMOVE, old.item.text if old.is_twin else "", old.item.text)
+        if change not in asked:
+            yield Proposal(change, old.because, old.evidence)
+        asked.add(change)
 
 
 def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Sequence[str]) -> Fact | None:

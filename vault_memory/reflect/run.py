@@ -22,6 +22,7 @@ from vault_memory.lexicon import Lexicon
 from vault_memory.reflect import (
     bank_page,
     beliefs,
+    called,
     core,
     entity_page,
     facts,
@@ -62,6 +63,8 @@ class Options:
     since: date | None = None
     entity_days: int = facts.PAGE_DAYS
     """A new page is made for what is mentioned on so many days."""
+    removed: frozenset[str] = frozenset()
+    """The pages that are not made, for a person removed them."""
 
 
 class Job(NamedTuple):
@@ -84,6 +87,8 @@ class Run:
         self._names = Names(store)
         self._lexicon = Lexicon(store)
         self._said = said
+        self.unmade: list[str] = []
+        """The pages that would be made, had nobody removed them."""
         self._made = {link_name(path) for path in self._paths if path.startswith(SUMMARIES)}
         self.told = facts.read(store, options.today, options.entity_days)
 
@@ -92,6 +97,13 @@ class Run:
 
         A job must be done, or its page left as it is, before the next one is asked for.
         """
+        for job in self._jobs():
+            if job.path in self._options.removed:
+                self.unmade.append(job.path)
+            else:
+                yield job
+
+    def _jobs(self) -> Iterator[Job]:
         wanted = set(self._options.only or REFLECTED)
         if "summaries" in wanted:
             yield from self._summaries()
@@ -123,7 +135,11 @@ class Run:
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
-                found[slug] = f"{ENTITY_FOLDER}{_file_name(self._name(slug))}.md"
+                path = f"{ENTITY_FOLDER}{entities.file_name(self._name(slug))}.md"
+                if path in self._options.removed:
+                    self.unmade.append(path)
+                else:
+                    found[slug] = path
         return found
 
     @cached_property
@@ -326,9 +342,8 @@ class Run:
         found = summaries.summary(period, given, self._context_of(given), free)
         if isinstance(found, summaries.TooLittle):
             return None
-        lines = tuple(Line(text, tuple(fact.key for fact in cited)) for text, cited in found.told)
         size = summaries.size([fact for fact in given if period.holds(fact.when)])
-        return Draft(found.path, SUMMARY_BLOCK, lines, f"{period.title}: {size}", found.start)
+        return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title}: {size}", found.start)
 
     # --- what a model may write of --------------------------------------------------------------------------------
 
@@ -371,16 +386,21 @@ class Run:
 
     def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
         """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
+        forms = ((form, slug) for slug in self._names.pages for form in self._names.forms(slug))
+        names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         grounds = proposals.Grounds(
             facts=self.told.facts,
             opinions=self.opinions.opinions,
             items=items,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
-            slugs=lambda text: [self._names.canonical(name) for name in entities.mentions(text)],
+            slugs=lambda text: names.slugs(text, self._names.canonical),
             names=self._vault.names,
             exists=self._exists,
             shown=self._context.shown,
+            today=self._options.today,
+            is_forgotten=said.is_forgotten,
             refused=said.refused,
+            open=said.open,
         )
         open_, passed = proposals.weighed(grounds)
         lines = proposals.shown(open_, self._context)
@@ -400,10 +420,3 @@ class Run:
 
 def _ordinal(day: date | None) -> int:
     return day.toordinal() if day else 0
-
-
-def _file_name(name: str) -> str:
-    """A name as a file can have it everywhere."""
-    clean = "".join(" " if char in '/\\:*?"<>|#^[]' or ord(char) < 32 else char for char in name)
-    clean = " ".join(clean.split()).strip(". ") or "unnamed"
-    return f"{clean}_" if entities.is_reserved(clean) else clean

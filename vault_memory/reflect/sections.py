@@ -12,6 +12,7 @@ from functools import cached_property
 
 from vault_memory.query import STOP_WORDS
 from vault_memory.reflect import wording
+from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import MONTHS, Period, short, short_span
@@ -83,6 +84,7 @@ class Body:
     newer: Sequence[Fact] = ()
     """Facts that took the place of some of `facts`, and are told elsewhere."""
     _texts: dict[int, str] = field(default_factory=dict)
+    _parts: dict[str, tuple[Line, ...]] = field(default_factory=dict)
 
     @property
     def most(self) -> int:
@@ -171,8 +173,15 @@ class Body:
             if joined:
                 found[-1] = joined
             else:
-                found.append((f"- {self._told(fact, section)} — {self.context.cite.of(fact)}", (fact,)))
+                found.append((self._alone(fact, section), (fact,)))
         return found
+
+    def line(self, text: str, cited: Sequence[Fact]) -> Line:
+        """A line of the page as one of its block, which can be taken apart where it tells several facts."""
+        return Line(text, tuple(fact.key for fact in cited), parts=self._parts.get(text, ()))
+
+    def _alone(self, fact: Fact, section: str) -> str:
+        return f"- {self._told(fact, section)} — {self.context.cite.of(fact)}"
 
     def _joined(self, one: Fact, other: Fact, section: str) -> tuple[str, tuple[Fact, ...]] | None:
         """Two short facts of one day about one thing, on one line under one citation; None where they stand apart."""
@@ -187,7 +196,9 @@ class Body:
             wording.traced(text, f.text, 2) < wording.TRACEABLE for f in (one, other)
         ):
             return None
-        return f"- {text} — {self.context.cite.several((one, other))}", (one, other)
+        joined = f"- {text} — {self.context.cite.several((one, other))}"
+        self._parts[joined] = tuple(Line(self._alone(fact, section), (fact.key,)) for fact in (one, other))
+        return joined, (one, other)
 
     def _told(self, fact: Fact, section: str) -> str:
         """A fact with the day and the name that its own words leave out, as far as it stays traceable."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
@@ -53,19 +54,21 @@ class Draft(NamedTuple):
     properties: Mapping[str, str | int]
     folded: int
     """How many of the period's facts are not told, only counted."""
+    block: tuple[Line, ...] = ()
+    """The same lines as those of a block."""
+
+    @property
+    def start(self) -> str:
+        """How a new page begins, before its block."""
+        # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
+        lasting = {key: value for key, value in self.properties.items() if key not in ("facts", "days")}
+        properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
+        return f"---\n{properties}---\n# {self.title}\n"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The text of the lines."""
         return tuple(text for text, _ in self.told)
-
-    @property
-    def start(self) -> str:
-        """How the page begins, before its block."""
-        # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
-        lasting = {key: value for key, value in self.properties.items() if key not in ("facts", "days")}
-        properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
-        return f"---\n{properties}---\n# {self.title}\n"
 
     @property
     def cited(self) -> tuple[Fact, ...]:
@@ -95,7 +98,9 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
         return too_little(period, len(inside))
     folded = len(inside) - len(taken)
-    return Draft(period.title, period.path, tuple(frame.around(told, taken)), _properties(period, inside), folded)
+    whole = tuple(frame.around(told, taken))
+    block = tuple(body.line(text, cited) for text, cited in whole)
+    return Draft(period.title, period.path, whole, _properties(period, inside), folded, block)
 
 
 def too_little(period: Period, facts: int) -> TooLittle:

@@ -1,21 +1,36 @@
-"""Owns what people said to the pages that reflect wrote: lines they deleted, proposals they ticked or refused, and
-confidences they gave by hand. The journal remembers it; here it is read from there, and from the pages themselves."""
+"""Owns what people said to the pages that reflect wrote: lines and pages they deleted, proposals they ticked or
+refused, and confidences they gave by hand. The journal remembers it; here it is read from there, and from the pages."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory import journal, uses
 from vault_memory.reflect import proposals
 from vault_memory.reflect.beliefs import Given
-from vault_memory.reflect.blocks import Block, Line
+from vault_memory.reflect.blocks import Block, Line, text_name
 from vault_memory.reflect.core import Change
 from vault_memory.reflect.edits import edited
+from vault_memory.reflect.model import Fact
 from vault_memory.store import Store
 
+LOST_SHARE = 0.5
+"""More than this share of the pages gone at once was no person: a folder is not synced, or an older state came back."""
+
 _STATED = re.compile(r"\s*[-*+] \*\*(?P<number>[01]?\.\d{1,4}|[01])\*\* ")
+
+
+class New(NamedTuple):
+    """What the journal is to note: what was said, of which line, proposal or opinion, a value, and where."""
+
+    what: str
+    name: str
+    value: float = 0.0
+    about: str = ""
 
 
 @dataclass
@@ -24,13 +39,22 @@ class Said:
 
     deleted: Mapping[str, frozenset[str]]
     refused: set[str]
+    """Names of proposals that are not to be asked again: refused, or done."""
     given: dict[str, Given]
+    removed: set[str] = field(default_factory=set)
+    """The pages that a person removed."""
+    rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the names of lines of the core that were ticked, the facts they were put there for."""
+    forgotten: frozenset[str] = frozenset()
+    """The facts that were forgotten."""
     ticked: dict[str, Change] = field(default_factory=dict)
     """What is to be done, by the proposal's name."""
     settled: set[str] = field(default_factory=set)
     """Names of proposals that were answered on the page: they go from there."""
-    new: list[tuple[str, str, float]] = field(default_factory=list)
-    """What the journal is to note: refused or given, the name, and a value."""
+    open: set[str] = field(default_factory=set)
+    """Names of proposals that stand on the page."""
+    new: list[New] = field(default_factory=list)
+    """What the journal is to note."""
     day: date = date.min
     """The day on which the new is heard."""
 
@@ -38,28 +62,71 @@ class Said:
         """The names of lines that were deleted from a page."""
         return self.deleted.get(path, frozenset())
 
+    def is_forgotten(self, text: str) -> bool:
+        """Whether a line of the core was put there for facts that were all forgotten since."""
+        facts = self.rests.get(text_name(text), frozenset())
+        return bool(facts) and facts <= self.forgotten
+
 
 def read(store: Store) -> Said:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
     for verdict in uses.verdicts(store, "deleted"):
         deleted.setdefault(verdict.about, set()).add(verdict.name)
+    ticked = uses.verdicts(store, "ticked")
+    rests: dict[str, set[str]] = defaultdict(set)
+    for fact, _, line in (verdict.about.partition(" ") for verdict in ticked if " " in verdict.about):
+        rests[line].add(fact)
     return Said(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={v.name for v in uses.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
+        refused={v.name for v in (*uses.verdicts(store, "refused"), *ticked)} | deleted.get(proposals.PATH, set()),
         given={v.name: Given(v.value, date.fromordinal(v.day)) for v in uses.verdicts(store, "given")},
+        removed={v.about for v in uses.verdicts(store, "removed") if v.value},
+        rests={line: frozenset(facts) for line, facts in rests.items()},
+        forgotten=frozenset(map(_digits, uses.tombstones(store))),
     )
+
+
+def _digits(key: int) -> str:
+    return f"{key & (1 << 64) - 1:016x}"
+
+
+def hear_pages(said: Said, stood: Collection[str], there: Collection[str]) -> frozenset[str]:
+    """The pages that a person removed: those known of, and of those that `stood` after the last run what is gone.
+
+    What is gone with most of the others was lost, and comes back.
+    """
+    for path in sorted(said.removed.intersection(there)):
+        said.removed.discard(path)
+        said.new.append(New("removed", path, 0.0))
+    left = [path for path in stood if path not in said.removed]
+    gone = [path for path in left if path not in there]
+    is_lost = len(gone) == len(left) or len(gone) > LOST_SHARE * len(left)
+    return frozenset(said.removed) if is_lost else frozenset((*said.removed, *gone))
+
+
+def hear_done(said: Said, facts: Iterable[Fact]) -> None:
+    """Have the journal remember for which facts the lines of the core are there that a tick puts there."""
+    if not said.ticked:
+        return
+    asked = {(change.what, change.old): change for change in said.ticked.values()}
+    by_name = {proposals.name_for(change, fact): fact for fact in facts for change in asked.values()}
+    for name, change in said.ticked.items():
+        fact = by_name.get(name) if change.text else None
+        about = f"{_digits(fact.key)} {text_name(change.text)}" if fact else ""
+        said.new.append(New("ticked", name, about=about))
 
 
 def hear_proposals(said: Said, block: Block | None, last: Iterable[Line] | None) -> None:
     """Take in what was ticked, refused and deleted on the page of proposals."""
     if block and last is not None and not block.is_as_written:
         said.refused |= edited(block, list(last)).deleted  # the journal notes it with the page
+    said.open = {name for line in (block.lines if block else ()) if (name := proposals.name_of(line))}
     for answer in proposals.answers(block.lines if block else ()):
         said.settled.add(answer.name)
+        said.refused.add(answer.name)
         if answer.change is None:
-            said.refused.add(answer.name)
-            said.new.append(("refused", answer.name, 0.0))
+            said.new.append(New("refused", answer.name))
         else:
             said.ticked[answer.name] = answer.change
 
@@ -73,7 +140,7 @@ def hear_opinions(said: Said, block: Block | None, last: Iterable[Line] | None, 
         if name in said.given and said.given[name].confidence == number:
             continue  # a run that left this page alone heard it before
         said.given[name] = Given(number, today)
-        said.new.append(("given", name, number))
+        said.new.append(New("given", name, number))
 
 
 def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float]]:
@@ -95,7 +162,11 @@ def _number(text: str) -> float | None:
 
 def note(root: Path, said: Said, now: datetime) -> None:
     """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
-    journal.note_verdicts(root, "refused", [name for what, name, _ in said.new if what == "refused"], now)
-    for what, name, value in said.new:
-        if what == "given":
-            journal.note_given(root, name, value, now, said.day)
+    journal.note_verdicts(root, "refused", [new.name for new in said.new if new.what == "refused"], now)
+    for new in said.new:
+        if new.what == "given":
+            journal.note_given(root, new.name, new.value, now, said.day)
+        elif new.what == "ticked":
+            journal.note_verdicts(root, "ticked", [new.name], now, new.about)
+        elif new.what == "removed":
+            journal.note_removed(root, new.name, now, stands=bool(new.value))

@@ -1,0 +1,148 @@
+"""A page file that a person removed is not made again and is told of; what was lost, or undone, comes back."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from page_checker import problems
+from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
+from vaults import memory, put, run
+
+from vault_memory import reflection
+from vault_memory.reflect import job
+from vault_memory.reflect.job import Reflected
+
+KALLO = "bank/entities/Kallö.md"
+WEEK = "bank/summaries/2025-W45.md"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = small_vault(tmp_path / "v")
+    reflected(made)
+    return made
+
+
+def paths(done: Reflected) -> list[str]:
+    return [edit.path for edit in done.edits]
+
+
+def noted(root: Path) -> list[tuple[str, float]]:
+    files = sorted((root / ".memory/journal").glob("*.jsonl"))
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    return [(line["about"], line["value"]) for line in lines if line["event"] == "removed"]
+
+
+def without_index(root: Path) -> None:
+    for file in (root / ".memory").glob("index.sqlite*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize("path", [NORA, KALLO, "bank/world.md", "bank/opinions.md"])
+def test_it_is_not_made_again_whatever_is_told_and_whatever_becomes_of_the_index(root: Path, path: str) -> None:
+    (root / path).unlink()
+    assert (path in paths(reflected(root)), noted(root)) == (False, [(path, 1.0)])
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora @Kallö: Has a new boat.\n- O @Nora: Loves the boat.\n")
+    done = reflected(root)
+    assert (path in paths(done), done.removed, noted(root)) == (False, (path,), [(path, 1.0)])
+    without_index(root)
+    done = reflected(root)
+    assert (paths(done), done.removed, (root / path).exists()) == ([], (path,), False)
+    assert problems(root) == []
+
+
+def test_no_page_links_to_it(root: Path) -> None:
+    assert b"[[Nora]]" in b"".join(texts(root).values())
+    (root / NORA).unlink()
+    reflected(root)
+    assert b"[[Nora]]" not in b"".join(texts(root).values())
+    assert reflected(root).edits == ()
+
+
+def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
+    (root / NORA).unlink()
+    ended = run(root, "reflect", "--now", "2025-12-10")
+    assert ended.returncode == 0
+    assert f"Not made again, for you removed it: {NORA}." in " ".join(ended.stdout.split())
+    assert reflect(root)["removed"] == [NORA]
+    assert "and 2 more were removed and are not" in reflection.text(Reflected((), removed=tuple("abcde")))
+
+
+def test_force_makes_it_again_and_from_then_on_it_is_a_page_like_others(root: Path) -> None:
+    (root / NORA).unlink()
+    reflected(root)
+    assert paths(reflected(root, only=("summaries",), force=True)) == []
+    done = reflected(root, force=True)
+    assert (NORA in paths(done), done.removed) == (True, ())
+    assert reflected(root).edits == ()
+    assert noted(root) == [(NORA, 1.0), (NORA, 0.0)]
+    without_index(root)
+    shutil.rmtree(root / "bank")
+    assert NORA in paths(reflected(root))
+
+
+def test_an_empty_note_of_its_name_has_it_back(root: Path) -> None:
+    (root / NORA).unlink()
+    reflected(root)
+    put(root, NORA, "")
+    done = reflected(root)
+    assert (NORA in paths(done), done.removed) == (True, ())
+    assert reflected(root).edits == ()
+
+
+def test_what_comes_back_by_itself_is_kept_up(root: Path) -> None:
+    page = (root / NORA).read_bytes()
+    (root / NORA).unlink()
+    reflected(root)
+    put(root, NORA, page)
+    assert reflected(root).removed == ()
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora: Has a new boat.\n")
+    reflected(root)
+    assert b"Has a new boat" in (root / NORA).read_bytes()
+
+
+@pytest.mark.parametrize("lost", ["bank", "bank and the index"])
+def test_what_is_lost_with_most_others_comes_back(root: Path, lost: str) -> None:
+    before = texts(root)
+    (root / NORA).unlink()
+    reflected(root)
+    shutil.rmtree(root / "bank")
+    if "index" in lost:
+        without_index(root)
+    put(root, ODD, before[ODD])
+    done = reflected(root)
+    assert done.removed == (NORA,)
+    assert before.keys() - texts(root).keys() == {NORA}
+
+
+def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Lund: Has a station.\n")
+    put(root, "memory/2025-12-09.md", "## Retain\n- W @Lund: Has a market.\n")
+    assert "bank/entities/Lund.md" in paths(reflected(root))
+    job.undo(memory(root))
+    done = reflected(root)
+    assert ("bank/entities/Lund.md" in paths(done), done.removed, noted(root)) == (True, (), [])
+
+
+def test_a_dry_run_notes_nothing_and_tells_it(root: Path) -> None:
+    (root / NORA).unlink()
+    assert reflected(root, dry_run=True).removed == (NORA,)
+    assert noted(root) == []
+
+
+def test_a_page_that_was_moved_is_no_page_removed(root: Path) -> None:
+    put(root, "People/Nora.md", (root / NORA).read_bytes())
+    (root / NORA).unlink()
+    done = reflected(root)
+    assert (done.removed, NORA in paths(done), noted(root)) == ((), False, [])
+
+
+def test_a_page_that_nobody_would_make_is_not_told_of(root: Path) -> None:
+    for day in ("03", "05", "20"):
+        (root / f"memory/2025-11-{day}.md").unlink()
+    reflected(root, force=True)
+    (root / NORA).unlink()
+    assert reflected(root, force=False).removed == ()
