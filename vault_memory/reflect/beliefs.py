@@ -69,6 +69,10 @@ class Opinion:
     supports: tuple[Fact, ...] = ()
     contradicts: tuple[Fact, ...] = ()
     related: tuple[Fact, ...] = ()
+    since: date | None = None
+    """The day of the prior: when it was first told, or given by hand."""
+    is_given: bool = False
+    """Whether the prior is one that the user gave by hand."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -97,14 +101,19 @@ class Vault:
 
 @dataclass(frozen=True)
 class Held:
-    """The opinions, surest first, and how many more are stated that are not weighed."""
+    """The opinions, surest first, and the statements of each of those that are not weighed."""
 
     opinions: tuple[Opinion, ...]
-    more: int = 0
+    unweighed: tuple[tuple[Fact, ...], ...] = ()
+
+    @property
+    def more(self) -> int:
+        """How many more are stated than are weighed."""
+        return len(self.unweighed)
 
 
-def held(facts: Iterable[Fact], vault: Vault) -> Held:
-    """The opinions that these facts hold; the order given plays no part."""
+def held(facts: Iterable[Fact], vault: Vault, about_whom: str | None = None) -> Held:
+    """The opinions that these facts hold (those about one entity); the order given plays no part."""
     about: dict[str, list[Fact]] = defaultdict(list)
     stated: list[Fact] = []
     for fact in sorted(facts, key=in_order):
@@ -113,16 +122,31 @@ def held(facts: Iterable[Fact], vault: Vault) -> Held:
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
     around = {slug: _Around(found) for slug, found in about.items()}
-    clusters, more = _clusters(stated, vault)
+    clusters, unweighed = _clusters(stated if about_whom is None else _about(stated, about_whom), vault)
     found = [_opinion(told, around, vault) for told in clusters]
-    return Held(tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))), more)
+    found.sort(key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))
+    return Held(tuple(found), tuple(unweighed))
+
+
+def as_stated(told: Sequence[Fact], vault: Vault) -> Opinion:
+    """What statements of one opinion make of it by themselves, nothing else held against it."""
+    return _opinion(told, {}, vault)
+
+
+def _about(stated: Sequence[Fact], slug: str) -> list[Fact]:
+    """The statements that mention an entity, and all others of the same subjects: they may be one opinion."""
+    subjects = {_subjects(fact) for fact in stated if slug in fact.about}
+    return [fact for fact in stated if _subjects(fact) in subjects]
 
 
 # --- which statements are one ----------------------------------------------------------------------------------------
 
 
-def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], int]:
-    """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
+def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], list[tuple[Fact, ...]]]:
+    """Statements of one opinion together: those in the same words, and those that say the same of one subject.
+
+    Besides, those that are too many of one subject to be weighed.
+    """
     worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
     for fact in stated:
         worded[_subjects(fact), tuple(_LETTERS.findall(bare(fact.text).casefold()))].append(fact)
@@ -133,7 +157,7 @@ def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], i
     for groups in by_subject.values():
         groups.sort(key=_weight)
         found += _joined(groups[:KEPT], vault)
-    return found, sum(max(len(groups) - KEPT, 0) for groups in by_subject.values())
+    return found, [tuple(told) for groups in by_subject.values() for told in groups[KEPT:]]
 
 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
@@ -215,6 +239,8 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
         supports=tuple(bearing[SUPPORTS]),
         contradicts=tuple(bearing[CONTRADICTS]),
         related=tuple(bearing[RELATED]),
+        since=given.day if given else first.day,
+        is_given=given is not None,
     )
 
 

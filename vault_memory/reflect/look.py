@@ -69,6 +69,11 @@ class Look:
             force=seen.force,
         )
 
+    @property
+    def run(self) -> Run:
+        """The facts and the opinions they hold, with what people said to them, in the journals and on the pages."""
+        return self._run
+
     def found(self) -> Found:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, items = self._core()

@@ -38,6 +38,9 @@ class Fact:
     block_id: str | None = None
     is_inferred: bool = False
     succeeded_by: int | None = None
+    more_lines: int = 0
+    """How many lines of its bullet follow the first."""
+    scope: str = "global"
 
     @property
     def when(self) -> date | None:
