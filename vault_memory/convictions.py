@@ -52,8 +52,10 @@ def _newest(opinion: "Opinion") -> "FactLine":
 
 
 def _in_short(opinion: "Opinion") -> Iterator[str]:
-    if len(opinion.history) > 1:
-        yield f"{opinion.sparkline} from {opinion.history[0].confidence:.2f} on {opinion.history[0].date}"
+    marks = f"{opinion.sparkline} " if len(opinion.sparkline) > 1 else ""
+    start = opinion.history[0] if opinion.history else None
+    if start and (marks or start.confidence != opinion.confidence):
+        yield f"{marks}from {start.confidence:.2f} on {start.date}"
     if opinion.set_by_hand:
         yield f"set by hand on {opinion.set_by_hand}"
     for word, facts in (("for", opinion.supports), ("against", opinion.contradicts)):
