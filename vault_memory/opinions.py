@@ -164,8 +164,9 @@ def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called:
     opinion = belief.opinion
     statement = lines[opinion.statement.path, opinion.statement.line]
 
-    def told(of: Iterable[Fact]) -> list[FactLine]:
-        return sorted((lines[fact.path, fact.line] for fact in of), key=_newest_first)
+    def told(of: Sequence[Fact]) -> list[FactLine]:
+        found = [lines[fact.path, fact.line] for fact in of]
+        return sorted(found, key=_newest_first) if len(found) > 1 else found
 
     return Opinion(
         statement=statement.text,

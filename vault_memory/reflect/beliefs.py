@@ -130,7 +130,7 @@ def held(facts: Iterable[Fact], vault: Vault, about_whom: str | None = None) -> 
 
 def as_stated(told: Sequence[Fact], vault: Vault) -> Opinion:
     """What statements of one opinion make of it by themselves, nothing else held against it."""
-    return _opinion(told, {}, vault)
+    return _weighed(told, {}, vault)
 
 
 def _about(stated: Sequence[Fact], slug: str) -> list[Fact]:
@@ -210,12 +210,7 @@ def _stance(fact: Fact, vault: Vault) -> Stance:
 
 
 def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault) -> Opinion:
-    statement = told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
-    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
-    first = mine or told[0]
-    known = (vault.given.get(short(fact.key)) for fact in told)
-    given = max((one for one in known if one), key=lambda one: one.day, default=None)
-    prior = given.confidence if given else _confidence(first)
+    statement = _newest(told)
     judge = _Judge(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
     topic = frozenset(vault.stems(bare(statement.text)))
@@ -224,21 +219,35 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
         if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:
             relation = ""  # talk is full of love and of making things
         bearing[relation].append(fact)
+    return _weighed(told, bearing, vault)
+
+
+def _newest(told: Sequence[Fact]) -> Fact:
+    return told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
+
+
+def _weighed(told: Sequence[Fact], bearing: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
+    """What statements of one opinion, and the facts that bear on it, make of it."""
+    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
+    first = mine or told[0]
+    known = (vault.given.get(short(fact.key)) for fact in told)
+    given = max((one for one in known if one), key=lambda one: one.day, default=None)
+    prior = given.confidence if given else _confidence(first)
     pieces = [
-        *(_piece(fact, SUPPORTS) for fact in bearing[SUPPORTS]),
-        *(_piece(fact, CONTRADICTS) for fact in bearing[CONTRADICTS]),
+        *(_piece(fact, SUPPORTS) for fact in bearing.get(SUPPORTS, ())),
+        *(_piece(fact, CONTRADICTS) for fact in bearing.get(CONTRADICTS, ())),
         *(_piece(fact, RESTATES) for fact in told if fact is not first),
     ]
     if given:
         pieces = [piece for piece in pieces if piece.day and piece.day > given.day.toordinal()]
     return Opinion(
-        statement=statement,
+        statement=_newest(told),
         told=tuple(told),
         prior=prior,
         belief=confidence(prior, pieces),
-        supports=tuple(bearing[SUPPORTS]),
-        contradicts=tuple(bearing[CONTRADICTS]),
-        related=tuple(bearing[RELATED]),
+        supports=tuple(bearing.get(SUPPORTS, ())),
+        contradicts=tuple(bearing.get(CONTRADICTS, ())),
+        related=tuple(bearing.get(RELATED, ())),
         since=given.day if given else first.day,
         is_given=given is not None,
     )
