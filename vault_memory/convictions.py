@@ -1,7 +1,6 @@
 """Owns how opinions are told: as text, and as the `opinions@1` document. It decides nothing."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from vault_memory.plot import cut
@@ -15,13 +14,21 @@ if TYPE_CHECKING:
 MARGIN = " " * 13
 """What stands below an opinion begins where its statement does."""
 
+LISTS = ("evidence", "supports", "contradicts", "related", "history")
+
 TEXT_CELLS = 100
 """So much is shown of a fact that speaks for or against; with the whole history all of it."""
 
 
 def document(opinions: "Sequence[Opinion]") -> Document:
     """The `opinions@1` document."""
-    return schema("opinions") | {"opinions": [asdict(opinion) for opinion in opinions]}
+    return schema("opinions") | {"opinions": [_fields(opinion) for opinion in opinions]}
+
+
+def _fields(opinion: "Opinion") -> Document:
+    """As dataclasses.asdict has it, but for 20,000 opinions that takes as long as all else."""
+    lists = {name: [vars(one) for one in getattr(opinion, name)] for name in LISTS}
+    return vars(opinion) | lists
 
 
 def text(opinions: "Sequence[Opinion]", history: bool) -> str:
