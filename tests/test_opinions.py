@@ -274,3 +274,17 @@ def test_opinions_of_a_vault_without_its_index_folder(tmp_path: Path) -> None:
     shutil.rmtree(root / ".memory")
     put(root, "memory/2025-12-01.md", "# Nothing new\n")
     assert shared(memory(root)) == before
+
+
+@pytest.mark.parametrize("page", [PAGE, "bank/proposals.md", "bank/entities/Mara.md"])
+def test_a_page_that_leads_out_of_the_vault_keeps_nobody_from_asking(tmp_path: Path, page: str) -> None:
+    root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
+    held = shared(memory(root))
+    outside = put(tmp_path, "outside.md", "secret\n")
+    (root / page).parent.mkdir(parents=True, exist_ok=True)
+    (root / page).symlink_to(outside)
+    assert shared(memory(root)) == held
+    assert memory(root).stats(date.today()).opinions.held == 1, "the other one is superseded"
+    done = reflected(root, TODAY)
+    assert (page in {skipped.path for skipped in done.skipped}) == (page != "bank/proposals.md"), "nothing is proposed"
+    assert outside.read_text() == "secret\n"

@@ -197,9 +197,9 @@ class Memory(Scribe):
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.opinions import Asking
-        from vault_memory.reflect.look import Seen as As
+        from vault_memory.reflect import look
 
-        return Asking(self.vault, store, As(today, entity_days=self.config.reflect_entity_days), entity)
+        return Asking(self.vault, store, look.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
     def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
         """Read from the index, and remember as `seen` what it was like."""

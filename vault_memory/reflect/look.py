@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from vault_memory.errors import ConflictError, VaultError
+from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.keeper import template
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
@@ -176,7 +176,7 @@ class Look:
         try:
             data = self._page(path)
             return blocks.read(path, data, name).block if data is not None else None
-        except (ConflictError, VaultError):
+        except (ConflictError, RefusedError, VaultError):
             return None
 
 
