@@ -46,8 +46,9 @@ def test_opinions_that_hold_no_longer_come_last(vault: Memory) -> None:
         ("Does not like Thai food any more.", None), ("Likes trains.", None), ("Likes Thai food.", FOOD),
     ]  # fmt: skip
     root = str(vault.vault.root)
-    last = call("--vault", root, "opinions").out.splitlines()[-1]
-    assert last.endswith("Lea: Likes Thai food.  (memory/2025-01-05.md#L3) ← superseded by memory/2025-03-05.md L3")
+    last, _, why = call("--vault", root, "opinions").out.splitlines()[-3:]
+    assert last.endswith("Lea: Likes Thai food  (memory/2025-01-05.md#L3) ← superseded by memory/2025-03-05.md L3")
+    assert why.endswith("against: Does not like Thai food any more  (memory/2025-03-05.md#L3)")
     document = json.loads(call("--vault", root, "opinions", "--json").out)
     assert document["opinions"][-1]["superseded_by"] == FOOD
     assert document["opinions"][-1]["evidence"][0]["superseded_by"] == FOOD

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory import render, report
+from vault_memory import convictions, render, report
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.health import Check, Status, Vectors
 from vault_memory.indexer import Report
@@ -241,7 +241,7 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
         ("lint", report.lint_document([Problem("a.md", 1, "odd")])),
         ("doctor", report.doctor_document([Check("vault", "ok", "is there")])),
         ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
-        ("opinions", render.opinions_document([])),
+        ("opinions", convictions.document([])),
         ("entities", render.entities_document([MARA])),
         ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
         ("index", render.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.indexer import Progress
     from vault_memory.knowledge import EntityProfile, EntityRow
     from vault_memory.note import Problem
-    from vault_memory.opinions import Opinion
+    from vault_memory.opinions import Asking, Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.recall import Recall
     from vault_memory.reflect.job import Asked, Reflected, Steps
@@ -190,10 +190,16 @@ class Memory(Scribe):
         return self._look(lambda store, _: Names(store).near(name))
 
     def opinions(self, entity: str | None = None, progress: "Progress | None" = None) -> "list[Opinion]":
-        """The beliefs held, strongest first; those that hold no longer last."""
+        """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.opinions import held
 
-        return self._look(lambda store, _: held(store, entity, date.today()), progress)
+        return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress)
+
+    def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
+        from vault_memory.opinions import Asking
+        from vault_memory.reflect import look
+
+        return Asking(self.vault, store, look.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
     def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
         """Read from the index, and remember as `seen` what it was like."""
@@ -210,7 +216,7 @@ class Memory(Scribe):
         """The figures of the vault as of a day."""
         from vault_memory.stats import stats
 
-        return self._look(lambda store, _: stats(store, today), progress)
+        return self._look(lambda store, _: stats(self._asking(store, today)), progress)
 
     def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
         """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""

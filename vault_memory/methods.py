@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import reflection, render, report, request
+from vault_memory import convictions, reflection, render, report, request
 from vault_memory.errors import UsageError
 from vault_memory.memory import Memory
 
@@ -78,7 +78,7 @@ def _entities(memory: Memory, params: Params) -> Document:
 
 def _opinions(memory: Memory, params: Params) -> Document:
     entity = params.get("entity") and _text(params, "entity")
-    return render.opinions_document(memory.opinions(entity or None)) | render.seen_document(memory.seen)
+    return convictions.document(memory.opinions(entity or None)) | render.seen_document(memory.seen)
 
 
 def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:

@@ -1,22 +1,47 @@
-"""Owns opinions: for now, the beliefs as they were written, in Retain lines and in bank/opinions.md.
+"""Owns opinions as a person or a program asks for them: the beliefs of reflect's page, with all that they rest on.
 
-Statements are told apart by entity and wording; the same one written again on a later day is its history.
+They are worked out by reflect's own look at the index (reflect/beliefs.py), never by rules of this module. Nothing is
+written, and no page need be there.
 """
 
-import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
+from typing import NamedTuple
 
 from vault_memory.history import marked
-from vault_memory.knowledge import FACT_COLUMNS, FactLine, Names, fact_line
+from vault_memory.knowledge import FactLine, Names
+from vault_memory.reflect import beliefs, facts
+from vault_memory.reflect.confidence import shown
+from vault_memory.reflect.look import Look, Seen
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.run import Run
 from vault_memory.store import KINDS, Store
+from vault_memory.vault import Vault
+
+GLOBAL = "global"
+
+_PRIVATE = """
+SELECT DISTINCT coalesce(p.scope, n.scope) FROM passage p JOIN note n ON n.id = p.note_id
+WHERE p.kind = ? AND coalesce(p.scope, n.scope) <> ?
+"""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How sure one was, 0..1, at the end of a day."""
+
+    date: str
+    confidence: float
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """A belief: its latest statement and confidence (0..1), and every place it was written, newest first."""
+    """A belief as `opinions@1` has it: lists of facts newest first, confidences rounded to .05, `history` oldest first.
+
+    `evidence` is every place it was written. One that is private to a scope is weighed with what that scope sees.
+    """
 
     statement: str
     confidence: float
@@ -24,49 +49,156 @@ class Opinion:
     trend: str
     evidence: Sequence[FactLine]
     superseded_by: str | None = None
+    supports: Sequence[FactLine] = ()
+    contradicts: Sequence[FactLine] = ()
+    related: Sequence[FactLine] = ()
+    history: Sequence[Moment] = ()
+    sparkline: str = ""
+    updated: str | None = None
+    """The day of the newest fact that it rests on."""
+    set_by_hand: str | None = None
+    """The day from which the user's own confidence counts."""
+    weighed: bool = True
+    """False where too much else is held about its subject: then only its own statements count."""
+    scope: str = GLOBAL
 
 
-def held(store: Store, entity: str | None, today: date) -> list[Opinion]:
-    """The opinions held (about one entity), most confident first; those behind that hold no longer."""
-    names = Names(store)
-    wanted = names.canonical(entity) if entity else None
-    sql = FACT_COLUMNS + " WHERE p.kind = ? ORDER BY n.day DESC, n.path, p.start_line"
-    mentioned = _mentioned(store, names)
-    groups: dict[tuple[tuple[str, ...], str], list[FactLine]] = defaultdict(list)
-    facts = [fact_line(row) for row in store.rows(sql, KINDS.index("opinion"))]
-    for fact in marked(store, facts, today):
-        about = mentioned.get((fact.path, fact.start_line), ())
-        if wanted is None or wanted in about:
-            groups[about, _wording(fact.text)].append(fact)
-    opinions = [_opinion(names, about, told) for (about, _), told in groups.items()]
-    return sorted(opinions, key=lambda o: (bool(o.superseded_by), -o.confidence, o.statement))
+class _Belief(NamedTuple):
+    """An opinion of reflect's, whose it is, and whether it was weighed."""
+
+    opinion: beliefs.Opinion
+    scope: str = GLOBAL
+    weighed: bool = True
 
 
-def _mentioned(store: Store, names: Names) -> dict[tuple[str, int], tuple[str, ...]]:
-    sql = (
-        "SELECT n.path, p.start_line, name.slug FROM passage p JOIN note n ON n.id = p.note_id"
-        " JOIN mention m ON m.passage_id = p.id JOIN name ON name.id = m.name_id WHERE p.kind = ? ORDER BY name.slug"
+class Asking(NamedTuple):
+    """Where opinions are looked for: the vault, its index, as of when, and the entity they are to be about."""
+
+    vault: Vault
+    store: Store
+    seen: Seen
+    entity: str | None = None
+
+    def look(self) -> Look:
+        """Look as reflect does, page of opinions included: the numbers on it may be the user's."""
+        return Look(self.vault, self.store, self.seen)
+
+
+def held(asking: Asking) -> list[Opinion]:
+    """The opinions held, surest first; behind them those too many to be weighed, then those that hold no longer."""
+    return held_by(asking.look(), asking)
+
+
+def held_by(look: Look, asking: Asking) -> list[Opinion]:
+    """The same from a look that was taken already."""
+    names = Names(asking.store)
+    about = names.canonical(asking.entity) if asking.entity else None
+    found = [*_shared(look.run, about), *_private(look.run, asking, about)]
+    lines = _lines(asking, (fact for one in found for fact in _all(one.opinion)))
+    speakers = look.run.told.speakers
+    slugs = {slug for one in found for slug in one.opinion.statement.about}
+    called = {slug: names.shown(slug) or speakers.get(slug) or slug for slug in slugs}
+    opinions = [_opinion(one, lines, called) for one in found]
+    return sorted(opinions, key=lambda one: (bool(one.superseded_by), not one.weighed, -one.confidence, one.statement))
+
+
+# --- whose they are --------------------------------------------------------------------------------------------------
+
+
+def _shared(run: Run, about: str | None) -> Iterator[_Belief]:
+    """What stands, or has no room, on the page that is for everybody."""
+    return _beliefs(beliefs.held(run.told.facts, run.vault, about), run, about)
+
+
+def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
+    """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
+    scopes = [scope for (scope,) in asking.store.rows(_PRIVATE, KINDS.index("opinion"), GLOBAL)]
+    if not scopes:
+        return
+    seen = asking.seen
+    everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
+    for scope in sorted(scopes):
+        mine = [fact for fact in everything if fact.scope == scope]
+        whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
+        open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
+        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
+        for one in _beliefs(beliefs.held(told, run.vault, about), run, about):
+            if any(fact.scope == scope for fact in one.opinion.told):
+                yield one._replace(scope=scope)
+
+
+def _beliefs(found: beliefs.Held, run: Run, about: str | None) -> Iterator[_Belief]:
+    every = chain(
+        map(_Belief, found.opinions),
+        (_Belief(beliefs.as_stated(told, run.vault), weighed=False) for told in found.unweighed),
     )
-    found: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for path, line, slug in store.rows(sql, KINDS.index("opinion")):
-        found[path, line].append(names.canonical(slug))
-    return {place: tuple(dict.fromkeys(slugs)) for place, slugs in found.items()}
+    return (one for one in every if about is None or any(about in fact.about for fact in one.opinion.told))
 
 
-def _wording(text: str) -> str:
-    """What makes two statements the same: their words, without case and punctuation."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+# --- as it is told ---------------------------------------------------------------------------------------------------
 
 
-def _opinion(names: Names, about: tuple[str, ...], facts: list[FactLine]) -> Opinion:
-    newest, oldest = facts[0], facts[-1]
-    change = (newest.confidence or 0) - (oldest.confidence or 0)
-    trend = "new" if len(facts) == 1 else "rising" if change > 0.02 else "falling" if change < -0.02 else "steady"
+def _all(opinion: beliefs.Opinion) -> Iterator[Fact]:
+    return chain(opinion.told, opinion.supports, opinion.contradicts, opinion.related)
+
+
+def _lines(asking: Asking, told: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
+    """These facts as they stand in their notes, by place; each with what took its place."""
+    known = {(fact.path, fact.line): fact for fact in told}
+    bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
+    inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
+    every = [*marked(asking.store, bullets, asking.seen.today), *inferred]
+    return {(line.path, line.start_line): line for line in every}
+
+
+def _line(fact: Fact) -> FactLine:
+    since, until = (fact.occurred.start, fact.occurred.end) if fact.occurred else (None, None)
+    occurred = f"{since}" if since == until else f"{since}/{until}"
+    return FactLine(
+        kind=fact.kind, text=fact.text, path=fact.path, start_line=fact.line, end_line=fact.line + fact.more_lines,
+        date=_iso(fact.day), occurred=occurred if since else None, confidence=fact.confidence,
+    )  # fmt: skip
+
+
+def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called: Mapping[str, str]) -> Opinion:
+    opinion = belief.opinion
+    statement = lines[opinion.statement.path, opinion.statement.line]
+
+    def told(of: Sequence[Fact]) -> list[FactLine]:
+        found = [lines[fact.path, fact.line] for fact in of]
+        return sorted(found, key=_newest_first) if len(found) > 1 else found
+
     return Opinion(
-        statement=newest.text,
-        confidence=newest.confidence or 0.0,
-        entities=tuple(names.shown(slug) or slug for slug in about),
-        trend=trend,
-        evidence=facts,
-        superseded_by=newest.superseded_by,
+        statement=statement.text,
+        confidence=opinion.belief.shown,
+        entities=tuple(called[slug] for slug in opinion.statement.about),
+        trend=opinion.belief.trend,
+        evidence=told(opinion.told),
+        superseded_by=statement.superseded_by,
+        supports=told(opinion.supports),
+        contradicts=told(opinion.contradicts),
+        related=told(opinion.related),
+        history=_history(opinion),
+        sparkline=opinion.belief.sparkline,
+        updated=_iso(opinion.updated),
+        set_by_hand=_iso(opinion.since) if opinion.is_given else None,
+        weighed=belief.weighed,
+        scope=belief.scope,
     )
+
+
+def _newest_first(line: FactLine) -> tuple[int, str, int]:
+    """What has no day comes last."""
+    return (-date.fromisoformat(line.date).toordinal() if line.date else 0, line.path, line.start_line)
+
+
+def _history(opinion: beliefs.Opinion) -> tuple[Moment, ...]:
+    """How sure one was from the day of the prior on, if nothing older moved it."""
+    days = opinion.belief.history
+    start = opinion.since.toordinal() if opinion.since else None
+    first = [(start, opinion.prior)] if start and (not days or start < days[0][0]) else []
+    return tuple(Moment(date.fromordinal(day).isoformat(), shown(value)) for day, value in (*first, *days))
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None

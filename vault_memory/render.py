@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
     from vault_memory.memory import Seen
-    from vault_memory.opinions import Opinion
     from vault_memory.reading import Excerpt
     from vault_memory.writer import Retained
 
@@ -123,13 +122,13 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
         for offset, text in enumerate(texts):
             number = f"L{result.start_line + offset} " if numbered or not offset else ""
             lines.append(f"{number}{clean(text)}")
-        lines[-1] += _after(result.superseded_by, result.path)
+        lines[-1] += superseded(result.superseded_by, result.path)
         if result.why is not None:
             lines.append(f"    {result.rank}. {result.score:.3f} {_why(result.why)}")
     return "\n".join(lines)
 
 
-def _after(successor: str | None, path: str) -> str:
+def superseded(successor: str | None, path: str) -> str:
     """That a line was superseded, and where its successor stands: the line alone when it is in the same note."""
     other, _, line = (successor or "").rpartition("#")
     return f" ← superseded by {clean(line if other == path else f'{other} {line}')}" if successor else ""
@@ -306,35 +305,12 @@ def entity_text(profile: "EntityProfile") -> str:
 
 
 def _fact_line(fact: "FactLine") -> str:
-    after = _after(fact.superseded_by, fact.path)
+    after = superseded(fact.superseded_by, fact.path)
     return f"- {_confidence(fact.confidence)}{clean(fact.text)}  ({fact.path}#L{fact.start_line}){after}"
 
 
 def _confidence(value: float | None) -> str:
     return f"[{value:.2f}] " if value is not None else ""
-
-
-def opinions_document(opinions: "Sequence[Opinion]") -> Document:
-    """The `opinions@1` document."""
-    return schema("opinions") | {"opinions": [asdict(opinion) for opinion in opinions]}
-
-
-def opinions_text(opinions: "Sequence[Opinion]", history: bool) -> str:
-    """A line an opinion, with its evidence behind it; the whole history on wish."""
-    lines = []
-    for opinion in opinions:
-        newest = opinion.evidence[0]
-        about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
-        lines.append(
-            f"{opinion.confidence:.2f} {opinion.trend:7} {about}{clean(opinion.statement)}"
-            f"  ({newest.path}#L{newest.start_line}){_after(opinion.superseded_by, newest.path)}"
-        )
-        if history:
-            lines += [
-                f"             {f.date or 'undated'}  {f.confidence or 0:.2f}  {f.path}#L{f.start_line}"
-                for f in opinion.evidence
-            ]
-    return "\n".join(lines)
 
 
 def retain_document(done: "Retained") -> Document:

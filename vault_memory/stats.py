@@ -6,7 +6,7 @@ dated after that day is counted as ahead, and is in no gap, streak or week.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
@@ -15,14 +15,14 @@ from typing import NamedTuple
 from vault_memory import schema
 from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import listing
-from vault_memory.opinions import Opinion, held
+from vault_memory.opinions import GLOBAL, Asking, Opinion, held_by
 from vault_memory.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.reflect import facts
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
 from vault_memory.reflect.wording import told
 from vault_memory.spans import parse_t, plus
-from vault_memory.store import KINDS, Store
+from vault_memory.store import Store
 
 BANK = "bank/"
 LATELY_DAYS = 30
@@ -38,11 +38,6 @@ _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
 _NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
 _LOGGED = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
 _ASKED = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
-_PRIVATE = """
-SELECT n.path, p.start_line FROM passage p JOIN note n ON n.id = p.note_id
-WHERE p.kind = ? AND coalesce(p.scope, n.scope) <> 'global'
-"""
-"""A drawing is for everybody who opens it: what is private to some scope is in the counts of opinions only."""
 _SUMMED_UP = "SELECT path FROM note WHERE substr(path, 1, ?) = ?"
 
 
@@ -147,15 +142,17 @@ class Stats:
         return Picture(title, self.today, counts, self.weeks, self.opinions.curves, self.tiers)
 
 
-def stats(store: Store, today: date) -> Stats:
+def stats(asking: Asking) -> Stats:
     """Read the figures of a vault as it stands on a day."""
+    store, today, look = asking.store, asking.seen.today, asking.look()
     notes, dated, words, size = next(store.rows(_NOTES))
     logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}
-    counted = tally(facts.read(store, today))
+    counted = tally(look.run.told)
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.path),
-        days=days_of(logged, today), facts=counted, entities=_entities(store), opinions=_opinions(store, today),
-        summaries=_summaries(store), recalls=_recalls(store, today), weeks=weeks_of(logged, counted.days, today),
+        days=days_of(logged, today), facts=counted, entities=_entities(store),
+        opinions=_opinions(held_by(look, asking), today), summaries=_summaries(store),
+        recalls=_recalls(store, today), weeks=weeks_of(logged, counted.days, today),
     )  # fmt: skip
 
 
@@ -208,11 +205,11 @@ def _entities(store: Store) -> Entities:
     return Entities(paged, len(rows) - paged, most)
 
 
-def _opinions(store: Store, today: date) -> Opinions:
-    holding = [opinion for opinion in held(store, None, today) if not opinion.superseded_by]
+def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
+    holding = [opinion for opinion in held if not opinion.superseded_by]
     bands = Counter(band_of(opinion.confidence) for opinion in holding)
-    private = set(store.rows(_PRIVATE, KINDS.index("opinion")))
-    shared = [(opinion, points) for opinion in holding if (points := history_of(opinion, today, private))]
+    # A drawing is for everybody who opens it: what is private to some scope is in the counts of opinions only.
+    shared = [(one, points) for one in holding if one.scope == GLOBAL and (points := history_of(one, today))]
     shared.sort(key=lambda one: (-one[1][-1][0].toordinal(), -one[1][-1][1], one[0].statement))
     curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MOST_CURVES])
     moved = sum(has_moved(Curve("", points), today) for _, points in shared)
@@ -229,17 +226,10 @@ def band_of(confidence: float) -> str:
     return next((band for band, least in BANDS if confidence >= least - 1e-9), BANDS[-1][0])
 
 
-def history_of(opinion: Opinion, today: date, private: Collection[tuple[str, int]] = ()) -> Points:
-    """How sure an opinion was on each day it was told up to today, but for what is private to some scope.
-
-    For now as it was written; a confidence recomputed from the evidence would take the place of this.
-    """
-    days: dict[date, float] = {}
-    for fact in reversed(opinion.evidence):
-        day = date.fromisoformat(fact.date) if fact.date else None
-        if day and day <= today and fact.confidence is not None and (fact.path, fact.start_line) not in private:
-            days[day] = fact.confidence
-    return tuple(sorted(days.items()))
+def history_of(opinion: Opinion, today: date) -> Points:
+    """How sure one was of an opinion on each day up to today that brought evidence, as its page has it."""
+    days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
+    return tuple((day, value) for day, value in days if day <= today)
 
 
 def has_moved(curve: Curve, today: date) -> bool:

@@ -2,7 +2,7 @@
 
 import click
 
-from vault_memory import render
+from vault_memory import convictions, render
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 
 
@@ -40,16 +40,16 @@ def entities(shared: Shared) -> None:
 
 @command("memory opinions --entity Peter --history")
 @click.option("--entity", metavar="E", help="Only about this entity.")
-@click.option("--history", is_flag=True, help="Each place an opinion was written, newest first.")
+@click.option("--history", is_flag=True, help="All that an opinion rests on, newest first, and how sure it made.")
 def opinions(shared: Shared, entity: str | None, history: bool) -> None:
     """Show beliefs with confidence, trend and evidence."""
     memory = shared.memory()
     with Bar(shared) as bar:
         held = memory.opinions(entity, bar)
     if shared.json:
-        shared.say(render.dump(render.opinions_document(held) | render.seen_document(memory.seen)))
+        shared.say(render.dump(convictions.document(held) | render.seen_document(memory.seen)))
     elif held:
-        shared.say(render.opinions_text(held, history))
+        shared.say(convictions.text(held, history))
     elif entity:
         known = memory.entity(entity) is not None
         shared.note(f"No opinions about {entity}." + ("" if known else _did_you_mean(memory.similar_names(entity))))

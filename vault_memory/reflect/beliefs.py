@@ -69,6 +69,10 @@ class Opinion:
     supports: tuple[Fact, ...] = ()
     contradicts: tuple[Fact, ...] = ()
     related: tuple[Fact, ...] = ()
+    since: date | None = None
+    """The day of the prior: when it was first told, or given by hand."""
+    is_given: bool = False
+    """Whether the prior is one that the user gave by hand."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -97,14 +101,19 @@ class Vault:
 
 @dataclass(frozen=True)
 class Held:
-    """The opinions, surest first, and how many more are stated that are not weighed."""
+    """The opinions, surest first, and the statements of each of those that are not weighed."""
 
     opinions: tuple[Opinion, ...]
-    more: int = 0
+    unweighed: tuple[tuple[Fact, ...], ...] = ()
+
+    @property
+    def more(self) -> int:
+        """How many more are stated than are weighed."""
+        return len(self.unweighed)
 
 
-def held(facts: Iterable[Fact], vault: Vault) -> Held:
-    """The opinions that these facts hold; the order given plays no part."""
+def held(facts: Iterable[Fact], vault: Vault, about_whom: str | None = None) -> Held:
+    """The opinions that these facts hold (those about one entity); the order given plays no part."""
     about: dict[str, list[Fact]] = defaultdict(list)
     stated: list[Fact] = []
     for fact in sorted(facts, key=in_order):
@@ -113,16 +122,31 @@ def held(facts: Iterable[Fact], vault: Vault) -> Held:
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
     around = {slug: _Around(found) for slug, found in about.items()}
-    clusters, more = _clusters(stated, vault)
+    clusters, unweighed = _clusters(stated if about_whom is None else _about(stated, about_whom), vault)
     found = [_opinion(told, around, vault) for told in clusters]
-    return Held(tuple(sorted(found, key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))), more)
+    found.sort(key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))
+    return Held(tuple(found), tuple(unweighed))
+
+
+def as_stated(told: Sequence[Fact], vault: Vault) -> Opinion:
+    """What statements of one opinion make of it by themselves, nothing else held against it."""
+    return _weighed(told, {}, vault)
+
+
+def _about(stated: Sequence[Fact], slug: str) -> list[Fact]:
+    """The statements that mention an entity, and all others of the same subjects: they may be one opinion."""
+    subjects = {_subjects(fact) for fact in stated if slug in fact.about}
+    return [fact for fact in stated if _subjects(fact) in subjects]
 
 
 # --- which statements are one ----------------------------------------------------------------------------------------
 
 
-def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], int]:
-    """Statements of one opinion together: those in the same words, and those that say the same of one subject."""
+def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], list[tuple[Fact, ...]]]:
+    """Statements of one opinion together: those in the same words, and those that say the same of one subject.
+
+    Besides, those that are too many of one subject to be weighed.
+    """
     worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
     for fact in stated:
         worded[_subjects(fact), tuple(_LETTERS.findall(bare(fact.text).casefold()))].append(fact)
@@ -133,7 +157,7 @@ def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], i
     for groups in by_subject.values():
         groups.sort(key=_weight)
         found += _joined(groups[:KEPT], vault)
-    return found, sum(max(len(groups) - KEPT, 0) for groups in by_subject.values())
+    return found, [tuple(told) for groups in by_subject.values() for told in groups[KEPT:]]
 
 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
@@ -186,12 +210,7 @@ def _stance(fact: Fact, vault: Vault) -> Stance:
 
 
 def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault) -> Opinion:
-    statement = told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
-    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
-    first = mine or told[0]
-    known = (vault.given.get(short(fact.key)) for fact in told)
-    given = max((one for one in known if one), key=lambda one: one.day, default=None)
-    prior = given.confidence if given else _confidence(first)
+    statement = _newest(told)
     judge = _Judge(statement, vault)
     bearing: dict[str, list[Fact]] = defaultdict(list)
     topic = frozenset(vault.stems(bare(statement.text)))
@@ -200,21 +219,37 @@ def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault
         if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:
             relation = ""  # talk is full of love and of making things
         bearing[relation].append(fact)
+    return _weighed(told, bearing, vault)
+
+
+def _newest(told: Sequence[Fact]) -> Fact:
+    return told[-1] if told[-1].day else next((fact for fact in reversed(told) if fact.day), told[-1])
+
+
+def _weighed(told: Sequence[Fact], bearing: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
+    """What statements of one opinion, and the facts that bear on it, make of it."""
+    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
+    first = mine or told[0]
+    known = (vault.given.get(short(fact.key)) for fact in told)
+    given = max((one for one in known if one), key=lambda one: one.day, default=None)
+    prior = given.confidence if given else _confidence(first)
     pieces = [
-        *(_piece(fact, SUPPORTS) for fact in bearing[SUPPORTS]),
-        *(_piece(fact, CONTRADICTS) for fact in bearing[CONTRADICTS]),
+        *(_piece(fact, SUPPORTS) for fact in bearing.get(SUPPORTS, ())),
+        *(_piece(fact, CONTRADICTS) for fact in bearing.get(CONTRADICTS, ())),
         *(_piece(fact, RESTATES) for fact in told if fact is not first),
     ]
     if given:
         pieces = [piece for piece in pieces if piece.day and piece.day > given.day.toordinal()]
     return Opinion(
-        statement=statement,
+        statement=_newest(told),
         told=tuple(told),
         prior=prior,
         belief=confidence(prior, pieces),
-        supports=tuple(bearing[SUPPORTS]),
-        contradicts=tuple(bearing[CONTRADICTS]),
-        related=tuple(bearing[RELATED]),
+        supports=tuple(bearing.get(SUPPORTS, ())),
+        contradicts=tuple(bearing.get(CONTRADICTS, ())),
+        related=tuple(bearing.get(RELATED, ())),
+        since=given.day if given else first.day,
+        is_given=given is not None,
     )
 
 

@@ -68,7 +68,7 @@ def confidence(prior: float, evidence: Iterable[Evidence]) -> Belief:
         if piece.day is not None:
             history[piece.day] = value
     told = tuple(history.items())
-    return Belief(value, _shown(value), told, _trend(told), sparkline([then for _, then in told]))
+    return Belief(value, shown(value), told, _trend(told), sparkline([then for _, then in told]))
 
 
 def _in_order(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
@@ -157,7 +157,8 @@ def _bounded(value: float) -> float:
     return min(max(value, LOWEST), HIGHEST)
 
 
-def _shown(value: float) -> float:
+def shown(value: float) -> float:
+    """A confidence as it is written: rounded to .05, from .05 to .95."""
     return min(max(int(value * 20 + 0.5) / 20, 0.05), 0.95)
 
 

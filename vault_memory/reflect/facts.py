@@ -78,15 +78,18 @@ class Told:
     """By slug, what those are called who are known from a conversation: as is written most often."""
 
 
-def read(store: Store, today: date, page_days: int = PAGE_DAYS) -> Told:
-    """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page."""
+def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> Told:
+    """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
+
+    What is private to some scope is read for a person who asks for it, never for a page.
+    """
     names, left_out = Names(store), Counter[str]()
     forgotten = uses.tombstones(store)
     rows = [
         row
         for sql in (_FACTS, _INFERRED)
         for row in map(_Row._make, store.rows(sql))
-        if _counts(row, forgotten, left_out)
+        if _counts(row, forgotten, left_out, with_private)
     ]
     whom = _Whom(store, names, rows, page_days)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
@@ -98,10 +101,10 @@ def _place_in_time(fact: Fact) -> tuple[date, str, int]:
     return (fact.day or date.min, fact.path, fact.line)
 
 
-def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str]) -> bool:
+def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str], with_private: bool) -> bool:
     if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
         return False
-    if row.scope != "global":
+    if row.scope != "global" and not with_private:
         left_out["private"] += 1
         return False
     if forgotten and _words(row) in forgotten:
@@ -206,6 +209,8 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
             tier=_tier(row, day, importance, used.get(row.id, ()), today),
             block_id=row.block_id,
             is_inferred=row.speaker is not None,
+            more_lines=row.end_line - row.line,
+            scope=row.scope,
         )
 
 

@@ -92,6 +92,11 @@ class Look:
             force=seen.force,
         )
 
+    @property
+    def run(self) -> Run:
+        """The facts and the opinions they hold, with what people said to them, in the journals and on the pages."""
+        return self._run
+
     def found(self, progress: "Progress | None" = None) -> Found:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, after = self._core()
@@ -226,7 +231,7 @@ class Look:
         try:
             data = self._page(path)
             return blocks.read(path, data, name).block if data is not None else None
-        except (ConflictError, VaultError):
+        except (ConflictError, RefusedError, VaultError):
             return None
 
 

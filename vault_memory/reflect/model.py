@@ -32,6 +32,9 @@ class Fact:
     about: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     """Those of `about` that stand before the colon."""
+    more_lines: int = 0
+    """How many lines of its bullet follow the first."""
+    scope: str = "global"
     confidence: float | None = None
     importance: float = 0.5
     tier: str = "working"

@@ -165,10 +165,11 @@ class Run:
     @cached_property
     def opinions(self) -> beliefs.Held:
         """The opinions held, surest first."""
-        return beliefs.held(self.told.facts, self._vault)
+        return beliefs.held(self.told.facts, self.vault)
 
     @cached_property
-    def _vault(self) -> beliefs.Vault:
+    def vault(self) -> beliefs.Vault:
+        """What its opinions are read with."""
         known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
         names = lru_cache(1 << 12)(lambda slug: (slug.replace("-", " "), *self._names.forms(slug)))
         return beliefs.Vault(names, self._stems, known, self._said.given)
@@ -176,7 +177,7 @@ class Run:
     @property
     def bearings(self) -> list[tuple[int, int, int]]:
         """What facts were found to say of statements, to be known the next time; none where nobody looked."""
-        return self._vault.found if "opinions" in self.__dict__ else []
+        return self.vault.found if "opinions" in self.__dict__ else []
 
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
@@ -394,7 +395,7 @@ class Run:
             items=items,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: names.slugs(text, self._names.canonical),
-            names=self._vault.names,
+            names=self.vault.names,
             exists=self._exists,
             shown=self._context.shown,
             today=self._options.today,
