@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from vault_memory import journal, places, schema
 from vault_memory.answer import Answer, Request
 from vault_memory.errors import BusyError
+from vault_memory.garbage import uncollected
 from vault_memory.keeper import LOCK_SECONDS, Freshness
 from vault_memory.scribe import Scribe
 from vault_memory.store import Store
@@ -193,7 +194,8 @@ class Memory(Scribe):
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.opinions import held
 
-        return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress)
+        with uncollected():
+            return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.opinions import Asking
@@ -216,7 +218,8 @@ class Memory(Scribe):
         """The figures of the vault as of a day."""
         from vault_memory.stats import stats
 
-        return self._look(lambda store, _: stats(self._asking(store, today)), progress)
+        with uncollected():
+            return self._look(lambda store, _: stats(self._asking(store, today)), progress)
 
     def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
         """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""
