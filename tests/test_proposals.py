@@ -524,6 +524,14 @@ def test_a_line_that_calls_somebody_by_name_is_to_be_changed(root: Path, line: s
     assert f'- [ ] change: "{line}" → "' in (root / PAGE).read_text()
 
 
+def test_a_fact_that_lies_far_back_still_contradicts(tmp_path: Path) -> None:
+    more = "".join(f"- W @Odd: Caught {n} herrings off the pier.\n" for n in range(2 * proposals.CLOSELY))
+    logs = {"memory/2025-11-05.md": LOGS["memory/2025-11-05.md"], "memory/2025-11-06.md": f"## Retain\n{more}"}
+    root = fill(tmp_path / "v", {**logs, "memory.md": "- Odd lives in Bergen.\n", "bank/entities/Odd.md": "# Odd\n"})
+    reflected(root)
+    assert '- [ ] change: "Odd lives in Bergen." → "' in (root / PAGE).read_text()
+
+
 FORMS = [("Will", "will"), ("Peter Smith", "peter-smith"), ("Peter", "peter-smith"), ("Mum", "mum"), ("Work", "work"),
          ("Sam", "sam-a"), ("Sam", "sam-b"), ("May", "may"), ("The Castle", "the-castle")]  # fmt: skip
 

@@ -127,6 +127,14 @@ def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
     assert ("bank/entities/Lund.md" in paths(done), done.removed, noted(root)) == (True, (), [])
 
 
+@pytest.mark.parametrize("path", ["../outside.md", "a\0b.md", "", ".memory/index.sqlite", "memory/2025-11-03.md"])
+def test_a_journal_from_elsewhere_can_do_no_harm(root: Path, path: str) -> None:
+    line = {"event": "removed", "day": "2025-12-01", "at": "2025-12-01T08:00:00+00:00", "about": path}
+    put(root, ".memory/journal/other.jsonl", json.dumps({**line, "names": ["page"], "value": 1.0}) + "\n")
+    done = reflected(root)
+    assert (done.edits, done.removed) == ((), ())
+
+
 def test_a_dry_run_notes_nothing_and_tells_it(root: Path) -> None:
     (root / NORA).unlink()
     assert reflected(root, dry_run=True).removed == (NORA,)

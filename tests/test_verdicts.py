@@ -98,6 +98,47 @@ def test_a_line_reworded_and_then_deleted_stays_away(root: Path, tmp_path: Path)
     assert SINGS not in (alone / MARA).read_text("utf-8")
 
 
+TOGETHER = "memory/2025-11-07.md"
+NETS, BREAD = "Mends torn herring nets, old sails, long ropes", "Bakes dark rye bread, cinnamon buns, almond cakes"
+
+
+def grouped(root: Path, *facts: str) -> str:
+    """A day with short facts about one person, and the page's lines that tell of it."""
+    put(root, TOGETHER, "## Retain\n" + "".join(f"- W @Mara: {fact}.\n" for fact in facts))
+    reflected(root)
+    return "\n".join(one for one in (root / MARA).read_text("utf-8").splitlines() if "[[2025-11-07]]" in one)
+
+
+def test_facts_told_together_and_a_third_of_their_day(root: Path) -> None:
+    line = grouped(root, NETS, BREAD)
+    assert line.endswith(f"{BREAD}; {NETS} — [[2025-11-07]] L3, L2"), "told on one line"
+    rewrite(root, MARA, line + "\n", "")
+    assert grouped(root, NETS, BREAD) == ""
+    for facts in ((NETS, BREAD, "Owns a dog"), ("Owns a dog", NETS, BREAD)):
+        told = grouped(root, *facts)
+        assert ("Owns a dog" in told, "nets" in told, "bread" in told) == (True, False, False)
+
+
+def test_facts_told_together_and_reworded_keep_up_with_a_third(root: Path) -> None:
+    line = grouped(root, NETS, BREAD)
+    rewrite(root, MARA, line, "- Handy with nets and dough — [[2025-11-07]] L2, L3")
+    for facts in ((NETS, BREAD), ("Owns a dog", NETS, BREAD)):
+        told = grouped(root, *facts)
+        assert told.count("Handy with nets and dough") == 1
+        assert ("Owns a dog" in told, NETS in told, BREAD in told) == ("Owns a dog" in facts, False, False)
+    grouped(root, "Owns a dog")
+    assert "Handy with nets" in (root / MARA).read_text("utf-8"), "theirs, though nothing bears it out any more"
+
+
+def test_a_fact_deleted_alone_stays_away_in_company(root: Path) -> None:
+    line = grouped(root, NETS)
+    rewrite(root, MARA, line + "\n", "")
+    assert grouped(root, NETS) == ""
+    told = grouped(root, NETS, BREAD)
+    assert ("nets" in told, told.endswith(f"{BREAD} — [[2025-11-07]] L3")) == (False, True)
+    assert f"{NETS}; {BREAD}" in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
+
+
 def test_without_the_journal_it_would_come_back(root: Path) -> None:
     delete(root, MARA, SINGS)
     reflected(root)

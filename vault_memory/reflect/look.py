@@ -156,8 +156,8 @@ class Look:
             return True
         try:
             return self._page(path) is not None
-        except (RefusedError, VaultError):
-            return True
+        except (RefusedError, VaultError, ValueError):
+            return True  # also what is no path at all: anybody can write a journal
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""

@@ -109,7 +109,8 @@ def _over(item: Item, dated: Sequence[Fact], known: Known) -> Fact | None:
     if last is None or not is_over(last, known.today) or _LASTING.search(item.text):
         return None
     words = frozenset(known.stems(item.text))
-    of_it = [fact for fact in dated if _is_of(fact, words, known)]
+    of_then = (fact for fact in dated if fact.occurred and fact.occurred.start >= last)
+    of_it = [fact for fact in of_then if _is_of(fact, words, known)]
     planned = [f for f in of_it if f.occurred and f.occurred.start == f.occurred.end == last and f.succeeded_by is None]
     is_moved = any(fact.occurred and fact.occurred.start > last for fact in of_it)
     return None if is_moved or not planned else max(planned, key=lambda fact: (fact.day or date.min, fact.line))

@@ -387,7 +387,7 @@ class Run:
 
     def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
         """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
-        forms = ((form, slug) for slug in self._names.pages for form in self._names.forms(slug))
+        forms = ((form, slug) for slug in self._names.pages for form in self._names.forms(slug) if items)
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         grounds = proposals.Grounds(
             facts=self.told.facts,
