@@ -16,6 +16,7 @@ LAYERS = [
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule",
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
      "reflect.edits",
+     "reflect.dated", "reflect.nearby",
      "reflect.grounds", "reflect.prose",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
      "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",

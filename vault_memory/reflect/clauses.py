@@ -141,6 +141,18 @@ def concepts(text: str) -> frozenset[str]:
     return frozenset(_meaning(word)[0] for tokens in _tokens(text) for word in tokens.stems)
 
 
+def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
+    """What a text is about by itself: not how good or how much, nor that somebody told or thought it; without names."""
+    return frozenset(
+        concept
+        for tokens in _tokens(text)
+        for word in tokens.stems
+        if word not in names and word not in _SILENT and word not in _TELLING and word[0].isalpha()
+        for concept, _ in (_meaning(word),)
+        if concept not in table.ATTITUDES and concept not in table.BROAD
+    )
+
+
 @lru_cache(1 << 12)
 def parts(text: str, names: frozenset[str]) -> tuple[Part, ...]:
     """The parts of a text; `names` are the stems of the entity's names (`name_stems`)."""
@@ -179,6 +191,7 @@ _REPEATS = frozenset(map(stem, table.REPEATS))
 _CHANGED = frozenset(map(stem, table.CHANGED)) | table.CHANGED
 _DEEDS = frozenset(map(stem, table.DEEDS))
 _MONTHS = frozenset(map(stem, table.MONTHS))
+_TELLING = frozenset(map(stem, table.TELLING))
 _SKIPPED = (table.IDLE | table.DENYING) - table.PRONOUNS - table.FIRST_PERSON
 
 

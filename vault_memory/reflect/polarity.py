@@ -56,7 +56,7 @@ class Stance:
         found = self._read(fact)
         if self._claims and not {SUPPORTS, CONTRADICTS} & found:
             found.add(self._by_claims(fact))
-        return _summed(found)
+        return summed(found)
 
     def _read(self, fact: str) -> set[str]:
         """What each part of a fact says of each statement; together they may support, but not contradict."""
@@ -84,7 +84,8 @@ def _claims(text: str, names: tuple[str, ...]) -> tuple[Claim, ...]:
     return tuple(claims("opinion", names, text)) if len(text) <= LONGEST_CLAIM else ()
 
 
-def _summed(found: set[str]) -> str:
+def summed(found: set[str]) -> str:
+    """What several verdicts on one fact come to: those at odds decide nothing."""
     if SUPPORTS in found and CONTRADICTS in found:
         return RELATED
     return next((one for one in (SUPPORTS, CONTRADICTS, RELATED) if one in found), UNRELATED)

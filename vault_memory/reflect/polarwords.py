@@ -223,6 +223,12 @@ CHANGED = _set(
 )
 """Words with which a number is told as the one that holds."""
 
+TELLING = _set(
+    "write wrote written say said tell told think thought believe note noted claim state opinion entry view judgement"
+    " verdict differently opposite contrary"
+)
+"""Words for that something was told or held, whatever it was."""
+
 PRONOUNS = _set("he she it they him her them this that his its their hers theirs")
 FIRST_PERSON = _set("i we me us my our")
 POSSESSIVES = _set("his her their my our your")
