@@ -16,6 +16,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from itertools import repeat
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import short
@@ -179,12 +180,19 @@ class _Judge:
         self._key = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
 
     def relation(self, fact: Fact) -> str:
-        pair = (self._key, fact.key)
-        place = self._vault.known.get(pair)
-        if place is None:
-            place = RELATIONS.index(self._stance.relation(fact.text))
-        self._vault.found.append((*pair, place))
-        return RELATIONS[place]
+        """What one fact says of it."""
+        return self.relations([fact])[0]
+
+    def relations(self, facts: Sequence[Fact]) -> list[str]:
+        """What each of some facts says of it."""
+        keys = [fact.key for fact in facts]
+        before = map(self._vault.known.get, zip(repeat(self._key), keys))
+        places = [
+            RELATIONS.index(self._stance.relation(fact.text)) if place is None else place
+            for place, fact in zip(before, facts, strict=True)
+        ]
+        self._vault.found.extend(zip(repeat(self._key), keys, places))
+        return [RELATIONS[place] for place in places]
 
     @cached_property
     def _stance(self) -> Stance:
@@ -211,9 +219,9 @@ def _clusters(stated: Iterable[Fact], sight: _Sight) -> tuple[list[list[Fact]], 
 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
     """What is stated on most days first, then the newest."""
-    mine = any(fact.path == OPINIONS_NOTE for fact in told)
-    days = {fact.day for fact in told if fact.day}
-    return (-mine, -len(days), -max((day.toordinal() for day in days), default=0), told[0].key)
+    mine = OPINIONS_NOTE in [fact.path for fact in told]
+    days = {fact.day.toordinal() for fact in told if fact.day}
+    return (-mine, -len(days), -max(days, default=0), told[0].key)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -322,8 +330,11 @@ class _Case:
     def bearing(self) -> Mapping[str, list[Fact]]:
         """The facts by what they say of it, in the order of a timeline."""
         found: dict[str, list[Fact]] = defaultdict(list)
-        for fact in self._candidates():
-            found[self._relation(fact)].append(fact)
+        facts = self._candidates()
+        told = [judge.relations(facts) for judge in self._judges]
+        said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
+        for fact, relation in zip(facts, said, strict=True):
+            found[self._relation(fact, relation)].append(fact)
         return found
 
     def _candidates(self) -> Sequence[Fact]:
@@ -343,11 +354,10 @@ class _Case:
     def _is_about_it(self, fact: Fact, own: Container[int]) -> bool:
         return fact.key not in own and not frozenset(fact.about or (NOBODY,)).isdisjoint(self._slugs)
 
-    def _relation(self, fact: Fact) -> str:
+    def _relation(self, fact: Fact, relation: str) -> str:
         """What a fact says of it: what takes it back contradicts it, and what is cited for it bears it out."""
-        if self._sight.takes_back(fact, self._told):
+        if fact.key in self._sight.backs and self._sight.takes_back(fact, self._told):
             return CONTRADICTS
-        relation = summed({judge.relation(fact) for judge in self._judges})
         if relation == CONTRADICTS:
             return relation
         if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
