@@ -82,8 +82,8 @@ class Opinion:
     @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
-        days = [fact.day for fact in (*self.told, *self.supports, *self.contradicts) if fact.day]
-        return max(days, default=None)
+        days = (_stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
+        return max((day for day in days if day), default=None)
 
 
 @dataclass(frozen=True)
@@ -293,12 +293,17 @@ def _opinion(told: Sequence[Fact], sight: _Sight) -> Opinion:
 
 
 def _given(first: Fact) -> Given:
-    """The confidence that a statement gives, and the day on which it did: no older than what it cites.
+    """The confidence that a statement gives, and the day on which it did.
 
     date.min where that is not known: then whatever bears on it may have come later.
     """
-    days = (first.day, newest_cited(first.text))
-    return Given(_confidence(first), max((day for day in days if day), default=date.min))
+    return Given(_confidence(first), _stated_on(first) or date.min)
+
+
+def _stated_on(fact: Fact) -> date | None:
+    """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
+    days = (fact.day, newest_cited(fact.text))
+    return max((day for day in days if day), default=None)
 
 
 def _confidence(fact: Fact) -> float:
@@ -306,8 +311,8 @@ def _confidence(fact: Fact) -> float:
 
 
 def _piece(fact: Fact, relation: str) -> Evidence:
-    stated = _confidence(fact) if relation == RESTATES else None
-    return Evidence(fact.key, fact.day.toordinal() if fact.day else None, relation, stated)
+    stated, day = _confidence(fact) if relation == RESTATES else None, _stated_on(fact)
+    return Evidence(fact.key, day.toordinal() if day else None, relation, stated)
 
 
 def _came_later(piece: Evidence, day: date) -> bool:
@@ -362,11 +367,23 @@ class _Case:
             return relation
         if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
             return SUPPORTS
+        if relation == RELATED:
+            return self._unclear(fact)
         return "" if fact.is_inferred and not self._is_near(fact) else relation
 
-    def _shares_topic(self, fact: Fact) -> bool:
+    def _unclear(self, fact: Fact) -> str:
+        """What a fact says that may bear on it: an opinion that this one contradicts contradicts it."""
+        if fact.kind == OPINION:
+            back = self._sight.judge(fact)
+            if any(back.relation(one) == CONTRADICTS for one in self._said):
+                return CONTRADICTS
+        return RELATED if self._shares_topic(fact, 2) else ""
+
+    def _shares_topic(self, fact: Fact, number: int = 1) -> bool:
+        """Whether it speaks of so many things that a wording speaks of, or of all of them."""
         told = topics(fact.text, self._names)
-        return any(not told.isdisjoint(topics(bare(one.text), self._names)) for one in self._said)
+        said = (topics(bare(one.text), self._names) for one in self._said)
+        return any(len(told & one) >= min(number, len(one) or 1) for one in said)
 
     def _is_near(self, fact: Fact) -> bool:
         """Whether talk shares enough with it to bear it out: it is full of love and of making things."""

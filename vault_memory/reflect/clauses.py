@@ -141,6 +141,7 @@ def concepts(text: str) -> frozenset[str]:
     return frozenset(_meaning(word)[0] for tokens in _tokens(text) for word in tokens.stems)
 
 
+@lru_cache(1 << 12)
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a text is about by itself: not how good or how much, nor that somebody told or thought it; without names."""
     return frozenset(

@@ -134,6 +134,12 @@ PHRASES = (
     ("too", "toomuch", r"too (?:much|many)"),
     ("too", "toolittle", r"too (?:little|few)"),
     (
+        "sure certain convinced",
+        "nolonger",
+        r"(?:not(?: so| quite)? (?:sure|certain|convinced) any ?more|no longer(?: so| quite)? (?:sure|certain|convinced))"
+        r" (?:that|if|whether|of)",
+    ),
+    (
         "sure certain convinced unsure",
         "doubtful",
         r"(?:not|no longer)(?: so| quite)? (?:sure|certain|convinced)(?: any ?more)?|unsure",
