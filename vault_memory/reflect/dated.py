@@ -21,7 +21,7 @@ _EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,?
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)|(?<![\[\w])(\d{4}-\d{2}-\d{2})")
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?!\d)|\s[–—]\s")
-_SAID = r"(?:\w+ )??(?:wrote|written|said|thought|believed|noted|claimed|assumed|held|stated|saw|put down|expected|decided)"
+_SAID = r"(?:\w+ )??(?:wrote|written|said|thought|believed|noted|claimed|assumed|stated|saw|put down|expected|decided)"
 _WRONG = r"(?:wrong|mistaken|false|untrue|nonsense|a mistake|an error|not (?:true|right|so))"
 _WAS = r"(?:was|were|is|are|turned out|proved|has been)(?: to be)?(?: (?:quite|just|all|plain|\w+ly))?"
 _OTHERWISE = r"(?:(?:it|so|this|that|quite|rather|very) )*(?:otherwise|differently|the opposite|the contrary)"

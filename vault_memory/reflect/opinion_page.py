@@ -33,7 +33,7 @@ TEXT_TOKENS = 44
 
 
 class Detail(NamedTuple):
-    """How many facts are named that speak for an opinion, against it, or unclearly, and how many other wordings of it."""
+    """How many facts are named that speak for an opinion, against it or unclearly; and how many other wordings."""
 
     supports: int = 3
     contradicts: int = 3

@@ -221,7 +221,8 @@ def _of_attitude(match: _Match, held: Word, told: Word) -> str:
     one = match.one
     shared = match.cover >= HALF if one.topics else bool(match.told.keys() & (one.modifiers.keys() | {NAME}))
     if not shared:
-        return UNRELATED
+        is_of_lesser = any(word.is_apart and concept in match.told for concept, word in one.topics.items())
+        return RELATED if is_of_lesser else UNRELATED  # who prefers letters to calls may like calls
     return "" if _same_holder(held, told) and match.has_object else RELATED
 
 

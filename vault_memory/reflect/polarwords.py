@@ -111,6 +111,7 @@ PHRASES = (
         r"|within (?:the|an|one|two|half an) (?:hour|minutes?)",
     ),
     ("time", "punctual", r"on time"),
+    ("evening evenings", "sometimes", r"in the evenings?"),
     ("stop stops", "halts", r"stops?(?= (?:at|in|for|near)\b)"),
     ("any", "anymore", r"any ?more|any longer"),
     ("give gives gave given giving", "giveup", r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?"),
@@ -136,8 +137,8 @@ PHRASES = (
     (
         "sure certain convinced",
         "nolonger",
-        r"(?:not(?: so| quite)? (?:sure|certain|convinced) any ?more|no longer(?: so| quite)? (?:sure|certain|convinced))"
-        r" (?:that|if|whether|of)",
+        r"(?:not(?: so| quite)? (?:sure|certain|convinced) any ?more|no longer(?: so| quite)? (?:sure|certain"
+        r"|convinced)) (?:that|if|whether|of)",
     ),
     (
         "sure certain convinced unsure",
