@@ -44,6 +44,13 @@ def test_the_nearest_are_those_that_share_most_words(seed: int, asked: list[str]
     assert Around(told).near(" ".join(asked), own) == nearest(told, " ".join(asked), own)
 
 
+def test_a_statement_of_more_words_than_a_byte_counts() -> None:
+    """What holds 300 of them shares no less than what holds one."""
+    rare = [f"word{n:03}"[-5:] for n in range(300)]
+    told = [Fact(n, "world", text, "a.md", n, None) for n, text in enumerate([" ".join(rare), *rare, *["none"] * 200])]
+    assert Around(told).near(" ".join(rare), ())[0].key == 0
+
+
 def test_of_few_facts_all_are_near_but_its_own() -> None:
     told = facts(1, LOOKED_AT)
     assert Around(told).near("nothing of it", {3}) == [fact for fact in told if fact.key != 3]

@@ -220,8 +220,9 @@ def _clusters(stated: Iterable[Fact], sight: _Sight) -> tuple[list[list[Fact]], 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
     """What is stated on most days first, then the newest."""
     mine = OPINIONS_NOTE in [fact.path for fact in told]
-    days = {fact.day.toordinal() for fact in told if fact.day}
-    return (-mine, -len(days), -max(days, default=0), told[0].key)
+    days = [fact.day.toordinal() for fact in told if fact.day]
+    number = len(set(days)) if len(days) > 1 else len(days)
+    return (-mine, -number, -max(days) if days else 0, told[0].key)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -339,7 +340,8 @@ class _Case:
         told = [judge.relations(facts) for judge in self._judges]
         said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
         for fact, relation in zip(facts, said, strict=True):
-            found[self._relation(fact, relation)].append(fact)
+            if relation != UNRELATED or self._cited or fact.key in self._sight.backs:  # nearly all say nothing of it
+                found[self._relation(fact, relation)].append(fact)
         return found
 
     def _candidates(self) -> Sequence[Fact]:

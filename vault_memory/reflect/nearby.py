@@ -4,10 +4,11 @@ It knows no opinions. All facts of a vault are read for it each night: what it d
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from vault_memory.reflect.dated import names_note
 from vault_memory.reflect.model import Fact
@@ -17,6 +18,9 @@ LOOKED_AT = 150
 
 ENOUGH = 4
 """Of words that together stand in so many times LOOKED_AT facts the nearest are taken."""
+
+MOST_WORDS = 255
+"""Of more words of a statement the rarest are asked for."""
 
 _BEGINNINGS = re.compile(r"([^\W_]{3,5})[^\W_]*")
 """How words begin, near enough to find what may bear on them."""
@@ -35,7 +39,8 @@ class Around:
         """
         if len(self._facts) <= LOOKED_AT:
             return [fact for fact in self._facts if fact.key not in own]
-        shared = _most_shared(self._words.holding(word) for word in sorted(set(_beginnings(text))))
+        words = sorted(set(_beginnings(text)))
+        shared = _most_shared([self._words.holding(word) for word in words], len(self._facts))
         places = islice((place for place in shared if self._facts[place].key not in own), LOOKED_AT)
         return [self._facts[place] for place in sorted(places)]
 
@@ -48,6 +53,13 @@ class Around:
         return _Words([fact.text for fact in self._facts])
 
 
+class _Holding(NamedTuple):
+    """How many texts hold a word, and which: a number with a byte for each text, 1 where it does."""
+
+    number: int
+    places: int
+
+
 class _Words:
     """Which of some texts hold a word, by how it begins.
 
@@ -55,6 +67,7 @@ class _Words:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
+        self._size = len(texts)
         self._places = places = defaultdict[str, list[int]](list)
         for place, text in enumerate(texts):
             for written in text.split():
@@ -63,31 +76,40 @@ class _Words:
         for written in places:
             for word in _beginnings(written):
                 self._written[word].append(written)
-        self._held: dict[str, Set[int]] = {}
+        self._held: dict[str, _Holding] = {}
 
-    def holding(self, word: str) -> Set[int]:
-        """The places of the texts that hold it."""
+    def holding(self, word: str) -> _Holding:
+        """The texts that hold a word."""
         if word not in self._held:
-            self._held[word] = set[int]().union(*(self._places[written] for written in self._written.get(word, ())))
+            holds = bytearray(self._size)
+            for written in self._written.get(word, ()):
+                for place in self._places[written]:
+                    holds[place] = 1
+            self._held[word] = _Holding(holds.count(1), int.from_bytes(holds, "little"))
         return self._held[word]
 
 
-def _beginnings(text: str) -> list[str]:
+@lru_cache(1 << 15)
+def _beginnings(text: str) -> Sequence[str]:
     return _BEGINNINGS.findall(text.casefold())
 
 
-def _most_shared(held: Iterable[Set[int]]) -> Iterator[int]:
-    """The places that some sets hold, those first that most of them do, of those that as many hold the last.
+def _most_shared(held: Iterable[_Holding], size: int) -> Iterator[int]:
+    """The places at which most of some words are held; of those where as many are, the last first.
 
-    The rarest words come first: the frequent ones tell least, and are not asked once enough is found.
+    The rarest words come first: the frequent ones tell least, and are not asked once enough is found. As numbers the
+    bytes of all places are added at once; MOST_WORDS keeps each of them from running over.
     """
-    shared: Counter[int] = Counter()
-    for places in sorted(held, key=len):
-        if len(shared) >= ENOUGH * LOOKED_AT:
+    rarest = sorted(held, key=lambda holding: holding.number)[:MOST_WORDS]
+    total = found = 0
+    for holding in rarest:
+        if found >= ENOUGH * LOOKED_AT and size - total.to_bytes(size, "little").count(0) >= ENOUGH * LOOKED_AT:
             break
-        shared.update(places)
-    counted: dict[int, list[int]] = defaultdict(list)
-    for place, number in shared.items():
-        counted[number].append(place)
-    for number in sorted(counted, reverse=True):
-        yield from sorted(counted[number], reverse=True)
+        total += holding.places
+        found += holding.number
+    counts = total.to_bytes(size, "little")
+    for number in range(len(rarest), 0, -1):
+        place = counts.rfind(number)
+        while place >= 0:
+            yield place
+            place = counts.rfind(number, 0, place)
