@@ -44,7 +44,7 @@ FORMS = {
 }
 """All that a line without a citation may be."""
 
-_BULLET = re.compile(r"(?:- (?:\*\*[01]?\.\d\d\*\* )?|  - (?:for|against|related|also): |\*\*)")
+_BULLET = re.compile(r"(?:- (?:\*\*[01]?\.\d\d\*\* )?|  - (?:for|against|related|also|taken back): |\*\*)")
 _PROPOSAL = re.compile(r'- \[ \] (?:add|change|remove): "(?P<text>.*)" because .+ \((?P<cited>.+)\) \^p-[0-9a-f]{8}')
 
 

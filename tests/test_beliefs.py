@@ -162,6 +162,7 @@ def by_text(*facts: Fact) -> dict[str, Opinion]:
 def test_who_takes_back_what_was_told_on_a_day_speaks_against_it() -> None:
     found = by_text(nobodys(COFFEE, 3), nobodys(WRONG, 17))
     assert texts(found[COFFEE].contradicts) == [WRONG]
+    assert found[COFFEE].taken_back == {hash_of(WRONG, 17)}
     assert 0.7 - STEP_DOWN <= found[COFFEE].belief.value < 0.7
     assert found[WRONG].belief.value == 0.7
     assert by_text(nobodys(COFFEE, 3))[COFFEE].belief.value == 0.7
@@ -366,6 +367,15 @@ def test_an_opinion_that_moved_shows_its_course_and_what_else_it_was_called() ->
         "  - against: Anna does not like early meetings any more",
         "  - also: Prefers concise replies on WhatsApp; long content goes into files",
         "  - ▆▆ steady, last on 5 November 2025",
+    ]
+
+
+def test_a_page_tells_what_was_taken_back() -> None:
+    told = held([nobodys(COFFEE, 3), nobodys(WRONG, 17)], vault())
+    lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
+    assert lines == [
+        "  - ▆▅ falling from .70, last on 17 November 2025",
+        f"  - taken back: {WRONG.rstrip('.')} — [[2025-11-17]] L3",
     ]
 
 

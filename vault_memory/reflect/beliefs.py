@@ -73,6 +73,8 @@ class Opinion:
     supports: tuple[Fact, ...] = ()
     contradicts: tuple[Fact, ...] = ()
     related: tuple[Fact, ...] = ()
+    taken_back: frozenset[int] = frozenset()
+    """Keys of those that contradict it by saying that it was wrong to write it."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -290,6 +292,7 @@ def _opinion(told: Sequence[Fact], sight: _Sight) -> Opinion:
         supports=tuple(bearing[SUPPORTS]),
         contradicts=tuple(bearing[CONTRADICTS]),
         related=tuple(bearing[RELATED]),
+        taken_back=frozenset(fact.key for fact in bearing[CONTRADICTS] if sight.takes_back(fact, told)),
     )
 
 

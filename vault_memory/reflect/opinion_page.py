@@ -106,7 +106,8 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     ):
         newest = sorted(facts, key=in_order, reverse=True)[:most]
         for fact in newest:
-            yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,))
+            how = "taken back" if fact.key in opinion.taken_back else word
+            yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,))
         if len(facts) > most and word != "related":
             yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
 
