@@ -35,7 +35,8 @@ FORMS = {
     "folded": rf"…and {_NUMBER} more fact(?:s)?(?:[,:] .+)?\.",
     "more": rf"…and {_NUMBER} more: see `memory opinions`\.",
     "finer": r"(?:Weeks|Months): (?:\[\[[^\[\]]+\]\] ?)+",
-    "course": r"  - [▁▂▃▄▅▆▇█]+ (?:new|rising|falling|steady)(?:, last on \d{1,2} " + _MONTH + r" \d{4})?",
+    "course": r"  - [▁▂▃▄▅▆▇█]+ (?:new|rising|falling|steady)(?: from \.\d\d)?"
+    rf"(?:, last on \d{{1,2}} {_MONTH} \d{{4}})?",
     "count": rf"  - (?:for|against): {_NUMBER} more",
     "nothing": r"Nothing open\.",
     "intro": r"Tick what should be done \(`\[x\]`\), mark what should not \(`\[-\]`\); it happens at the next"
@@ -43,7 +44,7 @@ FORMS = {
 }
 """All that a line without a citation may be."""
 
-_BULLET = re.compile(r"(?:- (?:\*\*[01]?\.\d\d\*\* )?|  - (?:for|against|related): |\*\*)")
+_BULLET = re.compile(r"(?:- (?:\*\*[01]?\.\d\d\*\* )?|  - (?:for|against|related|also|taken back): |\*\*)")
 _PROPOSAL = re.compile(r'- \[ \] (?:add|change|remove): "(?P<text>.*)" because .+ \((?P<cited>.+)\) \^p-[0-9a-f]{8}')
 
 

@@ -2,7 +2,8 @@
 """Makes the labelled set of opinions and facts that the rules of polarity are measured on; written for this project.
 
 Each line: the entity's names, the opinion, a fact about the same entity. Even places of a list and the further pairs
-were looked at while the rules were written; odd places and the last pairs were kept apart until the end.
+were looked at while the rules were written; odd places and the last pairs were kept apart until the end. So it is with
+the pairs in which one thing is set against another.
 """
 
 from typing import NamedTuple
@@ -349,6 +350,41 @@ unrelated | Hugo | Hugo works at the mill. | Hugo does not like the new road.
 unrelated | Sourdough | Sourdough needs a cold night. | Wrote the sourdough recipe down for Kim; the kitchen scale is broken.
 """
 
+_CONTRAST = """
+supports | Greta | Prefers letters. | Greta again: letters preferred, not calls.
+supports | Greta | Letters preferred, not calls. | Greta prefers letters and answers each of them.
+contradicts | Greta | Prefers calls. | Greta wants letters, not calls.
+contradicts | Greta | Likes calls. | Greta prefers letters to calls.
+supports | Arvid | Wants files, not screenshots. | Arvid asked for files instead of screenshots.
+supports | Arvid | Likes files over screenshots. | Arvid was glad to get files rather than screenshots.
+contradicts | Arvid | Likes screenshots. | Arvid likes files, not screenshots.
+contradicts | Arvid | Arvid prefers dark themes. | Arvid prefers light themes, not dark ones.
+supports | Selma | Likes olives. | Selma likes not only olives but capers as well.
+supports | Selma | Selma likes capers. | Selma likes not only olives but also capers.
+contradicts | Selma | Selma drinks coffee. | Selma drinks tea instead of coffee now.
+contradicts | Selma | Selma drinks beer. | Selma drinks cider, not beer.
+supports | Selma | Selma drinks cider. | Selma drinks cider, not beer.
+supports | Tuomas | Tuomas prefers the train. | Rather than the plane Tuomas wants the train.
+unrelated | Tuomas | Tuomas prefers the train. | Tuomas keeps rabbits, not hens.
+unrelated | Tuomas | Tuomas is punctual. | Tuomas brought rye bread rather than cake.
+supports | Tuomas | Tuomas likes the night train. | Tuomas likes the night train, not the plane, for long trips.
+supports | Tuomas | Tuomas hates planes. | Tuomas hates planes, not trains.
+contradicts | Tuomas | Tuomas likes evenings. | Tuomas prefers mornings over evenings.
+contradicts | Tuomas | Tuomas trusts the app. | Tuomas trusts the paper map, not the app.
+supports | Old kiln | The old kiln is reliable. | The old kiln is reliable, not fast.
+supports | Old kiln | The old kiln is slow. | The old kiln is reliable rather than fast.
+contradicts | Old kiln | The old kiln is fast. | The old kiln is reliable, not fast.
+contradicts | Old kiln | The old kiln is cheap. | The old kiln is sturdy, not cheap.
+unrelated | Old kiln | The old kiln is reliable. | The old kiln stands in the yard, not in the shed.
+unrelated | Old kiln | The old kiln is fast. | The old kiln takes birch instead of beech.
+supports | Choir | The choir is loud. | The choir is not only loud but off key.
+supports | Choir | The choir sings in Latin. | The choir sings in Latin, not in Swedish.
+contradicts | Choir | The choir sings in Swedish. | The choir sings in Latin, not in Swedish.
+contradicts | Choir | The choir meets on Mondays. | The choir meets on Thursdays rather than on Mondays.
+unrelated | Choir | The choir is loud. | The choir wears blue, not black.
+unrelated | Choir | The choir needs tenors. | The choir had soup instead of dinner.
+"""
+
 
 def _pairs(label: str, table: str) -> list[Pair]:
     rows = [[cell.strip() for cell in line.split(" | ")] for line in table.strip().splitlines()]
@@ -366,6 +402,7 @@ _FIRST = [
     _pairs(UNRELATED, _UNRELATED),
     _pairs(RELATED, _RELATED),
 ]
-DEVELOPMENT = [pair for pairs in _FIRST for pair in pairs[::2]] + _labelled(_FURTHER)
-KEPT_APART = [pair for pairs in _FIRST for pair in pairs[1::2]] + _labelled(_LAST)
+CONTRAST = _labelled(_CONTRAST)
+DEVELOPMENT = [pair for pairs in (*_FIRST, CONTRAST) for pair in pairs[::2]] + _labelled(_FURTHER)
+KEPT_APART = [pair for pairs in (*_FIRST, CONTRAST) for pair in pairs[1::2]] + _labelled(_LAST)
 PAIRS = DEVELOPMENT + KEPT_APART

@@ -63,7 +63,7 @@ def test_why_an_opinion_is_as_sure_as_it_is(root: Path) -> None:
     reflected(root)
     lines = block(texts(root)[OPINIONS], "opinions")[4:]
     assert re.fullmatch(r"- \*\*\.[3-7][05]\*\* Prefers letters to calls — \[\[2025-11-03\]\] L5", lines[0])
-    assert re.fullmatch(r"  - [▁-█]{3} falling, last on 11 November 2025", lines[1])
+    assert re.fullmatch(r"  - [▁-█]{4} falling from \.80, last on 11 November 2025", lines[1])
     assert [line.partition(":")[0] for line in lines[2:]] == ["  - for", "  - against", "  - against"]
 
 

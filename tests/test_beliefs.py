@@ -145,6 +145,117 @@ def test_a_statement_without_a_day_is_no_newer_than_one_with_a_day() -> None:
     assert one.statement.day == date(2025, 11, 4)
 
 
+# --- what is taken back, cited, and known before ----------------------------------------------------------------------
+
+COFFEE = "I do not tolerate coffee any more; it gives me heartburn."
+WRONG = "Coffee is fine for me; what I wrote on 3 November was wrong."
+
+
+def nobodys(text: str, day: int | None, c: float = 0.7, **more: object) -> Fact:
+    return fact(text, day, kind="opinion", confidence=c, **more)
+
+
+def by_text(*facts: Fact) -> dict[str, Opinion]:
+    return {one.statement.text: one for one in held(facts, vault()).opinions}
+
+
+def test_who_takes_back_what_was_told_on_a_day_speaks_against_it() -> None:
+    found = by_text(nobodys(COFFEE, 3), nobodys(WRONG, 17))
+    assert texts(found[COFFEE].contradicts) == [WRONG]
+    assert found[COFFEE].taken_back == {hash_of(WRONG, 17)}
+    assert 0.7 - STEP_DOWN <= found[COFFEE].belief.value < 0.7
+    assert found[WRONG].belief.value == 0.7
+    assert by_text(nobodys(COFFEE, 3))[COFFEE].belief.value == 0.7
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        nobodys(WRONG.replace("3 Nov", "2 Nov"), 17),
+        nobodys(WRONG.replace("Coffee is fine", "The boat is dry"), 17),
+        nobodys(WRONG, 2),
+        opinion(WRONG, 17),
+    ],
+    ids=["another day", "another thing", "before", "of somebody"],
+)
+def test_what_was_told_on_another_day_or_of_another_thing_is_not_taken_back(other: Fact) -> None:
+    assert by_text(nobodys(COFFEE, 3), other)[COFFEE].contradicts == ()
+
+
+def test_a_name_is_no_thing_that_both_speak_of() -> None:
+    stands = opinion("Anna is right for the choir.", 3)
+    assert by_text(stands, opinion("Anna swims; I was wrong on 3 November.", 17))[stands.text].contradicts == ()
+
+
+def test_words_that_are_taken_back_and_said_again_are_two_opinions() -> None:
+    again = nobodys("Coffee gives me heartburn and I do not tolerate it; I thought otherwise on 3 November.", 17)
+    assert set(by_text(nobodys(COFFEE, 3), again)) == {COFFEE, again.text}
+
+
+SKIPS = "Skips messages that need scrolling."
+LISTED = f"{CONCISE} Evidence: [[2025-11-05]], [[2025-11-09]]."
+
+
+def mine(text: str) -> Fact:
+    return opinion(text, None, c=0.9, path="bank/opinions.md")
+
+
+def test_the_days_that_are_cited_are_for_it_and_are_in_its_number_already() -> None:
+    message = fact("The plan of the house went to Anna in files.", 9, "anna")
+    one = only(mine(LISTED), fact("Anna's replies are in files.", 5, "anna"), message, fact("Anna swims.", 9, "anna"))
+    assert texts(one.supports) == ["Anna's replies are in files.", message.text]
+    assert one.belief.value == 0.9
+    assert one.belief.history == ()
+    assert one.updated == date(2025, 11, 9)
+    assert texts(only(mine(LISTED), message).supports) == [message.text]
+
+
+def test_what_contradicts_it_on_a_day_that_is_cited_does() -> None:
+    against = fact("Anna does not prefer concise replies on WhatsApp.", 9, "anna")
+    assert texts(only(mine(LISTED), against).contradicts) == [against.text]
+
+
+def test_a_fact_after_the_newest_day_that_is_cited_moves_it() -> None:
+    assert only(mine(LISTED), fact(SHORTER, 8, "anna")).belief.value == 0.9
+    assert only(mine(LISTED), fact(SHORTER, 10, "anna")).belief.value > 0.9
+
+
+@pytest.mark.parametrize(("day", "moves"), [(2, False), (5, False), (6, True)])
+def test_what_was_known_when_a_number_was_given_does_not_move_it(day: int, moves: bool) -> None:
+    one = only(opinion(EARLY, 5), fact(NOT_EARLY, day, "anna"))
+    assert texts(one.contradicts) == [NOT_EARLY]
+    assert (one.belief.value < 0.7) is moves
+
+
+def test_each_wording_of_it_is_held_against_the_facts() -> None:
+    """The newest wording speaks of replies only, the one before of messages."""
+    one = only(
+        opinion("Prefers concise messages and concise replies.", 1),
+        opinion("Prefers concise replies and concise messages on WhatsApp.", 3),
+        fact("Anna likes concise messages.", 8, "anna"),
+    )
+    assert len(one.told) == 2
+    assert len(one.supports) == 1
+
+
+def test_an_opinion_that_this_one_contradicts_contradicts_it() -> None:
+    whole = opinion("Likes to have the whole reasoning in the message itself, however long.", 1, c=0.6)
+    short_ = opinion("Wants short messages on WhatsApp and everything long in a file.", 5, c=0.9)
+    found = by_text(whole, short_)
+    assert texts(found[whole.text].contradicts) == [short_.text]
+    assert texts(found[short_.text].contradicts) == [whole.text]
+    assert found[whole.text].belief.value < 0.6
+    assert found[short_.text].belief.value == 0.9
+
+
+def test_who_is_no_longer_sure_speaks_against_it() -> None:
+    sure = opinion("The cellar is the right place for the wine.", 1, c=0.8)
+    doubt = opinion("Not sure any more that the cellar is the right place for the wine.", 9, c=0.5)
+    found = by_text(sure, doubt)
+    assert texts(found[sure.text].contradicts) == [doubt.text]
+    assert found[sure.text].belief.trend == "falling"
+
+
 # --- what a person says counts more ----------------------------------------------------------------------------------
 
 
@@ -242,6 +353,38 @@ def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
     assert sorted((float(line[4:7]) for line in kept), reverse=True) == sure[: len(kept)]
 
 
+def test_an_opinion_that_moved_shows_its_course_and_what_else_it_was_called() -> None:
+    told = held(
+        [
+            opinion(EARLY, 1, c=0.8), fact(NOT_EARLY, 3, "anna"),
+            opinion(CONCISE, 1), opinion("Prefers concise replies on WhatsApp and long content in files.", 5),
+        ],
+        vault(),
+    )  # fmt: skip
+    lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
+    assert [re.sub(r" — .*", "", line) for line in lines] == [
+        "  - ▇▆ falling from .80, last on 3 November 2025",
+        "  - against: Anna does not like early meetings any more",
+        "  - also: Prefers concise replies on WhatsApp; long content goes into files",
+        "  - ▆▆ steady, last on 5 November 2025",
+    ]
+
+
+def test_a_page_tells_what_was_taken_back() -> None:
+    told = held([nobodys(COFFEE, 3), nobodys(WRONG, 17)], vault())
+    lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
+    assert lines == [
+        "  - ▆▅ falling from .70, last on 17 November 2025",
+        f"  - taken back: {WRONG.rstrip('.')} — [[2025-11-17]] L3",
+    ]
+
+
+def test_an_opinion_that_nothing_moved_has_no_course() -> None:
+    told = held([opinion(EARLY, 5), fact(NOT_EARLY, 3, "anna")], vault())
+    lines = [line.text for line in opinion_page.page(told, context(told)) if line.text.startswith("  - ")]
+    assert [line.partition(":")[0] for line in lines] == ["  - against"]
+
+
 def context(found: Held) -> Context:
     return Context(
         cite=Citations({one.statement.path for one in found.opinions}),
@@ -267,3 +410,18 @@ def test_what_is_known_is_believed_and_all_that_was_found_is_handed_on() -> None
     assert again.found == first.found
     turned = vault(known=dict.fromkeys(known, beliefs.RELATIONS.index("contradicts")))
     assert len(held(facts, turned).opinions[0].contradicts) == 2
+
+
+SAID = [CONCISE, SHORTER, EARLY, NOT_EARLY, EARLY_AGAIN, COFFEE, WRONG, LISTED, SKIPS]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(SAID), st.integers(1, 9), st.booleans()), max_size=9), st.randoms())
+def test_what_is_known_changes_nothing(said: list[tuple[str, int, bool]], dice: random.Random) -> None:
+    facts = [opinion(text, day) if is_held else fact(text, day, "anna") for text, day, is_held in dict.fromkeys(said)]
+    first = vault()
+    plain = held(facts, first)
+    known = {(statement, key): place for statement, key, place in first.found if dice.random() < 0.7}
+    again = vault(known=known)
+    assert held(facts, again) == plain
+    assert sorted(again.found) == sorted(first.found)

@@ -82,7 +82,7 @@ def test_it_stays_within_bounds(prior, told):
     assert 0.05 <= belief.shown <= 0.95
     assert belief.shown * 20 == pytest.approx(round(belief.shown * 20))
     assert all(LOWEST <= then <= HIGHEST for _, then in belief.history)
-    assert len(belief.sparkline) == min(len(belief.history), MAX_MARKS)
+    assert len(belief.sparkline) == min(len(belief.history) + bool(belief.history), MAX_MARKS)
 
 
 @given(priors, evidence)
@@ -170,15 +170,19 @@ def test_the_value_shown_is_rounded():
     ("told", "trend", "marks"),
     [
         ([], "new", ""),
-        (supports(10), "new", "▆"),
-        (supports(None, 10), "new", "▆"),
-        (supports(10, 20), "rising", "▆▇"),
-        (contradicts(10, 40), "falling", "▅▄"),
-        (supports(10) + contradicts(20), "falling", "▆▆"),
+        (supports(None), "new", ""),
+        (supports(10), "rising", "▆▆"),
+        (supports(None, 10), "rising", "▆▆"),
+        (supports(10, 20), "rising", "▆▆▇"),
+        (contradicts(10), "falling", "▆▅"),
+        (contradicts(10, 40), "falling", "▆▅▄"),
+        (supports(10) + contradicts(20), "falling", "▆▆▆"),
+        ([Evidence(1, 10, RESTATES, 0.7)], "steady", "▆▆"),
     ],
 )
 def test_trend_and_sparkline(told, trend, marks):
     belief = confidence(0.7, told)
+    assert belief.prior == 0.7
     assert (belief.trend, belief.sparkline) == (trend, marks)
 
 

@@ -17,6 +17,7 @@ LAYERS = [
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
      "reflect.edits",
      "reflect.changed", "reflect.moves",
+     "reflect.dated", "reflect.nearby",
      "reflect.grounds", "reflect.prose",
      "reflect.outdated", "reflect.called",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",

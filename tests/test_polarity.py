@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polarity_pairs import KEPT_APART, PAIRS, Pair
+from polarity_pairs import CONTRAST, KEPT_APART, PAIRS, Pair
 
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, relation
 
@@ -35,7 +35,7 @@ def test_there_are_enough_pairs():
     assert len({(pair.opinion, pair.fact) for pair in PAIRS}) == len(PAIRS)
 
 
-@pytest.mark.parametrize("pairs", [PAIRS, KEPT_APART], ids=["all", "kept apart"])
+@pytest.mark.parametrize("pairs", [PAIRS, KEPT_APART, CONTRAST], ids=["all", "kept apart", "set apart"])
 def test_most_pairs_are_told_rightly(pairs):
     assert accuracy(counted(pairs)) >= 0.85
 
@@ -135,6 +135,19 @@ supposed        | Ben likes tea.                 | Does Ben like tea?           
 supposed        | Ben is afraid of dogs.         | Ben may not be afraid of dogs after all.      | related
 not sure        | Not sure that Ben likes tea.   | Ben likes tea.                                | related
 a month         | Ben is afraid of dogs.         | In May Ben was not afraid of dogs.            | contradicts
+set apart       | Ben prefers calls.             | Ben wants letters, not calls.                 | contradicts
+set apart       | Ben prefers letters.           | Letters preferred, not calls.                 | supports
+set apart       | Letters preferred, not calls.  | Ben prefers letters.                          | supports
+set apart       | Ben prefers letters to calls.  | Ben likes calls.                              | related
+set apart       | Ben prefers tea.               | Instead of coffee Ben wants tea.              | supports
+set apart       | Ben prefers coffee.            | Instead of coffee Ben wants tea.              | contradicts
+set apart       | Ben drinks tea, not coffee.    | Ben drank tea.                                | supports
+set apart       | Ben wants files, not photos.   | Ben asked for files instead of photos.        | supports
+set apart       | Ben likes tea.                 | Ben likes not only tea but coffee too.        | supports
+not set apart   | Ben is slow.                   | Ben is reliable, not fast.                    | supports
+not set apart   | Ben hates calls.               | Ben hates calls, not letters.                 | supports
+of an evening   | Ben likes evenings.            | Ben prefers mornings over evenings.           | contradicts
+no longer sure  | Ben likes tea.                 | No longer sure that Ben likes tea.            | contradicts
 conceded        | Ben likes tea.                 | Ben likes coffee, though he hates milk.       | unrelated
 two sentences   | Ben is always late.            | Rang Ben. He was on time, for once.           | contradicts
 at odds         | Ben is always late.            | Ben was late on Monday. He was on time today. | related

@@ -2,25 +2,33 @@
 
 An opinion is what O facts state: the same words about the same entities, or statements that support each other both
 ways. All other facts about its subjects are held against it (polarity.py) and its confidence is computed afresh from
-them (confidence.py): from what it was given first, or from what the user gave it by hand, which no older fact then
-moves. A fact that bears on it unclearly is listed and moves nothing.
+them (confidence.py): from what it was given first, or from what the user gave it by hand.
+
+A number that somebody wrote down holds all that was known then: facts up to that day, and those that the statement
+cites as its evidence, are listed and do not move it once more; what came later does. A fact that bears on it unclearly
+is listed and moves nothing.
 """
 
 import hashlib
-import heapq
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
+from itertools import repeat
+from typing import NamedTuple
 
 from vault_memory.reflect.blocks import short
+from vault_memory.reflect.clauses import name_stems, topics
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
+from vault_memory.reflect.dated import bare, cited, names_note, newest_cited, taken_back
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance
+from vault_memory.reflect.nearby import Around
+from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, summed
 from vault_memory.reflect.select import in_order
-from vault_memory.reflect.wording import bare
 from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
+from vault_memory.spans import Span
 
 OPINION = "opinion"
 
@@ -33,21 +41,17 @@ KEPT = 40
 SHARED = 4
 """So many stems, idle ones among them, what was only inferred shares with an opinion that it bears out."""
 
-ENOUGH = 4
-"""Of words that together stand in so many times LOOKED_AT facts the nearest are taken."""
+WORDINGS = 3
+"""In so many of its wordings, the newest, an opinion is held against the facts."""
 
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
-VERSION = 1
+VERSION = 2
 """Raise it whenever polarity.py would read the same words otherwise."""
-
-_LETTERS = re.compile(r"\w+")
-_WORDS = re.compile(r"[^\W_]{3,}")
 
 NEAR = 0.4
 """Two statements that share so many of their stems are one also where only one is found to support the other."""
 
-LOOKED_AT = 150
-"""So many facts about its subject are held against an opinion: those that share most words with it, then the newest."""
+_LETTERS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Opinion:
     """The day of the prior: when it was first told, or given by hand."""
     is_given: bool = False
     """Whether the prior is one that the user gave by hand."""
+    taken_back: frozenset[int] = frozenset()
+    """Keys of those that contradict it by saying that it was wrong to write it."""
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -82,8 +88,8 @@ class Opinion:
     @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
-        days = [fact.day for fact in (*self.told, *self.supports, *self.contradicts) if fact.day]
-        return max(days, default=None)
+        days = (_stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
+        return max((day for day in days if day), default=None)
 
 
 @dataclass(frozen=True)
@@ -121,9 +127,9 @@ def held(facts: Iterable[Fact], vault: Vault, about_whom: str | None = None) -> 
             stated.append(fact)
         for slug in fact.about or (NOBODY,):
             about[slug].append(fact)
-    around = {slug: _Around(found) for slug, found in about.items()}
-    clusters, unweighed = _clusters(stated if about_whom is None else _about(stated, about_whom), vault)
-    found = [_opinion(told, around, vault) for told in clusters]
+    sight = _Sight(vault, {slug: Around(found) for slug, found in about.items()}, _taking_back(stated, vault))
+    clusters, unweighed = _clusters(stated if about_whom is None else _about(stated, about_whom), sight)
+    found = [_opinion(told, sight) for told in clusters]
     found.sort(key=lambda one: (-one.belief.shown, one.statement.text, one.statement.key))
     return Held(tuple(found), tuple(unweighed))
 
@@ -139,53 +145,136 @@ def _about(stated: Sequence[Fact], slug: str) -> list[Fact]:
     return [fact for fact in stated if _subjects(fact) in subjects]
 
 
+class _Back(NamedTuple):
+    """A statement that takes back what was told on some days."""
+
+    fact: Fact
+    days: tuple[Span, ...]
+    names: frozenset[str]
+    """Stems of the names of those it is about."""
+
+    def takes(self, told: Iterable[Fact]) -> bool:
+        """Whether one of some statements was told on such a day, and of what this one speaks of."""
+        for one in told:
+            is_of_then = one.day is not None and any(span.start <= one.day <= span.end for span in self.days)
+            if is_of_then and not topics(one.text, self.names).isdisjoint(topics(self.fact.text, self.names)):
+                return True
+        return False
+
+
+def _taking_back(stated: Iterable[Fact], vault: Vault) -> dict[int, _Back]:
+    """The statements that take something back, by key."""
+    found = ((fact, taken_back(fact.text, fact.day)) for fact in stated)
+    return {fact.key: _Back(fact, days, _names(fact, vault)) for fact, days in found if days}
+
+
+def _names(fact: Fact, vault: Vault) -> frozenset[str]:
+    return name_stems([name for slug in fact.about for name in vault.names(slug)])
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """All that a statement is looked at with: the facts by whom they are about, and who takes what back."""
+
+    vault: Vault
+    around: Mapping[str, Around]
+    backs: Mapping[int, _Back]
+    judges: dict[int, "_Judge"] = field(default_factory=dict)
+
+    def judge(self, statement: Fact) -> "_Judge":
+        """What tells what facts say of a statement."""
+        return self.judges.setdefault(statement.key, _Judge(statement, self.vault))
+
+    def takes_back(self, fact: Fact, told: Iterable[Fact]) -> bool:
+        """Whether a fact takes back one of some statements."""
+        return fact.key in self.backs and self.backs[fact.key].takes(told)
+
+    def stems(self, fact: Fact) -> frozenset[str]:
+        return frozenset(self.vault.stems(bare(fact.text)))
+
+
+class _Judge:
+    """What facts say of one statement; what was found before is not worked out again."""
+
+    def __init__(self, statement: Fact, vault: Vault) -> None:
+        self._text, self._vault = bare(statement.text), vault
+        self._names = [name for slug in statement.about for name in vault.names(slug)]
+        said = "\0".join((str(VERSION), self._text, *self._names)).encode("utf-8", "replace")
+        self._key = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
+
+    def relation(self, fact: Fact) -> str:
+        """What one fact says of it."""
+        return self.relations([fact])[0]
+
+    def relations(self, facts: Sequence[Fact]) -> list[str]:
+        """What each of some facts says of it."""
+        keys = [fact.key for fact in facts]
+        before = map(self._vault.known.get, zip(repeat(self._key), keys))
+        places = [
+            RELATIONS.index(self._stance.relation(fact.text)) if place is None else place
+            for place, fact in zip(before, facts, strict=True)
+        ]
+        self._vault.found.extend(zip(repeat(self._key), keys, places))
+        return [RELATIONS[place] for place in places]
+
+    @cached_property
+    def _stance(self) -> Stance:
+        return Stance(self._text, self._names)
+
+
 # --- which statements are one ----------------------------------------------------------------------------------------
 
 
-def _clusters(stated: Sequence[Fact], vault: Vault) -> tuple[list[list[Fact]], list[tuple[Fact, ...]]]:
+def _clusters(stated: Iterable[Fact], sight: _Sight) -> tuple[list[list[Fact]], list[tuple[Fact, ...]]]:
     """Statements of one opinion together: those in the same words, and those that say the same of one subject.
 
     Besides, those that are too many of one subject to be weighed.
     """
-    worded: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Fact]] = defaultdict(list)
+    worded: dict[tuple[tuple[str, ...], str], list[Fact]] = defaultdict(list)
     for fact in stated:
-        worded[_subjects(fact), tuple(_LETTERS.findall(bare(fact.text).casefold()))].append(fact)
+        worded[_subjects(fact), _wording(fact)].append(fact)
     by_subject: dict[tuple[str, ...], list[list[Fact]]] = defaultdict(list)
     for (subjects, _), told in worded.items():
         by_subject[subjects].append(told)
     found: list[list[Fact]] = []
     for groups in by_subject.values():
         groups.sort(key=_weight)
-        found += _joined(groups[:KEPT], vault)
+        found += _joined(groups[:KEPT], sight)
     return found, [tuple(told) for groups in by_subject.values() for told in groups[KEPT:]]
 
 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
     """What is stated on most days first, then the newest."""
-    mine = any(fact.path == OPINIONS_NOTE for fact in told)
-    days = {fact.day for fact in told if fact.day}
-    return (-mine, -len(days), -max((day.toordinal() for day in days), default=0), told[0].key)
+    mine = OPINIONS_NOTE in [fact.path for fact in told]
+    days = [fact.day.toordinal() for fact in told if fact.day]
+    number = len(set(days)) if len(days) > 1 else len(days)
+    return (-mine, -number, -max(days) if days else 0, told[0].key)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
     return tuple(sorted(fact.subjects or fact.about))
 
 
+def _wording(fact: Fact) -> str:
+    """What makes two statements the same: their words, without case, punctuation and what they cite."""
+    return " ".join(_LETTERS.findall(bare(fact.text).casefold()))
+
+
 class _Group:
     """Statements taken for one opinion so far."""
 
-    def __init__(self, told: list[Fact], vault: Vault) -> None:
+    def __init__(self, told: list[Fact], sight: _Sight) -> None:
         self.told = told
-        self.stance = _stance(told[-1], vault)
-        self.stems = frozenset(vault.stems(bare(told[-1].text)))
+        self.said = told[-1]
+        self.stems = sight.stems(self.said)
 
 
-def _joined(groups: Sequence[list[Fact]], vault: Vault) -> Iterator[list[Fact]]:
+def _joined(groups: Sequence[list[Fact]], sight: _Sight) -> Iterator[list[Fact]]:
     """Groups of one subject, those that support each other both ways as one."""
     kept: list[_Group] = []
     for told in groups:
-        new = _Group(told, vault)
-        same = next((old for old in kept if _says_the_same(old, new)), None)
+        new = _Group(told, sight)
+        same = next((old for old in kept if _says_the_same(old, new, sight)), None)
         if same:
             same.told = sorted([*same.told, *told], key=in_order)
         else:
@@ -193,33 +282,24 @@ def _joined(groups: Sequence[list[Fact]], vault: Vault) -> Iterator[list[Fact]]:
     yield from (group.told for group in kept)
 
 
-def _says_the_same(one: _Group, other: _Group) -> bool:
+def _says_the_same(one: _Group, other: _Group, sight: _Sight) -> bool:
     shared = one.stems & other.stems
     if len(shared) < 2:
         return False
     both = ((one, other), (other, one))
-    supports = sum(first.stance.relation(second.told[-1].text) == SUPPORTS for first, second in both)
+    if any(sight.takes_back(first.said, second.told) for first, second in both):
+        return False
+    supports = sum(sight.judge(first.said).relation(second.said) == SUPPORTS for first, second in both)
     return supports == 2 or (supports == 1 and len(shared) >= NEAR * len(one.stems | other.stems))
-
-
-def _stance(fact: Fact, vault: Vault) -> Stance:
-    return Stance(fact.text, [name for slug in fact.about for name in vault.names(slug)])
 
 
 # --- what bears on it ------------------------------------------------------------------------------------------------
 
 
-def _opinion(told: Sequence[Fact], around: Mapping[str, "_Around"], vault: Vault) -> Opinion:
-    statement = _newest(told)
-    judge = _Judge(statement, vault)
-    bearing: dict[str, list[Fact]] = defaultdict(list)
-    topic = frozenset(vault.stems(bare(statement.text)))
-    for fact in _bearing(statement, told, around):
-        relation = judge.relation(fact)
-        if fact.is_inferred and relation != CONTRADICTS and len(topic.intersection(vault.stems(fact.text))) < SHARED:
-            relation = ""  # talk is full of love and of making things
-        bearing[relation].append(fact)
-    return _weighed(told, bearing, vault)
+def _opinion(told: Sequence[Fact], sight: _Sight) -> Opinion:
+    bearing = _Case(_newest(told), told, sight).bearing()
+    back = frozenset(fact.key for fact in bearing[CONTRADICTS] if sight.takes_back(fact, told))
+    return replace(_weighed(told, bearing, sight.vault), taken_back=back)
 
 
 def _newest(told: Sequence[Fact]) -> Fact:
@@ -228,29 +308,41 @@ def _newest(told: Sequence[Fact]) -> Fact:
 
 def _weighed(told: Sequence[Fact], bearing: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
     """What statements of one opinion, and the facts that bear on it, make of it."""
-    mine = next((fact for fact in told if fact.path == OPINIONS_NOTE), None)
-    first = mine or told[0]
+    first = next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
     known = (vault.given.get(short(fact.key)) for fact in told)
-    given = max((one for one in known if one), key=lambda one: one.day, default=None)
-    prior = given.confidence if given else _confidence(first)
+    by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
+    given = by_hand or _given(first)
+    supports, contradicts, related = (tuple(bearing.get(way, ())) for way in (SUPPORTS, CONTRADICTS, RELATED))
     pieces = [
-        *(_piece(fact, SUPPORTS) for fact in bearing.get(SUPPORTS, ())),
-        *(_piece(fact, CONTRADICTS) for fact in bearing.get(CONTRADICTS, ())),
+        *(_piece(fact, SUPPORTS) for fact in supports),
+        *(_piece(fact, CONTRADICTS) for fact in contradicts),
         *(_piece(fact, RESTATES) for fact in told if fact is not first),
     ]
-    if given:
-        pieces = [piece for piece in pieces if piece.day and piece.day > given.day.toordinal()]
     return Opinion(
         statement=_newest(told),
         told=tuple(told),
-        prior=prior,
-        belief=confidence(prior, pieces),
-        supports=tuple(bearing.get(SUPPORTS, ())),
-        contradicts=tuple(bearing.get(CONTRADICTS, ())),
-        related=tuple(bearing.get(RELATED, ())),
-        since=given.day if given else first.day,
-        is_given=given is not None,
+        prior=given.confidence,
+        belief=confidence(given.confidence, [piece for piece in pieces if _came_later(piece, given.day)]),
+        supports=supports,
+        contradicts=contradicts,
+        related=related,
+        since=given.day if given.day != date.min else None,
+        is_given=by_hand is not None,
     )
+
+
+def _given(first: Fact) -> Given:
+    """The confidence that a statement gives, and the day on which it did.
+
+    date.min where that is not known: then whatever bears on it may have come later.
+    """
+    return Given(_confidence(first), _stated_on(first) or date.min)
+
+
+def _stated_on(fact: Fact) -> date | None:
+    """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
+    days = (fact.day, newest_cited(fact.text))
+    return max((day for day in days if day), default=None)
 
 
 def _confidence(fact: Fact) -> float:
@@ -258,66 +350,82 @@ def _confidence(fact: Fact) -> float:
 
 
 def _piece(fact: Fact, relation: str) -> Evidence:
-    stated = _confidence(fact) if relation == RESTATES else None
-    return Evidence(fact.key, fact.day.toordinal() if fact.day else None, relation, stated)
+    stated, day = _confidence(fact) if relation == RESTATES else None, _stated_on(fact)
+    return Evidence(fact.key, day.toordinal() if day else None, relation, stated)
 
 
-class _Judge:
-    """What facts say of one statement; what was found before is not worked out again."""
-
-    def __init__(self, statement: Fact, vault: Vault) -> None:
-        self._statement, self._vault = statement, vault
-        names = "\0".join(name for slug in statement.about for name in vault.names(slug))
-        said = f"{VERSION}\0{statement.text}\0{names}".encode("utf-8", "replace")
-        self._key = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
-        self._stance: Stance | None = None
-
-    def relation(self, fact: Fact) -> str:
-        pair = (self._key, fact.key)
-        place = self._vault.known.get(pair)
-        if place is None:
-            self._stance = self._stance or _stance(self._statement, self._vault)
-            place = RELATIONS.index(self._stance.relation(fact.text))
-        self._vault.found.append((*pair, place))
-        return RELATIONS[place]
+def _came_later(piece: Evidence, day: date) -> bool:
+    """Whether a piece was not known yet when the confidence was given."""
+    return day == date.min or (piece.day is not None and piece.day > day.toordinal())
 
 
-class _Around:
-    """The facts about one subject, by the stems they hold."""
+class _Case:
+    """One opinion with all that may bear on it."""
 
-    def __init__(self, facts: Sequence[Fact]) -> None:
-        self._facts = facts
-        self._holding: dict[str, list[int]] | None = None
+    def __init__(self, statement: Fact, told: Sequence[Fact], sight: _Sight) -> None:
+        self._told, self._sight = told, sight
+        self._names = _names(statement, sight.vault)
+        self._slugs = statement.subjects or statement.about or (NOBODY,)
+        newest = {fact.text: fact for fact in (*told, statement)}
+        self._said = list(newest.values())[-WORDINGS:]
+        self._judges = [sight.judge(fact) for fact in self._said]
+        self._cited = frozenset[str]().union(*(cited(fact.text) for fact in told))
 
-    def near(self, text: str, own: Container[int]) -> list[Fact]:
-        """The facts that share most stems with a text, the newest first where they share as many."""
-        if len(self._facts) <= LOOKED_AT:
-            return [fact for fact in self._facts if fact.key not in own]
-        if self._holding is None:
-            self._holding = defaultdict(list)
-            for at, fact in enumerate(self._facts):
-                for word in _rough(fact.text):
-                    self._holding[word].append(at)
-        held = sorted((self._holding.get(word, []) for word in _rough(text)), key=len)
-        shared: Counter[int] = Counter()
-        for places in held:  # the rarest words first: the frequent ones tell least, and hold most
-            if len(shared) >= ENOUGH * LOOKED_AT:
-                break
-            shared.update(places)
-        best = heapq.nlargest(LOOKED_AT + len(self._facts) // 100, shared, key=lambda at: (shared[at], at))
-        return [self._facts[at] for at in best if self._facts[at].key not in own][:LOOKED_AT]
+    def bearing(self) -> Mapping[str, list[Fact]]:
+        """The facts by what they say of it, in the order of a timeline."""
+        found: dict[str, list[Fact]] = defaultdict(list)
+        facts = self._candidates()
+        told = [judge.relations(facts) for judge in self._judges]
+        said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
+        for fact, relation in zip(facts, said, strict=True):
+            if relation != UNRELATED or self._cited or fact.key in self._sight.backs:  # nearly all say nothing of it
+                found[self._relation(fact, relation)].append(fact)
+        return found
 
+    def _candidates(self) -> Sequence[Fact]:
+        """The facts about its subjects but for its own statements, in the order of a timeline."""
+        own = {fact.key for fact in self._told}
+        text = " ".join(bare(fact.text) for fact in self._said)
+        found: dict[int, Fact] = {}
+        around = [self._sight.around[slug] for slug in self._slugs if slug in self._sight.around]
+        near = [one.near(text, own) for one in around]
+        more = [fact for one in around for fact in one.of_notes(self._cited) if fact.key not in own]
+        more += [back.fact for back in self._sight.backs.values() if self._is_about_it(back.fact, own)]
+        if len(near) == 1 and not more:
+            return near[0]
+        found = {fact.key: fact for facts in (*near, more) for fact in facts}
+        return sorted(found.values(), key=in_order)
 
-def _rough(text: str) -> frozenset[str]:
-    """The words of a text, near enough to find what may bear on it."""
-    return frozenset(word[:5] for word in _WORDS.findall(text.casefold()))
+    def _is_about_it(self, fact: Fact, own: Container[int]) -> bool:
+        return fact.key not in own and not frozenset(fact.about or (NOBODY,)).isdisjoint(self._slugs)
 
+    def _relation(self, fact: Fact, relation: str) -> str:
+        """What a fact says of it: what takes it back contradicts it, and what is cited for it bears it out."""
+        if fact.key in self._sight.backs and self._sight.takes_back(fact, self._told):
+            return CONTRADICTS
+        if relation == CONTRADICTS:
+            return relation
+        if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
+            return SUPPORTS
+        if relation == RELATED:
+            return self._unclear(fact)
+        return "" if fact.is_inferred and not self._is_near(fact) else relation
 
-def _bearing(statement: Fact, told: Sequence[Fact], around: Mapping[str, _Around]) -> list[Fact]:
-    """The facts about an opinion's subjects but for its own statements, in the order of a timeline."""
-    own = {fact.key for fact in told}
-    found: dict[int, Fact] = {}
-    for slug in statement.subjects or statement.about or (NOBODY,):
-        if slug in around:
-            found |= {fact.key: fact for fact in around[slug].near(statement.text, own)}
-    return sorted(found.values(), key=in_order)
+    def _unclear(self, fact: Fact) -> str:
+        """What a fact says that may bear on it: an opinion that this one contradicts contradicts it."""
+        if fact.kind == OPINION:
+            back = self._sight.judge(fact)
+            if any(back.relation(one) == CONTRADICTS for one in self._said):
+                return CONTRADICTS
+        return RELATED if self._shares_topic(fact, 2) else ""
+
+    def _shares_topic(self, fact: Fact, number: int = 1) -> bool:
+        """Whether it speaks of so many things that a wording speaks of, or of all of them."""
+        told = topics(fact.text, self._names)
+        said = (topics(bare(one.text), self._names) for one in self._said)
+        return any(len(told & one) >= min(number, len(one) or 1) for one in said)
+
+    def _is_near(self, fact: Fact) -> bool:
+        """Whether talk shares enough with it to bear it out: it is full of love and of making things."""
+        stems = self._sight.stems(fact)
+        return any(len(stems & self._sight.stems(one)) >= SHARED for one in self._said)

@@ -115,6 +115,8 @@ def stem(word: str) -> str:
     if word in _KEPT or len(word) < 4 or word[0].isdigit():
         return word
     for endings in (_PLURALS, _ENDINGS):
+        if word in _KEPT:
+            return word
         word = next((word[: -len(e)] + put for e, put, left in endings if _ends(word, e, left)), word)
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiousl":
         word = word[:-1]
@@ -125,8 +127,10 @@ def _ends(word: str, ending: str, left: int) -> bool:
     return word.endswith(ending) and len(word) - len(ending) >= left
 
 
-_KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS | {"costly", "friendly", "unfriendly", "orderly"}
-"""Words that are no form of another: what is costly does not cost."""
+_ITSELF = {"costly", "friendly", "unfriendly", "orderly", "evening", "plane"}
+"""Words that are no form of another: what is costly does not cost, an evening is not even, a plane no plan."""
+
+_KEPT = table.DENYING | table.DENYING_ALL | table.IDLE | table.BREAKS | _ITSELF
 
 
 def name_stems(names: Sequence[str]) -> frozenset[str]:
@@ -139,6 +143,19 @@ def name_stems(names: Sequence[str]) -> frozenset[str]:
 def concepts(text: str) -> frozenset[str]:
     """All that the words of a text are about; what shares none of it with an opinion says nothing of it."""
     return frozenset(_meaning(word)[0] for tokens in _tokens(text) for word in tokens.stems)
+
+
+@lru_cache(1 << 12)
+def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
+    """What a text is about by itself: not how good or how much, nor that somebody told or thought it; without names."""
+    return frozenset(
+        concept
+        for tokens in _tokens(text)
+        for word in tokens.stems
+        if word not in names and word not in _SILENT and word not in _TELLING and word[0].isalpha()
+        for concept, _ in (_meaning(word),)
+        if concept not in table.ATTITUDES and concept not in table.BROAD
+    )
 
 
 @lru_cache(1 << 12)
@@ -179,6 +196,7 @@ _REPEATS = frozenset(map(stem, table.REPEATS))
 _CHANGED = frozenset(map(stem, table.CHANGED)) | table.CHANGED
 _DEEDS = frozenset(map(stem, table.DEEDS))
 _MONTHS = frozenset(map(stem, table.MONTHS))
+_TELLING = frozenset(map(stem, table.TELLING))
 _SKIPPED = (table.IDLE | table.DENYING) - table.PRONOUNS - table.FIRST_PERSON
 
 
@@ -232,10 +250,19 @@ class _Clause:
         self.is_denied = sum(word in table.DENYING_ALL for word in stems) % 2 == 1
         self.is_over = "anymore" in stems
         self.is_apart = self.prefers = self.has_preferred = self.is_owner = self.is_switched = self.has_done = False
+        self.is_ahead = self.has_told = False
         self.subject = ""
+
+    def begin(self, word: str, is_name: bool) -> None:
+        """What a clause begins by setting apart ends where it says who does what: "instead of coffee Ben wants tea"."""
+        if self.is_apart and self.is_ahead and (is_name or word in table.PRONOUNS or word in table.FIRST_PERSON):
+            self.is_apart = self.is_ahead = False
 
     def step(self, word: str, concept: str, is_name: bool) -> None:
         """Take one word in: from here on it counts."""
+        if word in table.APART and not self.has_told:
+            self.is_ahead = True
+        self.has_told = self.has_told or (word not in _SILENT and word not in table.APART) or is_name
         if word in table.DENYING or word in table.ENDING:
             self.is_denied = not self.is_denied
             self.is_over = self.is_over or word in table.ENDING
@@ -267,9 +294,14 @@ class _Clause:
 def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Word]:
     if tokens.stems[0] in table.CONCESSIONS:
         return
+    if number and _is_contrast(tokens.stems, names):
+        found = (_meaning(word)[0] for word in tokens.stems if _is_topic(word))
+        yield from (Word(concept, is_apart=True, clause=number - 1) for concept in found)
+        return
     so_far = _Clause(tokens.stems)
     for i, word in enumerate(tokens.stems):
         is_name = word in names
+        so_far.begin(word, is_name)
         concept, side = (NAME, 0) if is_name else _meaning(word)
         if is_name or (word not in _SILENT and not word[0].isdigit()):
             holder = _holder(tokens, i, names) if concept in table.ATTITUDES else ""
@@ -279,6 +311,17 @@ def _clause(tokens: _Tokens, names: frozenset[str], number: int) -> Iterator[Wor
             is_said = side and concept not in table.DONE and not names.isdisjoint(tokens.stems[i + 1 : i + 2])
             yield Word(concept, side, *how, NAME if is_said else so_far.subject, holder, number, role)
         so_far.step(word, concept, is_name)
+
+
+def _is_contrast(stems: Sequence[str], names: frozenset[str]) -> bool:
+    """Whether a clause only sets something apart from what stands before it: "letters, not calls"."""
+    rest = stems[stems[0] in ("and", "but") :]
+    if rest[:1] != ["not"] or len(rest) > NEAR:
+        return False
+    return any(map(_is_topic, rest)) and not any(
+        word in names or word in table.PRONOUNS or word in table.FIRST_PERSON or word in _DEEDS or _meaning(word)[1]
+        for word in rest
+    )
 
 
 _SILENT = frozenset().union(
@@ -308,6 +351,8 @@ _ARTICLES = frozenset(("a", "an", "the", "so", "very", "too", "really", "always"
 
 def _holder(tokens: _Tokens, at: int, names: frozenset[str]) -> str:
     """Who likes or wants: the name or pronoun before the verb, auxiliaries and adverbs passed over."""
+    if tokens.written[at].endswith("ed") and (at + 1 == len(tokens.stems) or tokens.stems[at + 1] in table.APART):
+        return ""  # "letters preferred": by nobody named
     for i in range(at - 1, max(at - 1 - NEAR, -1), -1):
         word = tokens.stems[i]
         if word in names:

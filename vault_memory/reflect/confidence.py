@@ -50,6 +50,7 @@ class Evidence:
 class Belief:
     """What evidence makes of a prior; `history` has the value after each day that brought evidence."""
 
+    prior: float
     value: float
     shown: float
     """Rounded to .05, from .05 to .95."""
@@ -57,6 +58,7 @@ class Belief:
     trend: str
     """new, rising, falling or steady."""
     sparkline: str
+    """The prior and what came of it; "" where no day brought any evidence."""
 
 
 def confidence(prior: float, evidence: Iterable[Evidence]) -> Belief:
@@ -67,8 +69,8 @@ def confidence(prior: float, evidence: Iterable[Evidence]) -> Belief:
         value = _moved(value, piece, tally.with_(piece), tally.is_agreed)
         if piece.day is not None:
             history[piece.day] = value
-    told = tuple(history.items())
-    return Belief(value, shown(value), told, _trend(told), sparkline([then for _, then in told]))
+    course = (tally.prior, *history.values()) if history else ()
+    return Belief(tally.prior, value, shown(value), tuple(history.items()), _trend(course), sparkline(course))
 
 
 def _in_order(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
@@ -158,15 +160,15 @@ def _bounded(value: float) -> float:
 
 
 def shown(value: float) -> float:
-    """A confidence as it is written: rounded to .05, from .05 to .95."""
+    """A confidence as it is shown: rounded to .05, never quite sure."""
     return min(max(int(value * 20 + 0.5) / 20, 0.05), 0.95)
 
 
-def _trend(history: Sequence[tuple[int, float]]) -> str:
+def _trend(course: Sequence[float]) -> str:
     """Where it has been going over the last days that brought evidence."""
-    if len(history) < 2:
+    if not course:
         return "new"
-    change = history[-1][1] - history[max(len(history) - 1 - RECENT, 0)][1]
+    change = course[-1] - course[max(len(course) - 1 - RECENT, 0)]
     return "rising" if change > STEADY else "falling" if change < -STEADY else "steady"
 
 

@@ -1,7 +1,8 @@
 """Owns how opinions are told on a page: the statement with its confidence, where it has been going, and why. Pure.
 
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
-  - ▅▆▇ rising, last on 27 November 2025
+  - also: Wants short messages — [[2025-10-29]] L16
+  - ▅▆▇ rising from .70, last on 27 November 2025
   - for: Skips messages that need scrolling — [[2025-11-11]] L36
 """
 
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from vault_memory.reflect import wording
 from vault_memory.reflect.beliefs import Held, Opinion
 from vault_memory.reflect.blocks import Line, short
+from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import long
 from vault_memory.reflect.sections import Context, unlinked
@@ -31,11 +33,12 @@ TEXT_TOKENS = 44
 
 
 class Detail(NamedTuple):
-    """How many facts are named that speak for an opinion, against it, or unclearly."""
+    """How many facts are named that speak for an opinion, against it or unclearly; and how many other wordings."""
 
     supports: int = 3
     contradicts: int = 3
     related: int = 1
+    wordings: int = 2
 
 
 def page(held: Held, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -92,7 +95,9 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     detail = detail or Detail()
     name = short(opinion.statement.key)
     yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
-    if len(opinion.belief.history) > 1:
+    for fact in _other_wordings(opinion)[: detail.wordings]:
+        yield Line(f"  - also: {_told(fact, context)}", (fact.key,))
+    if opinion.belief.history:
         yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
     for word, facts, most in (
         ("for", opinion.supports, detail.supports),
@@ -101,9 +106,17 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     ):
         newest = sorted(facts, key=in_order, reverse=True)[:most]
         for fact in newest:
-            yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,))
+            how = "taken back" if fact.key in opinion.taken_back else word
+            yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,))
         if len(facts) > most and word != "related":
             yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
+
+
+def _other_wordings(opinion: Opinion) -> list[Fact]:
+    """The newest statement of each other wording of an opinion."""
+    newest = {fact.text.casefold(): fact for fact in opinion.told}
+    newest.pop(opinion.statement.text.casefold(), None)
+    return sorted(newest.values(), key=in_order, reverse=True)
 
 
 def _told(fact: Fact, context: Context) -> str:
@@ -112,10 +125,11 @@ def _told(fact: Fact, context: Context) -> str:
 
 
 def _course(opinion: Opinion) -> str:
-    """Where the confidence has been going, and since when it has not."""
-    day = opinion.updated
+    """Where the confidence has been going, from where, and since when it has not."""
+    belief, day = opinion.belief, opinion.updated
+    start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
     last = f", last on {long(day)}" if day else ""
-    return f"{opinion.belief.sparkline} {opinion.belief.trend}{last}"
+    return f"{belief.sparkline} {belief.trend}{start}{last}"
 
 
 def decimal(value: float) -> str:

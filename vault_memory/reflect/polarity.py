@@ -56,7 +56,7 @@ class Stance:
         found = self._read(fact)
         if self._claims and not {SUPPORTS, CONTRADICTS} & found:
             found.add(self._by_claims(fact))
-        return _summed(found)
+        return summed(found)
 
     def _read(self, fact: str) -> set[str]:
         """What each part of a fact says of each statement; together they may support, but not contradict."""
@@ -84,7 +84,8 @@ def _claims(text: str, names: tuple[str, ...]) -> tuple[Claim, ...]:
     return tuple(claims("opinion", names, text)) if len(text) <= LONGEST_CLAIM else ()
 
 
-def _summed(found: set[str]) -> str:
+def summed(found: set[str]) -> str:
+    """What several verdicts on one fact come to: those at odds decide nothing."""
     if SUPPORTS in found and CONTRADICTS in found:
         return RELATED
     return next((one for one in (SUPPORTS, CONTRADICTS, RELATED) if one in found), UNRELATED)
@@ -220,7 +221,8 @@ def _of_attitude(match: _Match, held: Word, told: Word) -> str:
     one = match.one
     shared = match.cover >= HALF if one.topics else bool(match.told.keys() & (one.modifiers.keys() | {NAME}))
     if not shared:
-        return UNRELATED
+        is_of_lesser = any(word.is_apart and concept in match.told for concept, word in one.topics.items())
+        return RELATED if is_of_lesser else UNRELATED  # who prefers letters to calls may like calls
     return "" if _same_holder(held, told) and match.has_object else RELATED
 
 

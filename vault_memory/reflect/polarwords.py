@@ -111,6 +111,7 @@ PHRASES = (
         r"|within (?:the|an|one|two|half an) (?:hour|minutes?)",
     ),
     ("time", "punctual", r"on time"),
+    ("evening evenings", "sometimes", r"in the evenings?"),
     ("stop stops", "halts", r"stops?(?= (?:at|in|for|near)\b)"),
     ("any", "anymore", r"any ?more|any longer"),
     ("give gives gave given giving", "giveup", r"g(?:i|a)ve(?:s|n)? up(?: on)?|giving up(?: on)?"),
@@ -133,6 +134,12 @@ PHRASES = (
     ("too", "expensive", r"too dear"),
     ("too", "toomuch", r"too (?:much|many)"),
     ("too", "toolittle", r"too (?:little|few)"),
+    (
+        "sure certain convinced",
+        "nolonger",
+        r"(?:not(?: so| quite)? (?:sure|certain|convinced) any ?more|no longer(?: so| quite)? (?:sure|certain"
+        r"|convinced)) (?:that|if|whether|of)",
+    ),
     (
         "sure certain convinced unsure",
         "doubtful",
@@ -222,6 +229,12 @@ CHANGED = _set(
     "now is are was costs cost went raised rose fell changed moved postponed increased reduced lowered dropped"
 )
 """Words with which a number is told as the one that holds."""
+
+TELLING = _set(
+    "write wrote written say said tell told think thought believe note noted claim state opinion entry view judgement"
+    " verdict differently opposite contrary"
+)
+"""Words for that something was told or held, whatever it was."""
 
 PRONOUNS = _set("he she it they him her them this that his its their hers theirs")
 FIRST_PERSON = _set("i we me us my our")

@@ -18,12 +18,12 @@ from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
+from vault_memory.reflect.dated import bare
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
-from vault_memory.reflect.wording import bare
 
 PATH, BLOCK = "bank/proposals.md", "proposals"
 

@@ -48,7 +48,7 @@ VERSION = 2
 SUMMARY_BLOCK = "summary"
 
 OPINIONS_ON_A_PAGE = 5
-IN_SHORT = opinion_page.Detail(1, 1, 0)
+IN_SHORT = opinion_page.Detail(1, 1, 0, 0)
 """What an entity's page tells of an opinion: the newest for and against; bank/opinions.md has the rest."""
 
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from vault_memory.reflect import polarwords as table
 from vault_memory.reflect.clauses import EPITHET, NAME, OBJECT, Part, Word, concepts, parts
+from vault_memory.reflect.dated import bare
 
-_EVIDENCE = re.compile(r"\bEvidence: .*", re.S)
 _REASON = re.compile(r",?\s+\b(?:because|so that|which)\b[^.;:]*", re.I)
 """Why it is believed is not what is believed."""
 
@@ -53,7 +53,7 @@ class Statement(NamedTuple):
 
 def plain(opinion: str) -> str:
     """An opinion without its reasons and what it cites."""
-    return _REASON.sub("", _EVIDENCE.sub("", " ".join(opinion.split())))
+    return _REASON.sub("", bare(" ".join(opinion.split())))
 
 
 def stated(text: str, names: frozenset[str]) -> list[Statement]:

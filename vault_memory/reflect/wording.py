@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from vault_memory.query import STOP_WORDS
 from vault_memory.reflect.cite import plain
+from vault_memory.reflect.dated import bare
 
 TRACEABLE = 0.4
 """The share of a cited line's content words that the cited fact must hold."""
@@ -20,20 +21,12 @@ _MDLINK = re.compile(r"!?\[([^\[\]]*)\]\((?!https?://)[^()\s]*\)")
 _IMAGE = re.compile(r"!(\[[^\[\]]*\]\()")
 _MENTION = re.compile(r"(?<![\w@/.])@(?=[^\W\d_])")
 _TAGS = re.compile(r"(?:\s+#[^\s#]*[^\W\d][\w/-]*)+$")
-_EVIDENCE = re.compile(r"(?<=[.!?…])\s+Evidence: (?:\[\[[^\[\]]*\]\](?: L\d+)?[,;.]?\s*)+$")
-"""What somebody cited for it: on a page stand the citations of this program."""
-
 _MARKED = re.compile(r"(?<=[.!?])(?:\s+@(?:\[\[[^\[\]]*\]\]|[\w-]+))+$")
 """Whom a fact mentions behind its last sentence, for the index's sake."""
 
 _SENTENCE = re.compile(r"(?<=[\w)\]”\"'%`*]{3}[.!?])\s+(?=[^\W_a-z]|[“\"(\[*`])|(?<=;)\s+")
 _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-
-
-def bare(text: str) -> str:
-    """A fact's text without what it cites as its evidence."""
-    return _EVIDENCE.sub("", text)
 
 
 def told(text: str, exists: Callable[[str], bool]) -> str:
