@@ -1,6 +1,6 @@
 """dated.py: which days a statement takes back, and which notes it cites as its evidence."""
 
-import re
+import time
 from datetime import date
 
 import pytest
@@ -110,6 +110,8 @@ def test_any_text_is_read(text: str, day: date | None) -> None:
 
 @pytest.mark.parametrize("bit", ["[[2025-11-04]] ", "2025-11-04, ", "what I said ", "I was ", "[[", "13 October was "])
 def test_a_long_line_is_read_in_time_that_grows_with_it(bit: str) -> None:
-    long = f"Wrong. Evidence: {bit * (20_000 // len(bit))}x"
-    assert re.match("Wrong", bare(long))
-    assert isinstance(taken_back(long, MONDAY), tuple)
+    long = f"Wrong. Evidence: {bit * (60_000 // len(bit))}x"
+    start = time.process_time()
+    assert bare(long) == long
+    assert taken_back(long, MONDAY) == ()
+    assert time.process_time() - start < 3

@@ -27,14 +27,15 @@ _WAS = r"(?:was|were|is|are|turned out|proved|has been)(?: to be)?(?: (?:quite|j
 _OTHERWISE = r"(?:(?:it|so|this|that|quite|rather|very) )*(?:otherwise|differently|the opposite|the contrary)"
 _ADVERB = r"(?:(?:quite|just|\w+ly) )?"
 _TAKES_BACK = re.compile(
-    rf"\bwhat (?:I|we) {_SAID}\b.*?\b{_WAS} {_WRONG}\b"
+    rf"\bwhat (?:I|we) {_SAID}\b.{{0,200}}?\b{_WAS} {_WRONG}\b"
     rf"|\b(?:contrary to|unlike|different from) what (?:I|we) {_SAID}\b"
     rf"|\b(?:I|we) {_SAID} {_OTHERWISE}\b"
     rf"|\b(?:I|we) (?:was|were) {_ADVERB}(?:wrong|mistaken)\b"
     r"|\b(?:I|we) (?:take|took) back\b|\b(?:I|we) (?:retract|withdraw|withdrew)\b"
     r"|\b(?:I|we)(?:['’]ve| have)? changed (?:my|our) minds?\b"
     r"|\bno longer (?:think|believe|hold|stand by) what (?:I|we)\b"
-    rf"|\b(?:my|our|the) (?:note|entry|opinion|view|judgement|verdict|guess) (?:of|from|on)\b.*?\b{_WAS} {_WRONG}\b",
+    r"|\b(?:my|our|the) (?:note|entry|opinion|view|judgement|verdict|guess) (?:of|from|on)\b"
+    rf".{{0,200}}?\b{_WAS} {_WRONG}\b",
     re.I,
 )
 _HINTS = (
