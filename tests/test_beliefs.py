@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from vault_memory.query import STOP_WORDS
 from vault_memory.reflect import beliefs, opinion_page
-from vault_memory.reflect.beliefs import Given, Held, Opinion, Vault, held
+from vault_memory.reflect.bearing import Given, Vault
+from vault_memory.reflect.beliefs import Held, Opinion, held
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from vault_memory.history import marked
 from vault_memory.knowledge import FactLine, Names
-from vault_memory.reflect import beliefs, facts
+from vault_memory.reflect import bearing, beliefs, facts
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.look import Look, Seen
 from vault_memory.reflect.model import Fact
@@ -119,9 +119,9 @@ def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
     everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
     for scope in sorted(scopes):
         mine = [fact for fact in everything if fact.scope == scope]
-        whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
+        whom = {slug for fact in mine if fact.kind == bearing.OPINION for slug in fact.about or (bearing.NOBODY,)}
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
-        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
+        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (bearing.NOBODY,))]
         for one in _beliefs(beliefs.held(told, run.vault, about), run, about):
             if any(fact.scope == scope for fact in one.opinion.told):
                 yield one._replace(scope=scope)

@@ -9,10 +9,11 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.material import Options
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
 from vault_memory.reflect.retell import Retelling
-from vault_memory.reflect.run import Job, Options, Run
+from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
 from vault_memory.shipped import template
 from vault_memory.store import Store

@@ -1,4 +1,4 @@
-"""Owns one run of reflect: facts out of the index, and which pages they make.
+"""Owns one run of reflect: which pages its material makes.
 
 A page is made from the facts that belong on it and from nothing else: a signature of those tells whether it can have
 changed, and only then it is drafted. This reads the index and writes nothing; apply.py does.
@@ -6,26 +6,19 @@ changed, and only then it is drafted. This reads the index and writes nothing; a
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory import entities, tokens
 from vault_memory.choices import REFLECTED
 from vault_memory.chunk import SUMMARIES
-from vault_memory.entities import ENTITY_FOLDER, link_name
-from vault_memory.knowledge import Names
-from vault_memory.lexicon import Lexicon
+from vault_memory.entities import link_name
 from vault_memory.reflect import (
     bank_page,
-    beliefs,
     called,
     core,
     entity_page,
-    facts,
     moves,
     opinion_page,
     periods,
@@ -34,7 +27,7 @@ from vault_memory.reflect import (
     summaries,
 )
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.material import Material, Options
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.proposals import Passed
@@ -54,19 +47,6 @@ IN_SHORT = opinion_page.Detail(1, 1, 0, 0)
 _TARGET = re.compile(r"\[\[([^\[\]|#]+)")
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a run is asked for: the day it is, which pages (none: all), and only what facts since a day touch."""
-
-    today: date
-    only: tuple[str, ...] = ()
-    since: date | None = None
-    entity_days: int = facts.PAGE_DAYS
-    """A new page is made for what is mentioned on so many days."""
-    removed: frozenset[str] = frozenset()
-    """The pages that are not made, for a person removed them."""
-
-
 class Job(NamedTuple):
     """A page that facts make: what would have to change for it to change, and how to draft it."""
 
@@ -79,18 +59,12 @@ class Job(NamedTuple):
     """Why there is no page, where these facts make none."""
 
 
-class Run:
+class Run(Material):
     """One look at the facts of a vault. `template` is how a new page of an entity begins."""
 
     def __init__(self, store: Store, options: Options, template: str, said: Said) -> None:
-        self._store, self._options, self._template = store, options, template
-        self._names = Names(store)
-        self._lexicon = Lexicon(store)
-        self._said = said
-        self.unmade: list[str] = []
-        """The pages that would be made, had nobody removed them."""
-        self._made = {link_name(path) for path in self._paths if path.startswith(SUMMARIES)}
-        self.told = facts.read(store, options.today, options.entity_days)
+        super().__init__(store, options, said)
+        self._template = template
 
     def jobs(self) -> Iterator[Job]:
         """The pages that the facts make; summaries first, the finer before the coarser, for others link them.
@@ -112,135 +86,6 @@ class Run:
             yield from self._bank()
         if "opinions" in wanted:
             yield self._opinions()
-
-    # --- what there is -------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _paths(self) -> list[str]:
-        return [row[0] for row in self._store.rows("SELECT path FROM note")]
-
-    @cached_property
-    def _about(self) -> dict[str, list[Fact]]:
-        found: dict[str, list[Fact]] = defaultdict(list)
-        for fact in self.told.facts:
-            for slug in fact.about:
-                found[slug].append(fact)
-        return found
-
-    @cached_property
-    def _pages(self) -> dict[str, str]:
-        """The page of each entity that has one or is to have one, by slug."""
-        taken = {entities.slug(link_name(path)) for path in self._paths}
-        found = dict(self._names.pages)
-        for slug, about in self._about.items():
-            days = {fact.day for fact in about if fact.day}
-            if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
-                path = f"{ENTITY_FOLDER}{entities.file_name(self._name(slug))}.md"
-                if path in self._options.removed:
-                    self.unmade.append(path)
-                else:
-                    found[slug] = path
-        return found
-
-    @cached_property
-    def _closed(self) -> dict[periods.Period, list[Fact]]:
-        """The periods that are over, each with the facts of its days."""
-        told, today = self._by_day, self._options.today
-        over = ((period, days) for period, days in self._periods.items() if period.end < today)
-        return {period: [fact for day in days for fact in told[day]] for period, days in over}
-
-    @cached_property
-    def _periods(self) -> dict[periods.Period, list[date]]:
-        """The weeks, months and years with a fact in them."""
-        return periods.grouped(self._by_day)
-
-    @cached_property
-    def _by_day(self) -> dict[date, list[Fact]]:
-        found: dict[date, list[Fact]] = defaultdict(list)
-        for fact in self.told.facts:
-            if when := fact.when:
-                found[when].append(fact)
-        return found
-
-    @cached_property
-    def opinions(self) -> beliefs.Held:
-        """The opinions held, surest first."""
-        return beliefs.held(self.told.facts, self.vault)
-
-    @cached_property
-    def vault(self) -> beliefs.Vault:
-        """What its opinions are read with."""
-        known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
-        names = lru_cache(1 << 12)(lambda slug: (slug.replace("-", " "), *self._names.forms(slug)))
-        return beliefs.Vault(names, self._stems, known, self._said.given)
-
-    @property
-    def bearings(self) -> list[tuple[int, int, int]]:
-        """What facts were found to say of statements, to be known the next time; none where nobody looked."""
-        return self.vault.found if "opinions" in self.__dict__ else []
-
-    @cached_property
-    def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
-        found: dict[str, list[beliefs.Opinion]] = defaultdict(list)
-        for opinion in self.opinions.opinions:
-            for slug in opinion.subjects:
-                found[slug].append(opinion)
-        return found
-
-    @cached_property
-    def _by_key(self) -> dict[int, Fact]:
-        return {fact.key: fact for fact in self.told.facts}
-
-    def _newer(self, about: Iterable[Fact]) -> list[Fact]:
-        """The facts that took the place of some of these."""
-        return [self._by_key[fact.succeeded_by] for fact in about if fact.succeeded_by in self._by_key]
-
-    # --- how it is told ------------------------------------------------------------------------------------------
-
-    @cached_property
-    def _stems(self) -> Callable[[str], Sequence[str]]:
-        return lru_cache(1 << 17)(lambda text: tuple(self._lexicon.stems(text)))
-
-    @cached_property
-    def _cite(self) -> Citations:
-        return Citations({*self._paths, *self._pages.values(), *self._may_come})
-
-    @cached_property
-    def _may_come(self) -> set[str]:
-        """The pages that a run may add: what is written must be the same before they are there and after."""
-        found = {period.path for period in self._periods}
-        return found | {bank_page.WORLD, bank_page.EXPERIENCE, opinion_page.PATH, proposals.PATH}
-
-    @cached_property
-    def _targets(self) -> set[str]:
-        paths = {*self._paths, *self._pages.values()} - self._may_come
-        return {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
-
-    def _exists(self, target: str) -> bool:
-        return target.strip().removesuffix(".md").casefold() in self._targets
-
-    @cached_property
-    def _context(self) -> Context:
-        return Context(
-            cite=self._cite,
-            shown=lru_cache(1 << 14)(self._shown),
-            exists=self._exists,
-            stems=self._stems,
-            rarity=lambda stem: 1.0,
-            count=lru_cache(1 << 15)(tokens.count),
-            summaries=self._made,
-        )
-
-    def _context_of(self, about: Sequence[Fact]) -> Context:
-        """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
-        return replace(self._context, rarity=facts.rarity(about, self._stems, self._lexicon.idle))
-
-    def _name(self, slug: str) -> str:
-        return self._names.shown(slug) or self.told.speakers.get(slug) or slug
-
-    def _shown(self, slug: str) -> str:
-        path = self._pages.get(slug)
-        return self._cite.named(path, link_name(path)) if path else self._name(slug)
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory import journal, uses
 from vault_memory.reflect import proposals
-from vault_memory.reflect.beliefs import Given
+from vault_memory.reflect.bearing import Given
 from vault_memory.reflect.blocks import Block, Line, text_name
 from vault_memory.reflect.core import Change
 from vault_memory.reflect.edits import edited

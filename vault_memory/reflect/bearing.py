@@ -1,0 +1,207 @@
+"""Owns what facts say of a statement: which are held against it, what each of them says, and who takes it back. Pure.
+
+What two texts say of each other is for polarity.py; here stands what else there is to know: who is meant, which days a
+statement cites as its evidence, and on which day something was told that another statement takes back.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from itertools import repeat
+from typing import NamedTuple
+
+from vault_memory.reflect.clauses import name_stems, topics
+from vault_memory.reflect.dated import bare, cited, names_note, taken_back
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.nearby import Around
+from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, summed
+from vault_memory.reflect.select import in_order
+from vault_memory.spans import Span
+
+OPINION = "opinion"
+
+NOBODY = ""
+"""The subject of facts that name none: whoever keeps the log."""
+
+SHARED = 4
+"""So many stems, idle ones among them, what was only inferred shares with an opinion that it bears out."""
+
+WORDINGS = 3
+"""In so many of its wordings, the newest, an opinion is held against the facts."""
+
+RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
+VERSION = 2
+"""Raise it whenever polarity.py would read the same words otherwise."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A confidence that the user gave by hand, 0..1, and the day that was noticed."""
+
+    confidence: float
+    day: date
+
+
+@dataclass(frozen=True)
+class Vault:
+    """What opinions are read with: an entity's names by its slug, stems of a text, confidences set by hand by key."""
+
+    names: Callable[[str], Sequence[str]]
+    stems: Callable[[str], Sequence[str]]
+    known: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    """What facts were found to say of statements before: the place in RELATIONS, by the hashes of both."""
+    given: Mapping[str, Given] = field(default_factory=dict)
+    found: list[tuple[int, int, int]] = field(default_factory=list)
+    """The same for all that were looked at now: the hashes of both, and the place."""
+
+
+class Back(NamedTuple):
+    """A statement that takes back what was told on some days."""
+
+    fact: Fact
+    days: tuple[Span, ...]
+    names: frozenset[str]
+    """Stems of the names of those it is about."""
+
+    def takes(self, told: Iterable[Fact]) -> bool:
+        """Whether one of some statements was told on such a day, and of what this one speaks of."""
+        for one in told:
+            is_of_then = one.day is not None and any(span.start <= one.day <= span.end for span in self.days)
+            if is_of_then and not topics(one.text, self.names).isdisjoint(topics(self.fact.text, self.names)):
+                return True
+        return False
+
+
+def taking_back(stated: Iterable[Fact], vault: Vault) -> dict[int, Back]:
+    """The statements that take something back, by key."""
+    found = ((fact, taken_back(fact.text, fact.day)) for fact in stated)
+    return {fact.key: Back(fact, days, _names(fact, vault)) for fact, days in found if days}
+
+
+def _names(fact: Fact, vault: Vault) -> frozenset[str]:
+    return name_stems([name for slug in fact.about for name in vault.names(slug)])
+
+
+@dataclass(frozen=True)
+class Sight:
+    """All that a statement is looked at with: the facts by whom they are about, and who takes what back."""
+
+    vault: Vault
+    around: Mapping[str, Around]
+    backs: Mapping[int, Back]
+    judges: dict[int, "Judge"] = field(default_factory=dict)
+
+    def judge(self, statement: Fact) -> "Judge":
+        """What tells what facts say of a statement."""
+        return self.judges.setdefault(statement.key, Judge(statement, self.vault))
+
+    def takes_back(self, fact: Fact, told: Iterable[Fact]) -> bool:
+        """Whether a fact takes back one of some statements."""
+        return fact.key in self.backs and self.backs[fact.key].takes(told)
+
+    def stems(self, fact: Fact) -> frozenset[str]:
+        return frozenset(self.vault.stems(bare(fact.text)))
+
+
+class Judge:
+    """What facts say of one statement; what was found before is not worked out again."""
+
+    def __init__(self, statement: Fact, vault: Vault) -> None:
+        self._text, self._vault = bare(statement.text), vault
+        self._names = [name for slug in statement.about for name in vault.names(slug)]
+        said = "\0".join((str(VERSION), self._text, *self._names)).encode("utf-8", "replace")
+        self._key = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
+
+    def relation(self, fact: Fact) -> str:
+        """What one fact says of it."""
+        return self.relations([fact])[0]
+
+    def relations(self, facts: Sequence[Fact]) -> list[str]:
+        """What each of some facts says of it."""
+        keys = [fact.key for fact in facts]
+        before = map(self._vault.known.get, zip(repeat(self._key), keys))
+        places = [
+            RELATIONS.index(self._stance.relation(fact.text)) if place is None else place
+            for place, fact in zip(before, facts, strict=True)
+        ]
+        self._vault.found.extend(zip(repeat(self._key), keys, places))
+        return [RELATIONS[place] for place in places]
+
+    @cached_property
+    def _stance(self) -> Stance:
+        return Stance(self._text, self._names)
+
+
+class Case:
+    """One opinion with all that may bear on it."""
+
+    def __init__(self, statement: Fact, told: Sequence[Fact], sight: Sight) -> None:
+        self._told, self._sight = told, sight
+        self._names = _names(statement, sight.vault)
+        self._slugs = statement.subjects or statement.about or (NOBODY,)
+        newest = {fact.text: fact for fact in (*told, statement)}
+        self._said = list(newest.values())[-WORDINGS:]
+        self._judges = [sight.judge(fact) for fact in self._said]
+        self._cited = frozenset[str]().union(*(cited(fact.text) for fact in told))
+
+    def bearing(self) -> Mapping[str, list[Fact]]:
+        """The facts by what they say of it, in the order of a timeline."""
+        found: dict[str, list[Fact]] = defaultdict(list)
+        facts = self._candidates()
+        told = [judge.relations(facts) for judge in self._judges]
+        said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
+        for fact, relation in zip(facts, said, strict=True):
+            if relation != UNRELATED or self._cited or fact.key in self._sight.backs:  # nearly all say nothing of it
+                found[self._relation(fact, relation)].append(fact)
+        return found
+
+    def _candidates(self) -> Sequence[Fact]:
+        """The facts about its subjects but for its own statements, in the order of a timeline."""
+        own = {fact.key for fact in self._told}
+        text = " ".join(bare(fact.text) for fact in self._said)
+        found: dict[int, Fact] = {}
+        around = [self._sight.around[slug] for slug in self._slugs if slug in self._sight.around]
+        near = [one.near(text, own) for one in around]
+        more = [fact for one in around for fact in one.of_notes(self._cited) if fact.key not in own]
+        more += [back.fact for back in self._sight.backs.values() if self._is_about_it(back.fact, own)]
+        if len(near) == 1 and not more:
+            return near[0]
+        found = {fact.key: fact for facts in (*near, more) for fact in facts}
+        return sorted(found.values(), key=in_order)
+
+    def _is_about_it(self, fact: Fact, own: Container[int]) -> bool:
+        return fact.key not in own and not frozenset(fact.about or (NOBODY,)).isdisjoint(self._slugs)
+
+    def _relation(self, fact: Fact, relation: str) -> str:
+        """What a fact says of it: what takes it back contradicts it, and what is cited for it bears it out."""
+        if fact.key in self._sight.backs and self._sight.takes_back(fact, self._told):
+            return CONTRADICTS
+        if relation == CONTRADICTS:
+            return relation
+        if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
+            return SUPPORTS
+        if relation == RELATED:
+            return self._unclear(fact)
+        return "" if fact.is_inferred and not self._is_near(fact) else relation
+
+    def _unclear(self, fact: Fact) -> str:
+        """What a fact says that may bear on it: an opinion that this one contradicts contradicts it."""
+        if fact.kind == OPINION:
+            back = self._sight.judge(fact)
+            if any(back.relation(one) == CONTRADICTS for one in self._said):
+                return CONTRADICTS
+        return RELATED if self._shares_topic(fact, 2) else ""
+
+    def _shares_topic(self, fact: Fact, number: int = 1) -> bool:
+        """Whether it speaks of so many things that a wording speaks of, or of all of them."""
+        told = topics(fact.text, self._names)
+        said = (topics(bare(one.text), self._names) for one in self._said)
+        return any(len(told & one) >= min(number, len(one) or 1) for one in said)
+
+    def _is_near(self, fact: Fact) -> bool:
+        """Whether talk shares enough with it to bear it out: it is full of love and of making things."""
+        stems = self._sight.stems(fact)
+        return any(len(stems & self._sight.stems(one)) >= SHARED for one in self._said)
