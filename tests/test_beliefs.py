@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.query import STOP_WORDS
-from vault_memory.reflect import beliefs, opinion_page
+from vault_memory.reflect import bearing, beliefs, opinion_page
 from vault_memory.reflect.bearing import Given, Vault
 from vault_memory.reflect.beliefs import Held, Opinion, held
 from vault_memory.reflect.blocks import short
@@ -409,7 +409,7 @@ def test_what_is_known_is_believed_and_all_that_was_found_is_handed_on() -> None
     again = vault(known=known)
     assert held(facts, again) == before
     assert again.found == first.found
-    turned = vault(known=dict.fromkeys(known, beliefs.RELATIONS.index("contradicts")))
+    turned = vault(known=dict.fromkeys(known, bearing.RELATIONS.index("contradicts")))
     assert len(held(facts, turned).opinions[0].contradicts) == 2
 
 
