@@ -162,7 +162,6 @@ class Case:
         """The facts about its subjects but for its own statements, in the order of a timeline."""
         own = {fact.key for fact in self._told}
         text = " ".join(bare(fact.text) for fact in self._said)
-        found: dict[int, Fact] = {}
         around = [self._sight.around[slug] for slug in self._slugs if slug in self._sight.around]
         near = [one.near(text, own) for one in around]
         more = [fact for one in around for fact in one.of_notes(self._cited) if fact.key not in own]

@@ -32,6 +32,7 @@ NEAR = 0.4
 """Two statements that share so many of their stems are one also where only one is found to support the other."""
 
 _LETTERS = re.compile(r"\w+")
+_MARKS = {n: None for n in range(128) if not _LETTERS.match(chr(n))}
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,12 @@ def _clusters(stated: Iterable[Fact], sight: Sight) -> tuple[list[list[Fact]], l
 
 def _weight(told: Sequence[Fact]) -> tuple[int, int, int, int]:
     """What is stated on most days first, then the newest."""
-    mine = OPINIONS_NOTE in [fact.path for fact in told]
-    days = [fact.day.toordinal() for fact in told if fact.day]
-    number = len(set(days)) if len(days) > 1 else len(days)
-    return (-mine, -number, -max(days) if days else 0, told[0].key)
+    first = told[0]
+    if len(told) == 1:  # as nearly all are
+        return (-(first.path == OPINIONS_NOTE), -bool(first.day), -(first.day or date.min).toordinal(), first.key)
+    mine = any(fact.path == OPINIONS_NOTE for fact in told)
+    days = {fact.day for fact in told if fact.day}
+    return (-mine, -len(days), -max(days, default=date.min).toordinal(), first.key)
 
 
 def _subjects(fact: Fact) -> tuple[str, ...]:
@@ -138,16 +141,16 @@ def _subjects(fact: Fact) -> tuple[str, ...]:
 
 
 def _wording(fact: Fact) -> str:
-    """What makes two statements the same: their words, without case, punctuation and what they cite."""
-    return " ".join(_LETTERS.findall(bare(fact.text).casefold()))
+    """What makes two statements the same: their letters, without case, punctuation and what they cite."""
+    text = bare(fact.text).casefold()
+    return text.translate(_MARKS) if text.isascii() else "".join(_LETTERS.findall(text))
 
 
 class _Group:
     """Statements taken for one opinion so far."""
 
     def __init__(self, told: list[Fact], sight: Sight) -> None:
-        self.told = told
-        self.said = told[-1]
+        self.told, self.said = told, told[-1]
         self.stems = sight.stems(self.said)
 
 
@@ -223,8 +226,7 @@ def _given(first: Fact) -> Given:
 
 def _stated_on(fact: Fact) -> date | None:
     """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
-    days = (fact.day, newest_cited(fact.text))
-    return max((day for day in days if day), default=None)
+    return max((day for day in (fact.day, newest_cited(fact.text)) if day), default=None)
 
 
 def _confidence(fact: Fact) -> float:
