@@ -342,7 +342,7 @@ def test_what_a_person_wrote_down_is_never_left_out() -> None:
 
 
 def test_a_page_of_few_tokens_tells_of_the_surest_and_counts_the_rest() -> None:
-    facts = [replace(one, confidence=0.3 + n / 100) for n, one in enumerate(many(30))]
+    facts = [one._replace(confidence=0.3 + n / 100) for n, one in enumerate(many(30))]
     facts.append(opinion("Thinks that the surest of all stands with another.", 1, "zoe", c=0.95))
     found = held(facts, vault())
     lines = [line.text for line in opinion_page.page(found, context(found), tokens=120)]

@@ -232,7 +232,7 @@ def test_with_room_for_all_only_repetitions_are_left_out(facts: list[Fact]) -> N
 def test_the_lazy_choice_is_the_greedy_one(facts: list[Fact], budget: int) -> None:
     """Looking at every fact anew at each step gives the same: a gain of earlier is never too small."""
     one = weigh(alike=1.0)
-    facts = [replace(each, succeeded_by=None) for each in facts]
+    facts = [each._replace(succeeded_by=None) for each in facts]
     candidates = select._candidates(facts, one)
     weights = select._weights(candidates, one)
     left = [each._replace(concepts=tuple(c for c in each.concepts if c in weights)) for each in candidates]

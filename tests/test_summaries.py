@@ -152,9 +152,9 @@ def test_what_is_folded_away_is_counted() -> None:
 
 
 def test_the_opening_line_of_a_month_about_nothing_in_particular() -> None:
-    facts = [replace(one, about=(), subjects=()) for one in month_of(6)]
+    facts = [one._replace(about=(), subjects=()) for one in month_of(6)]
     assert page(facts, source=lambda _: 100).lines[0] == "6 facts on 6 days."
-    facts = [replace(one, about=("tern",)) if n < 2 else one for n, one in enumerate(facts)]
+    facts = [one._replace(about=("tern",)) if n < 2 else one for n, one in enumerate(facts)]
     assert page(facts, source=lambda _: 100).lines[0] == "Among other things [[Tern]] (2); 6 facts on 6 days."
 
 
@@ -184,7 +184,7 @@ def test_what_stands_apart(change: dict[str, object]) -> None:
     one = fact("Planted three apple trees beside fences", 5, 7)
     two = fact("Watered eleven large gooseberry bushes carefully", 5, 8)
     rest = fact("Slept through the whole of Sunday without waking", 9, 3, "tern")
-    facts = [replace(one, **change), two, rest]  # type: ignore[arg-type]
+    facts = [one._replace(**change), two, rest]  # type: ignore[arg-type]
     assert len(bullets(page(facts, source=lambda _: 200))) == 3
 
 
@@ -327,7 +327,7 @@ def test_the_room_there_is_gets_used() -> None:
 def test_only_facts_dated_in_the_period_are_told() -> None:
     inside = month_of(40)
     outside = month_of(40, date(2025, 12, 1)) + month_of(40, date(2025, 10, 1))
-    undated = [replace(one, day=None) for one in month_of(5)]
+    undated = [one._replace(day=None) for one in month_of(5)]
     assert page([*inside, *outside, *undated]) == page(inside)
 
 

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -35,10 +35,6 @@ FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON
 ORDER BY n.day, n.path, i.line
 """
 _MENTIONS = "SELECT passage_id, name_id FROM mention"
-_TOLD = """
-SELECT f.wording, count(DISTINCT n.day) FROM fact f JOIN passage p ON p.id = f.passage_id
-  JOIN note n ON n.id = p.note_id GROUP BY f.wording HAVING count(DISTINCT n.day) > 1
-"""
 
 PAGE_DAYS = 2
 MAX_NAME_WORDS = 4
@@ -184,13 +180,13 @@ class _Whom:
 
 def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
-    told = dict(store.rows(_TOLD))
+    told = Counter(wording for wording, day in {(row.wording, row.day) for row in rows if row.day} if wording)
     used = _used(store, rows, today)
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance
         if importance is None:
-            importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
+            importance = decay.importance_of(kind, bool(row.decided), max(told[row.wording], 1))
         about, subjects = whom.of(row)
         yield Fact(
             key=row.key,
@@ -242,7 +238,7 @@ def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date
     after = history.superseded(store, names, facts, today, Filters())
     for i, fact in facts.items():
         newer = facts.get(after[i].id) if i in after else None
-        yield replace(fact, succeeded_by=newer.key) if newer else fact
+        yield fact._replace(succeeded_by=newer.key) if newer else fact
 
 
 def rarity(

@@ -1,7 +1,7 @@
 """Owns the values that reflect works on: facts with their day, place, tier and whom they are about. Pure data."""
 
-from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from vault_memory.spans import Span
 
@@ -9,13 +9,14 @@ LONG_SPAN_DAYS = 16
 """A fact about longer than this ("in March", "was built in 1938") does not say of which day it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One fact as its note tells it: a Retain bullet, or a line read as one (`is_inferred`).
 
     `key` is the hash of its text: it names the fact wherever its line moves, and changes when a word of it does.
     `about` are slugs, those before the colon first; `confidence` and `importance` in 0..1. `tier` is how it stands
     today (decay.py), `succeeded_by` the key of the fact that took its place.
+
+    A tuple, for a large vault has very many of them.
     """
 
     key: int
@@ -41,14 +42,14 @@ class Fact:
     block_id: str | None = None
     is_inferred: bool = False
     succeeded_by: int | None = None
-    when: date | None = field(init=False, compare=False)
-    """The day it belongs to in a timeline: when it happened, else when it was written down.
 
-    An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
-    """
+    @property
+    def when(self) -> date | None:
+        """The day it belongs to in a timeline: when it happened, else when it was written down.
 
-    def __post_init__(self) -> None:
-        span = self.occurred if self.kind != "opinion" else None
-        is_short = span is not None and (span.end - span.start).days <= LONG_SPAN_DAYS
-        # Asked for a dozen times of each of many thousand facts.
-        object.__setattr__(self, "when", span.start if span and is_short else self.day)
+        An opinion is of the day it was held: one that names another ("right to ship on 8 December") is not of that day.
+        """
+        span = self.occurred
+        if span is None or self.kind == "opinion" or (span.end - span.start).days > LONG_SPAN_DAYS:
+            return self.day
+        return span.start
