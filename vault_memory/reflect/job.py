@@ -96,12 +96,11 @@ class Steps:
 def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
     """Write the pages that the facts of a vault make; raises BusyError when another process does."""
     started, steps = time.monotonic(), steps or Steps()
-    with _alone(memory), _retelling(memory, asked) as retelling:
+    with _alone(memory), _retelling(memory, asked) as retelling, uncollected():
         memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
-        with uncollected():
-            found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found(steps.plan))
+        found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found(steps.plan))
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
@@ -170,9 +169,8 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
         schema.writing(store.connection),
     ):
         store.connection.executemany(sql, rows)
-        if found.bearings:
-            store.connection.execute("DELETE FROM bearing")
-            store.connection.executemany("INSERT OR IGNORE INTO bearing VALUES(?, ?, ?)", found.bearings)
+        store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", found.bearings.gone)
+        store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.bearings.found)
 
 
 def undo(memory: "Memory", name: str = "") -> tuple[str, list[str]]:

@@ -9,7 +9,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
-from vault_memory.reflect.material import Options
+from vault_memory.reflect.material import Bearings, Options
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
 from vault_memory.reflect.retell import Retelling
@@ -58,7 +58,7 @@ class Found:
     again: Callable[[Edit], Edit | None]
     said: verdicts.Said
     signatures: dict[str, bytes]
-    bearings: list[tuple[int, int, int]]
+    bearings: Bearings
     facts: int
     proposed: Proposed | None = None
     """What came of the proposals, where they were asked for."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from vault_memory import entities, tokens
 from vault_memory.chunk import SUMMARIES
@@ -17,6 +18,7 @@ from vault_memory.lexicon import Lexicon
 from vault_memory.reflect import bank_page, beliefs, facts, opinion_page, periods, proposals
 from vault_memory.reflect.bearing import Vault
 from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.entity_page import weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.verdicts import Said
@@ -34,6 +36,13 @@ class Options:
     """A new page is made for what is mentioned on so many days."""
     removed: frozenset[str] = frozenset()
     """The pages that are not made, for a person removed them."""
+
+
+class Bearings(NamedTuple):
+    """What facts were found to say of statements, by the hashes of both, and what was known and is not asked now."""
+
+    found: list[tuple[int, int, int]]
+    gone: list[tuple[int, int]]
 
 
 class Material:
@@ -110,9 +119,15 @@ class Material:
         return Vault(names, self._stems, known, self._said.given)
 
     @property
-    def bearings(self) -> list[tuple[int, int, int]]:
-        """What facts were found to say of statements, to be known the next time; none where nobody looked."""
-        return self.vault.found if "opinions" in self.__dict__ else []
+    def bearings(self) -> "Bearings":
+        """What is to be known the next time of what facts say of statements; nothing where nobody looked."""
+        if "opinions" not in self.__dict__:
+            return Bearings([], [])
+        found = {(said, fact): relation for said, fact, relation in self.vault.found}
+        return Bearings(
+            found=[(*pair, relation) for pair, relation in found.items() if pair not in self.vault.known],
+            gone=list(self.vault.known.keys() - found.keys()),
+        )
 
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
@@ -168,7 +183,7 @@ class Material:
 
     def _context_of(self, about: Sequence[Fact]) -> Context:
         """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
-        return replace(self._context, rarity=facts.rarity(about, self._stems, self._lexicon.idle))
+        return replace(self._context, rarity=facts.rarity(weighed(about), self._stems, self._lexicon.idle))
 
     def _name(self, slug: str) -> str:
         return self._names.shown(slug) or self.told.speakers.get(slug) or slug
