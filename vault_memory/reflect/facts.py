@@ -117,9 +117,12 @@ class _Whom:
 
     def __init__(self, store: Store, names: Names, rows: Sequence[_Row], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
-        # Before the colon the same stands again and again.
-        self._subjects = lru_cache(1 << 14)(
+        # Before the colon the same stands again and again, and the same few are mentioned.
+        subjects = lru_cache(1 << 14)(
             lambda head: tuple(dict.fromkeys(canonical(name) for name in entities.mentions(head)))
+        )
+        self._both = lru_cache(1 << 14)(
+            lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
         )
         self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows("SELECT path FROM note")}
         self._mentioned: dict[int, list[str]] = defaultdict(list)
@@ -142,10 +145,7 @@ class _Whom:
             named = [*map(self._canonical, entities.mentions(row.text)), *self._named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
-        if not mentioned:
-            return (), ()
-        subjects = self._subjects(row.whole.partition(":")[0])
-        return tuple(dict.fromkeys((*subjects, *sorted(mentioned)))), subjects
+        return self._both(row.whole.partition(":")[0], tuple(mentioned)) if mentioned else ((), ())
 
     def _to_have_a_page(self, rows: Iterable[_Row], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""
@@ -156,8 +156,9 @@ class _Whom:
             else:
                 slugs = [self._canonical(name) for name in (row.speaker, *entities.mentions(row.text)) if name]
             for slug in slugs if row.day else ():
-                days[slug].add(row.day or "")
-        yield from (slug for slug, of in days.items() if len(of) >= page_days and slug not in self._taken)
+                if slug not in self._taken:
+                    days[slug].add(row.day or "")
+        yield from (slug for slug, of in days.items() if len(of) >= page_days)
 
     def _named(self, text: str) -> Iterator[str]:
         """Entities with a page, and speakers, that a plain text calls by a name of theirs, written with a capital."""
@@ -223,12 +224,12 @@ def _words(row: _Row) -> int:
 
 
 def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
-    confidence = 1.0 if row.confidence is None else row.confidence
     ordinal = day.toordinal() if day else None
     if not used and ordinal is not None:
         age = today.toordinal() - ordinal
         if age > decay.OLD_DAYS or age <= 0:  # as tier_of would find, without reading its words
             return "peripheral" if age > 0 else "working"
+    confidence = 1.0 if row.confidence is None else row.confidence
     trace = decay.Trace(ordinal, used, importance, confidence, decay.is_dynamic(row.whole))
     return decay.tier_of(trace, today.toordinal())
 
