@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -311,7 +310,7 @@ def test_an_inferred_fact_bears_it_out_only_where_it_is_near() -> None:
 
 def test_a_statement_whose_place_another_took_is_still_held_and_less_sure() -> None:
     new = opinion(NOT_EARLY, 5, c=0.9)
-    found = held([replace(opinion(EARLY, 1), succeeded_by=new.key), new], vault()).opinions
+    found = held([opinion(EARLY, 1)._replace(succeeded_by=new.key), new], vault()).opinions
     sure = {one.statement.text: one.belief.shown for one in found}
     assert sure[EARLY] < 0.7 < sure[NOT_EARLY]
 

@@ -4,7 +4,6 @@ import random
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -275,11 +274,11 @@ def test_superseded_within_the_period() -> None:
 def test_superseded_by_what_is_of_another_time() -> None:
     old = fact("The contract is to be signed on 28 November by both of us.", 3, 4, "tern", key=1, succeeded_by=2)
     new = fact("The signing is moved to 12 December, because the board meets later.", 20, 5, "tern", key=2)
-    new = replace(new, occurred=Span(date(2025, 12, 12), date(2025, 12, 12)))
+    new = new._replace(occurred=Span(date(2025, 12, 12), date(2025, 12, 12)))
     draft = page([old, new, *OTHERS, fact("Counted the boats in the harbour.", 5, 5)], source=lambda _: 200)
     assert old not in draft.cited, "it was known in November that this holds no more"
     assert new not in draft.cited, "and what holds instead is told in December"
-    later = replace(new, day=date(2025, 12, 2), path="memory/2025-12-02.md")
+    later = new._replace(day=date(2025, 12, 2), path="memory/2025-12-02.md")
     assert old in page([old, later, *OTHERS], source=lambda _: 200).cited, "in November that was so"
 
 

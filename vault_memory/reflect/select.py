@@ -39,7 +39,8 @@ WEEKS_FROM, MONTHS_FROM = 14, 100
 """From so many days on the stretches of time to be covered are weeks, and then months; below, they are days."""
 
 _DECIDED = re.compile(
-    r"(?<!\byou )\b(?:decid(?:e|es|ed|ing)|decisions?|chose|chosen|agreed|settled on|opted for|(?:going|went) with"
+    r"(?<!\byou )(?<!\bnot )(?<!\bnot yet )(?<!n't )(?<!n’t )"  # nor is what was not granted
+    r"\b(?:decid(?:e|es|ed|ing)|decisions?|chose|chosen|agreed|settled on|opted for|(?:going|went) with"
     r"|approved|granted|cancell?ed|postponed|called off)\b",
     re.I,
 )
