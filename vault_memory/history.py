@@ -33,8 +33,13 @@ class Successor(NamedTuple):
         return self.path + lines
 
 
-def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filters: Filters) -> dict[int, Successor]:
-    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes)."""
+def superseded(
+    store: Store, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
+) -> dict[int, Successor]:
+    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
+
+    `by_each_other` leaves all others out, as if they were not there.
+    """
     mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
     wanted = json.dumps(list(ids))
     asked = list(store.rows(mine, wanted))
@@ -49,6 +54,8 @@ def superseded(store: Store, names: Names, ids: Iterable[int], today: date, filt
         # Nobody knows whether what has no day was written by then.
         told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
     given = set(json.loads(wanted))
+    if by_each_other:
+        told = [one for one in told if one.key in given]
     found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
     places = _places(store, found.values())
     said: dict[int, str] = {}

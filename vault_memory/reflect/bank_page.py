@@ -13,7 +13,7 @@ from vault_memory.reflect.periods import period_of
 from vault_memory.reflect.sections import Body, Context
 from vault_memory.reflect.select import Weigh, chosen
 
-WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
+PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 
 PAGE_TOKENS = 2000
 """More than an entity's page: what does not fit here stands on one of those."""

@@ -72,6 +72,8 @@ class Told:
     left_out: Mapping[str, int]
     speakers: Mapping[str, str]
     """By slug, what those are called who are known from a conversation: as is written most often."""
+    withheld: frozenset[int] = frozenset()
+    """The keys of those left out: they are to go from every page, however many they are."""
 
 
 def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> Told:
@@ -81,32 +83,31 @@ def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bo
     """
     names, left_out = Names(store), Counter[str]()
     forgotten = uses.tombstones(store)
-    rows = [
-        row
-        for sql in (_FACTS, _INFERRED)
-        for row in map(_Row._make, store.rows(sql))
-        if _counts(row, forgotten, left_out, with_private)
-    ]
+    rows: list[_Row] = []
+    withheld = set(forgotten)
+    for row in (row for sql in (_FACTS, _INFERRED) for row in map(_Row._make, store.rows(sql))):
+        if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
+            continue
+        if reason := _left_out(row, forgotten, with_private):
+            left_out[reason] += 1
+            withheld.add(row.key)
+        else:
+            rows.append(row)
     whom = _Whom(store, names, rows, page_days)
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
     told = sorted(_followed(store, names, facts, today), key=_place_in_time)
-    return Told(tuple(told), dict(left_out), whom.speakers)
+    return Told(tuple(told), dict(left_out), whom.speakers, frozenset(withheld.difference(fact.key for fact in told)))
 
 
 def _place_in_time(fact: Fact) -> tuple[date, str, int]:
     return (fact.day or date.min, fact.path, fact.line)
 
 
-def _counts(row: _Row, forgotten: Container[int], left_out: Counter[str], with_private: bool) -> bool:
-    if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
-        return False
+def _left_out(row: _Row, forgotten: Container[int], with_private: bool) -> str:
+    """Why a fact is no fact for a page, or ""."""
     if row.scope != "global" and not with_private:
-        left_out["private"] += 1
-        return False
-    if forgotten and _words(row) in forgotten:
-        left_out["forgotten"] += 1
-        return False
-    return True
+        return "private"
+    return "forgotten" if forgotten and _words(row) in forgotten else ""
 
 
 # --- whom a fact is about --------------------------------------------------------------------------------------------
@@ -236,7 +237,8 @@ def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...],
 
 def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
     """The same facts, each with the one that took its place."""
-    after = history.superseded(store, names, facts, today, Filters())
+    # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
+    after = history.superseded(store, names, facts, today, Filters(), by_each_other=True)
     for i, fact in facts.items():
         newer = facts.get(after[i].id) if i in after else None
         yield fact._replace(succeeded_by=newer.key) if newer else fact

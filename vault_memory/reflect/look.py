@@ -1,6 +1,6 @@
 """Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +11,7 @@ from vault_memory.reflect.blocks import Block
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.material import Bearings, Options
 from vault_memory.reflect.moves import Move
-from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, skip
+from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, retracted, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
@@ -91,6 +91,7 @@ class Look:
             last=self._ledger.last,
             hidden=self._said.hidden,
             force=seen.force,
+            withheld=frozenset(map(blocks.short, self._run.told.withheld)),
         )
 
     @property
@@ -124,6 +125,7 @@ class Look:
 
     def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
         plans: list[Plan] = []
+        made: set[str] = set()
         most = self._run.most if progress else 0
         for done, job in enumerate(self._run.jobs()):
             if progress:
@@ -131,6 +133,7 @@ class Look:
             signature, is_same, is_there, _ = self._known.get(job.path, (b"", False, False, False))
             if is_same and self._stands(signature, job):
                 if is_there:
+                    made.add(job.path)
                     plans.append(Plan((), (), (job.path,)))
                     self._run.stands(job.path)
                 elif job.without:
@@ -138,11 +141,20 @@ class Look:
                 continue
             draft = self._draft(job)
             if draft:
+                made.add(job.path)
                 self._run.stands(job.path)
                 plans.append(self._drafted(draft))
             elif job.without:
                 self._untold[job.path] = job.without
-        return plans
+        return [*plans, *self._stale(made)]
+
+    def _stale(self, made: Container[str]) -> Iterator[Plan]:
+        """The pages of ours that nothing makes any more: what they rested on goes from them all the same."""
+        for path, name in self._run.older():
+            block = None if path in made else self._block(path, name)
+            if block and any(fact not in self._past.facts for fact in block.cites):
+                self._untold.pop(path, None)
+                yield self._drafted(retracted(path, name, block, self._past))
 
     def _removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for."""

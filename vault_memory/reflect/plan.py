@@ -19,6 +19,7 @@ from vault_memory.reflect.changed import Change, Compared
 LOSS_SHARE, LOSS_LINES = 0.25, 4
 """A page does not lose more than this share of its entries in one run, where that is more than so many lines."""
 
+NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
 _FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
 EXTRACTIVE = "extractive"
@@ -107,6 +108,8 @@ class Past:
     last: Callable[[str], Sequence[Line] | None]
     hidden: Callable[[str], Container[str]]
     force: bool = False
+    withheld: Container[str] = frozenset()
+    """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,13 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
     return Plan(tuple(edits), tuple(skipped), tuple(unchanged), orphaned=tuple(orphaned))
 
 
+def retracted(path: str, name: str, block: Block, past: Past) -> Draft:
+    """The draft of a page that no facts make any more: of its block what still rests on facts, and nothing else."""
+    lines = changed.standing(block, past.last(block.sha))
+    kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.names))
+    return Draft(path, name, kept or (NOTHING_LEFT,), "", "")
+
+
 def skip(path: str, error: VaultMemoryError) -> Skipped:
     """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
@@ -177,7 +187,7 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
         return None, found.orphaned
     if block is not None and not past.force:
-        _refuse_loss(draft.path, block, past.facts)
+        _refuse_loss(draft.path, block, past)
     after = _written(draft, page, new)
     if after == present:
         return None, found.orphaned
@@ -244,9 +254,9 @@ def _signed(before: str, was: str, by: str) -> str:
     return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
-def _refuse_loss(path: str, block: Block, facts: Container[str]) -> None:
+def _refuse_loss(path: str, block: Block, past: Past) -> None:
     """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more."""
-    lost = sum(name not in facts for name in block.cites)
+    lost = sum(name not in past.facts and name not in past.withheld for name in block.cites)
     if lost > LOSS_LINES and lost > LOSS_SHARE * len(block.cites):
         raise RefusedError(
             f"{path} would lose {lost} of {len(block.cites)} entries, for their notes do not hold them any more.",

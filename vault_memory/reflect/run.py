@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.choices import REFLECTED
 from vault_memory.chunk import SUMMARIES
-from vault_memory.entities import link_name
+from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.reflect import (
     bank_page,
     called,
@@ -86,6 +86,15 @@ class Run(Material):
             yield from self._bank()
         if "opinions" in wanted:
             yield self._opinions()
+
+    def older(self) -> Iterator[tuple[str, str]]:
+        """The pages that an earlier run may have made, each with the name of its block."""
+        wanted = set(self._options.only or REFLECTED)
+        for path in self._paths if self._options.since is None else ():
+            if path.startswith(SUMMARIES) and "summaries" in wanted:
+                yield path, SUMMARY_BLOCK
+            elif (path.startswith(ENTITY_FOLDER) or path in bank_page.PATHS) and "entities" in wanted:
+                yield path, entity_page.BLOCK
 
     # --- pages ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,184 @@
+"""What no note tells any more, or nobody but some may know, goes from every page, to the last fact of it."""
+
+import random
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from reflecting import reflected, texts
+from vaults import age, fill, memory, opened, put, run
+
+from vault_memory.reflect import blocks, facts
+
+ZOE = "bank/entities/Zoe.md"
+LOG, LATER = "memory/2025-11-03.md", "memory/2025-11-05.md"
+FACTS = (
+    "- W @Zoe: Bought a red boat from the harbour master.\n",
+    "- B @Zoe: Rowed to the island with the whole family.\n",
+    "- W @Zoe: Keeps the key of the boathouse under a stone.\n",
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    logs = {LOG: "## Retain\n" + "".join(FACTS[:2]), LATER: "## Retain\n" + FACTS[2]}
+    found = fill(tmp_path / "v", logs)
+    settle(found)
+    reflected(found)
+    settle(found)
+    return found
+
+
+def settle(root: Path) -> None:
+    for path in texts(root):
+        age(root / path, 60)
+
+
+def told(root: Path) -> list[str]:
+    """The pages that tell of a boat, an island or a key."""
+    pages = {path: data for path, data in texts(root).items() if path.startswith("bank/")}
+    return sorted(path for path, data in pages.items() if re.search(rb"boat|island|key of", data))
+
+
+def forget(root: Path, path: str, line: int) -> None:
+    asked = run(root, "forget", f"{path}#L{line}", "--yes")
+    assert asked.returncode == 0, asked.stderr
+
+
+def test_who_is_forgotten_wholly_is_on_no_page(root: Path) -> None:
+    assert told(root) == [ZOE, "bank/experience.md", "bank/world.md"]
+    for path, line in ((LOG, 3), (LOG, 2), (LATER, 2)):
+        forget(root, path, line)
+    settle(root)
+    done = reflected(root)
+    assert told(root) == [] and not done.skipped
+    assert b"Nothing in the notes tells of this any more." in (root / ZOE).read_bytes()
+    settle(root)
+    assert reflected(root).edits == ()
+
+
+def test_lines_deleted_by_hand_go_too(root: Path) -> None:
+    for path in (LOG, LATER):
+        put(root, path, "# nothing\n")
+    settle(root)
+    reflected(root)
+    assert told(root) == []
+
+
+def test_what_becomes_private_goes_and_what_becomes_public_comes(root: Path) -> None:
+    files = {path: (root / path).read_text("utf-8") for path in (LOG, LATER)}
+    for path, text in files.items():
+        put(root, path, re.sub(r"- (\w) ", r"- \1(scope=private) ", text))
+    settle(root)
+    assert reflected(root).left_out == {"private": 3}
+    assert told(root) == []
+    for path, text in files.items():
+        put(root, path, text)
+    settle(root)
+    reflected(root)
+    assert told(root) == [ZOE, "bank/experience.md", "bank/world.md"]
+
+
+def test_own_words_on_a_page_that_is_emptied_stay(root: Path) -> None:
+    page = (root / ZOE).read_text("utf-8")
+    put(root, ZOE, page.replace("\n- ", "\n- my own line\n- ", 1) + "\nMy words.\n")
+    for path in (LOG, LATER):
+        put(root, path, "# nothing\n")
+    settle(root)
+    reflected(root)
+    after = (root / ZOE).read_text("utf-8")
+    assert "- my own line\n" in after and after.endswith("\nMy words.\n") and not re.search("boat|island|key of", after)
+
+
+def test_a_summary_with_too_little_left_tells_nothing_that_is_gone(tmp_path: Path) -> None:
+    things = ("lens", "keel", "oven", "gate", "roof", "well", "pump", "loom", "barn", "mill")
+    deeds = (
+        "was polished with chalk before the inspector came", "had to be scraped and tarred by the two brothers",
+        "burnt the bread because its door does not close", "was painted green although Odd wanted it blue",
+        "leaks at the chimney whenever the wind is westerly", "gave clear water again after the night of rain",
+        "needs a leather washer that only Bergen sells", "wove the grey blanket for the harbour master",
+        "holds forty bales of hay and one stubborn goat", "ground eleven sacks of rye for the neighbours",
+    )  # fmt: skip
+    where = ("by the weir", "behind Odd's shed", "on the island", "at the mill", "below the bridge", "up at the farm",
+             "in the old town", "near the chapel", "across the fjord", "on the north side")  # fmt: skip
+    bullets = [
+        f"- W @Nora: The {thing} {place} {deed}, which took until noon and cost {n * 37} crowns in all.\n"
+        for n, (thing, deed, place) in enumerate(zip(things, deeds, where, strict=True), 1)
+    ]
+    root = fill(tmp_path / "v", {LOG: "## Retain\n" + "".join(bullets), LATER: "## Retain\n- B @Nora: Went home.\n"})
+    settle(root)
+    reflected(root)
+    week = root / "bank/summaries/2025-W45.md"
+    named = [thing for thing in things if f"The {thing} " in week.read_text("utf-8")]
+    assert named
+    for name in reversed(range(len(things))):
+        if things[name] in named:
+            forget(root, LOG, name + 2)
+    forget(root, LATER, 2)
+    settle(root)
+    reflected(root)
+    assert not [thing for thing in named if f"The {thing} " in week.read_text("utf-8")]
+
+
+def test_forgotten_facts_are_no_loss_however_many(tmp_path: Path) -> None:
+    bullets = [f"- W @Nora: Keeps {n} bees in the hive behind the house.\n" for n in range(2, 14)]
+    root = fill(tmp_path / "v", {LOG: "## Retain\n" + "".join(bullets), LATER: "## Retain\n- W @Nora: Has a dog.\n"})
+    settle(root)
+    reflected(root)
+    for line in range(13, 3, -1):
+        forget(root, LOG, line)
+    settle(root)
+    done = reflected(root)
+    assert not done.skipped
+    page = (root / "bank/entities/Nora.md").read_text("utf-8")
+    assert sorted(re.findall(r"Keeps (\d+) bees", page)) == ["2", "3"]
+
+
+@pytest.mark.parametrize("how", ["(scope=private)", "forgotten"])
+def test_what_nobody_may_know_retires_nothing(tmp_path: Path, how: str) -> None:
+    lines = ["- W @Nora: Lives in Oslo.\n", "- W @Nora: Lives in Bergen now.\n"]
+    logs = {LOG: "## Retain\n" + lines[0], LATER: "## Retain\n" + lines[1]}
+    root = fill(tmp_path / "v", logs)
+    last = "memory/2025-11-07.md"
+    if how == "forgotten":
+        put(root, last, "## Retain\n- W @Nora: Lives in Paris now.\n")
+        forget(root, last, 2)
+        put(root, last, "## Retain\n- W @Nora: Lives in Paris now.\n")  # as a sync may bring it back
+    else:
+        put(root, last, f"## Retain\n- W{how} @Nora: Lives in Paris now.\n")
+    settle(root)
+    reflected(root)
+    page = (root / "bank/entities/Nora.md").read_text("utf-8")
+    assert "**Lives in Bergen now**" in page and "Paris" not in page
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_page_rests_on_facts_that_are_told(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    day = date(2025, 10, 1)
+    words = ["boat", "lamp", "weir", "ferry", "letter", "bees", "bridge", "coffee", "lens", "keel", "oven", "gate"]
+
+    def bullet() -> str:
+        return f"- {draw.choice('WBS')} @{draw.choice(('Zoe', 'Odd'))}: Saw {' '.join(draw.sample(words, 6))}.\n"
+
+    days = sorted(draw.sample(range(60), 8))
+    logs = {f"memory/{day + timedelta(n)}.md": "".join(bullet() for _ in range(draw.randint(1, 6))) for n in days}
+    root = fill(tmp_path / "v", {path: f"## Retain\n{text}" for path, text in logs.items()})
+    for _ in range(4):
+        settle(root)
+        done = reflected(root)
+        with opened(memory(root)) as store:
+            known = {blocks.short(fact.key) for fact in facts.read(store, date(2025, 12, 10)).facts}
+        refused = {skipped.path for skipped in done.skipped}
+        for path, data in texts(root).items():
+            cites = re.findall(r"cites=(\S+)", data.decode())
+            if path.startswith("bank/") and path not in refused and cites:
+                assert set(cites[-1].split(",")) <= known, path
+        for path in draw.sample(sorted(logs), 5):
+            lines = (root / path).read_text("utf-8").splitlines(keepends=True)
+            at = [n for n, line in enumerate(lines) if line.startswith("- ")]
+            if at:
+                one = draw.choice(at)
+                lines[one] = draw.choice(("", re.sub(r"^- (\w)(\(.*?\))?", r"- \1(scope=private)", lines[one])))
+                put(root, path, "".join(lines))
