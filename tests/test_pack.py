@@ -250,3 +250,27 @@ def result(rank: int, place: list[Candidate]) -> Result:
 def answer(results: list[Result]) -> Answer:
     now = datetime(2025, 12, 3, 9, tzinfo=UTC)
     return Answer(Request("boat", now), results, "lexical", {}, None, Understood(), 0, 0, {})
+
+
+FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."
+
+
+@pytest.mark.parametrize(
+    ("told", "repeats"),
+    [
+        ("- Peter Smith: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- **.90** Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- **Prefers short replies on the phone …** — [[2025-11-27]] L14", True),
+        ("  - for: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- Peter Smith: Prefers short replies on the phone; long ones never — [[2025-11-27]] L14", False),
+        ("- Peter Smith: Prefers long replies on the phone — [[2025-11-28]] L3", False),
+        ("- Peter", False),
+    ],
+)
+def test_a_page_that_repeats_a_fact_is_left_out_behind_it(told: str, repeats: bool) -> None:
+    fact = passage(1, FACT)._replace(kind="opinion")
+    page = passage(2, told, note=2)._replace(kind="page")
+    packed = pack([fact, page], {}, limited())
+    assert (taken(packed), packed.near_duplicates) == ([[1]] if repeats else [[1], [2]], int(repeats))
+    assert taken(pack([fact, page], {}, Limits(None, None, False, each_note=True))) == [[1], [2]]
+    assert taken(pack([fact, page._replace(kind="note")], {}, limited())) == [[1], [2]]  # somebody wrote that

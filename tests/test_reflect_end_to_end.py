@@ -1,5 +1,6 @@
 """`memory reflect` on a small vault: what it writes, what it leaves alone, and how it is taken back."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -258,3 +259,21 @@ def test_the_second_of_two_at_once_is_told_to_wait(root: Path) -> None:
             assert (ended.returncode, "Another process" in ended.stderr) == (75, True), ended.stderr
     assert texts(root) == before
     reflect(root)
+
+
+def test_a_question_is_answered_from_the_logs_as_before(root: Path) -> None:
+    def sources(question: str) -> list[str]:
+        done = run(root, "recall", question, "--k", "3", "--json")
+        assert done.returncode == 0, done.stderr
+        return [f"{found['path']}#L{found['start_line']}" for found in json.loads(done.stdout)["results"]]
+
+    questions = (
+        "what does Nora like?",
+        "who keeps the lighthouse?",
+        "what happened to the lamp?",
+        "who sails the ferry?",
+    )
+    before = [sources(question)[0] for question in questions]
+    reflect(root)
+    assert [sources(question)[0] for question in questions] == before
+    assert all(source.startswith("memory/") for source in before)

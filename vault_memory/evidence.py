@@ -8,6 +8,8 @@ ASIDE = 1 << 30
 """The section of frontmatter and of comments, which belong to no text around them."""
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
+PAGE = "page"
+"""What reflect wrote."""
 """Kinds that someone wrote down to be remembered: each stands for itself."""
 
 

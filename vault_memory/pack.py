@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from vault_memory import terms
-from vault_memory.evidence import Candidate
+from vault_memory.evidence import FACTS, PAGE, Candidate
 
 MARK_TOKENS = 16
 """The most that ` ← superseded by ` and a line number cost, besides the path."""
@@ -23,6 +23,9 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 FILL = 0.5
 """Least score of a passage, against the best that did not fit, for it to stand in its place."""
+
+FEWEST_WORDS, NAME_WORDS = 4, 8
+"""A page repeats a fact with so many of its words in a row, behind fewer than so many of its own."""
 
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -80,6 +83,7 @@ class _Packer:
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._said: set[tuple[object, ...]] = set()
+        self._told: set[tuple[str, ...]] = set()
 
     def add(self, passage: Candidate, score: float) -> None:
         """Take a passage, or count why not."""
@@ -96,14 +100,22 @@ class _Packer:
                 packed.best_needs = rendered if limits.rendered else tokens
             self._least = max(self._least, FILL * score) if score > 0 else self._least
             return
-        words = (*_words(passage), passage.note_id if limits.each_note else None)
-        if words in self._said:
+        words = _words(passage)
+        named = (passage.note_id if limits.each_note else None, *words)
+        if named in self._said or (passage.kind == PAGE and not limits.each_note and self._is_told(words)):
             packed.near_duplicates += 1
             return
-        self._said.add(words)
+        self._said.add(named)
+        if passage.kind in FACTS:
+            self._told |= {words, _words_of(passage.text.partition(": ")[2])}
         packed.tokens += tokens
         packed.rendered_tokens += rendered
         self._place(passage, part_of)
+
+    def _is_told(self, words: tuple[str, ...]) -> bool:
+        """Whether a page only repeats a fact that was taken: behind a number or the name of its subject, or cut."""
+        ends = (words[start:] for start in range(min(NAME_WORDS, len(words) - FEWEST_WORDS + 1)))
+        return any(fact[: len(rest)] == rest for rest in ends for fact in self._told)
 
     def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
         """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
@@ -142,8 +154,14 @@ def _words(passage: Candidate) -> tuple[str, ...]:
 
     Nothing looser: one number, name or `not` more makes it another statement.
     """
-    text = terms.body(passage.text, passage.kind not in ("note", "page")).casefold()
-    return tuple(word for word in re.findall(r"\w+", text) if word not in _ARTICLES) or (text,)
+    text = terms.body(passage.text, passage.kind not in ("note", PAGE)).casefold()
+    if passage.kind == PAGE:
+        text = text.partition(" — [")[0]  # where it was told from
+    return _words_of(text) or (text,)
+
+
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES)
 
 
 def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:

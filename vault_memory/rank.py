@@ -17,7 +17,7 @@ from heapq import nsmallest
 from operator import add, mul
 from typing import Any, NamedTuple
 
-from vault_memory.evidence import ASIDE, FACTS, Candidate, Evidence, Feedback
+from vault_memory.evidence import ASIDE, FACTS, PAGE, Candidate, Evidence, Feedback
 from vault_memory.noterank import NoteRanker, over_best
 from vault_memory.turns import speaker
 from vault_memory.weights import WEIGHTS, Features
@@ -167,6 +167,7 @@ class Ranker:
             "exact": [any(exact in p.text for exact in found.exact) for p in passages] if found.exact else (),
             "order": _column(found.order, ids),
             "aside": [p.section == ASIDE for p in passages],
+            "page": [p.kind == PAGE for p in passages],
         }
         return {name: column for name, column in columns.items() if any(column)}
 
@@ -266,7 +267,8 @@ class Ranker:
     def _said_by_the_one_asked_about(self) -> Sequence[float]:
         """1 for what the one speaker says whom the question names; with two of them named, nothing."""
         asked = {*self._found.words, *(name.casefold() for name in self._found.names)}
-        said = [s.speaker for s in self._shapes] if asked else []
+        both = zip(self._shapes, self._found.passages.values(), strict=True) if asked else ()
+        said = ["" if p.kind == PAGE else s.speaker for s, p in both]  # nobody speaks on a page that begins with a name
         named = {name: asked.intersection(name.split()) for name in said}
         words = {word for name in named.values() for word in name}
         is_one = len(words) == 1 or sum(map(bool, named.values())) == 1

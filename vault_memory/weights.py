@@ -55,6 +55,8 @@ class Features(NamedTuple):
     """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
     aside: float
     """1 for frontmatter and comments."""
+    page: float
+    """1 for what reflect wrote: the line that it was told from says it too, and comes first."""
 
 
 WEIGHTS = Features(
@@ -79,10 +81,11 @@ WEIGHTS = Features(
     exact=2.0,
     order=7.0,
     aside=-3.0,
+    page=-2.0,
 )
 """What each feature adds to a passage's score; rounded, since none is certain.
 
 Those that conversations and graded notes tell something of are fitted (tests/benchmarks/fit.py); note_coverage, form,
-phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity and
-aside by hand on questions about the sample vault. None of these costs the fitted ones more than .003.
+phrase, title, titled, exact and order are chosen by known-item questions (tests/benchmarks/known.py); fact, entity,
+aside and page by hand on questions about the sample vault. None of these costs the fitted ones more than .003.
 """

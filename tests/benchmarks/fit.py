@@ -39,7 +39,7 @@ GRADED = 0.25
 """How much all questions of graded notes count against all questions of evidence lines."""
 
 
-NEUTRAL = Features(*(-1.0 if name in ("question", "aside") else 1.0 for name in Features._fields))
+NEUTRAL = Features(*(-1.0 if name in ("question", "aside", "page") else 1.0 for name in Features._fields))
 """Weights that know nothing but which way each feature points."""
 
 
