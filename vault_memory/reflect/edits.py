@@ -5,7 +5,7 @@ two lines of ours as many are ours as were written there, the first and the last
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ class Edits(NamedTuple):
     deleted: frozenset[str] = NOBODY
     is_edited: bool = False
     """Whether anything but style differs from what was written."""
+    new: Mapping[int, str] = {}
+    """By the places of lines that were not there when it was written, what the line each came from said; or ""."""
 
     @property
     def theirs(self) -> dict[int, Line]:
@@ -76,6 +78,7 @@ class _Compared:
         """Place now → place in `last` of the same line."""
         self._changed: list[tuple[list[int], list[int]]] = []
         """Lines gone and lines new in the same spot, by place."""
+        self._came_from: dict[int, str] = {}
 
     def edits(self) -> Edits:
         self._compare()
@@ -88,7 +91,8 @@ class _Compared:
         yours = kept | set(new)
         yours |= set(self._their_blanks(yours))
         is_edited = bool(new or gone)
-        return Edits(tuple(self._lines), frozenset(yours), frozenset(self._deleted(gone)), is_edited)
+        came = {place: self._came_from.get(place, "") for place in new}
+        return Edits(tuple(self._lines), frozenset(yours), frozenset(self._deleted(gone)), is_edited, came)
 
     def _compare(self) -> None:
         before = [bare(self._last[place].text) for place in self._said_before]
@@ -112,7 +116,9 @@ class _Compared:
                 source = texts.get(bare(self._lines[place].text))
                 if source is None:
                     new.append(place)
-                elif source in gone or self._last[source].keys:
+                    continue
+                self._came_from[place] = self._last[source].text
+                if source in gone or self._last[source].keys:
                     self._inherit(place, source)
                     rest = [one for one in rest if one != source]
             for place, source in self._pairs(rest, new):
@@ -144,6 +150,7 @@ class _Compared:
 
     def _inherit(self, place: int, source: int) -> None:
         line = self._last[source]
+        self._came_from[place] = line.text
         if source in self._yours and not (line.keys or line.slot):
             return
         slot = "" if line.keys else next(iter(line.names))

@@ -91,6 +91,7 @@ class Look:
             last=self._ledger.last,
             hidden=self._said.hidden,
             force=seen.force,
+            same=self._same_opinions,
         )
 
     @property
@@ -159,6 +160,11 @@ class Look:
             return self._page(path) is not None
         except (RefusedError, VaultError, ValueError):
             return True  # also what is no path at all: anybody can write a journal
+
+    def _same_opinions(self) -> dict[str, str]:
+        """By the names of facts that state the same opinion what all of these are known by."""
+        opinions = (one for one in self._run.opinions.opinions if len(one.told) > 1)
+        return {blocks.short(fact.key): f"opinion {blocks.short(one.told[0].key)}" for one in opinions for fact in one.told}
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""

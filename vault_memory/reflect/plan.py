@@ -107,6 +107,8 @@ class Past:
     last: Callable[[str], Sequence[Line] | None]
     hidden: Callable[[str], Container[str]]
     force: bool = False
+    same: Callable[[], Mapping[str, str]] = dict
+    """By the names of facts that state the same opinion what all of these are known by."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     last = past.last(block.sha) if block and (block.yours or not block.is_as_written) else None
     if block and last is not None and draft.settled:
         block, last = _without_settled(block, last, draft.settled)
-    found = merge.merged(draft.lines, block, last, merge.Known(past.hidden(draft.path), past.facts))
+    same = past.same() if last else {}
+    found = merge.merged(draft.lines, block, last, merge.Known(past.hidden(draft.path), past.facts, same))
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
@@ -177,7 +180,7 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
         return None, found.orphaned
     if block is not None and not past.force:
-        _refuse_loss(draft.path, block, past.facts)
+        _refuse_loss(draft, block, found.renamed, past)
     after = _written(draft, page, new)
     if after == present:
         return None, found.orphaned
@@ -244,11 +247,25 @@ def _signed(before: str, was: str, by: str) -> str:
     return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
-def _refuse_loss(path: str, block: Block, facts: Container[str]) -> None:
-    """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more."""
-    lost = sum(name not in facts for name in block.cites)
-    if lost > LOSS_LINES and lost > LOSS_SHARE * len(block.cites):
+def _refuse_loss(draft: Draft, block: Block, renamed: Container[str], past: Past) -> None:
+    """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
+
+    What still says the same is not lost, whatever its fact is known by now: a note may only have another name.
+    """
+    lost = [name for name in block.cites if name not in past.facts and name not in renamed]
+    if not _is_much(lost, block):
+        return
+    said = {blocks.bare(line.text) for line in draft.lines}
+    was = changed.standing(block, past.last(block.sha))
+    stands = {name for line in was if blocks.bare(line.text) in said for name in line.names}
+    lost = [name for name in lost if name not in stands]
+    if _is_much(lost, block):
         raise RefusedError(
-            f"{path} would lose {lost} of {len(block.cites)} entries, for their notes do not hold them any more.",
+            f"{draft.path} would lose {len(lost)} of {len(block.cites)} entries,"
+            " for their notes do not hold them any more.",
             "Check that all notes are there and synced; with --force it is written all the same.",
         )
+
+
+def _is_much(lost: Sequence[str], block: Block) -> bool:
+    return len(lost) > LOSS_LINES and len(lost) > LOSS_SHARE * len(block.cites)
