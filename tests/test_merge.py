@@ -38,13 +38,15 @@ class Hand:
 
     def __init__(self, draft: Sequence[Line] = DRAFT, facts: "frozenset[str] | None" = None) -> None:
         self.hidden: set[str] = set()
+        self.linked = {"Tomas"}
         self.facts = frozenset(map(name, range(100))) if facts is None else facts
         self.block: Block | None = None
         self.last: tuple[Line, ...] = ()
         self.run(draft)
 
     def run(self, draft: Sequence[Line] = DRAFT) -> Merged:
-        found = merged(draft, self.block, self.last, Known(frozenset(self.hidden), self.facts))
+        known = Known(frozenset(self.hidden), self.facts, lambda name: name in self.linked)
+        found = merged(draft, self.block, self.last, known)
         assert found is not None
         self.block, self.last = found.block, found.lines
         self.hidden |= found.deleted
@@ -238,10 +240,13 @@ def linked(number: int, target: str, key: int = 0) -> Line:
 
 
 def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
-    hand = Hand([linked(1, "Tomas"), linked(2, "Tomas"), fact(3), linked(4, "Tomas")])
+    opening = Line("2 facts, with [[Tomas]].", slot="opening")
+    hand = Hand([linked(1, "Tomas"), BLANK, opening, BLANK, linked(2, "Tomas"), fact(3), linked(4, "Tomas")])
+    hand.linked = {"Tomas Ek"}
     hand.edit(lambda lines: lines.__setitem__(slice(None), [line.replace("Tomas", "Tomas Ek") for line in lines]))
     hand.facts = frozenset(map(name, (3, 11, 12, 14)))
-    draft = [linked(1, "Tomas Ek", 11), fact(3), Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))]
+    opening = opening._replace(text="2 facts.")
+    draft = [linked(1, "Tomas Ek", 11), BLANK, opening, BLANK, fact(3), Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))]
     found = hand.run(draft)
     assert (hand.text, hand.theirs(), found.orphaned, found.deleted) == (texts(draft), [], (), frozenset())
     assert (found.is_edited, found.block.cites) == (False, tuple(map(name, (11, 3, 14))))
@@ -261,6 +266,7 @@ def test_a_page_that_took_renamed_lines_for_theirs_is_mended() -> None:
 def test_another_link_in_one_line_is_theirs() -> None:
     hand = Hand([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
     mine = linked(1, "Tomas Ek").text
+    hand.linked = {"Tomas", "Tomas Ek"}
     hand.edit(swap(linked(1, "Tomas").text, mine))
     hand.run([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
     assert (hand.text[0], hand.theirs()) == (mine, [mine])
@@ -269,7 +275,7 @@ def test_another_link_in_one_line_is_theirs() -> None:
 def test_what_repeats_what_a_changed_line_says_is_told_once() -> None:
     hand = Hand([fact(1), fact(2)]).edit(swap(F1, "- mine"))
     hand.run([fact(1), fact(2)])
-    found = merged([fact(2), fact(9)], hand.block, hand.last, Known(frozenset(), hand.facts, {name(1): "=", name(9): "="}))
+    found = merged([fact(2), fact(9)], hand.block, hand.last, Known(frozenset(), hand.facts, same={name(1): "=", name(9): "="}))
     assert found is not None
     assert texts(found.lines) == ["- mine", F2]
 

@@ -91,6 +91,7 @@ class Look:
             last=self._ledger.last,
             hidden=self._said.hidden,
             force=seen.force,
+            is_linked=self._run.is_linked,
             same=self._same_opinions,
         )
 

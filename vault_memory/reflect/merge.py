@@ -19,16 +19,17 @@ What a person added or changed stays, what they deleted stays away, the rest kee
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, indent, instead, sha, short
 from vault_memory.reflect.edits import NOBODY, Edits, alone, edited
 from vault_memory.reflect.placing import Placing
 
-__all__ = ["NOBODY", "Known", "Merged", "closed", "merged"]
+__all__ = ["LINKED", "NOBODY", "Known", "Merged", "closed", "merged"]
 
-_LINKED = re.compile(r"(?<=\[\[)[^\[\]|#]+")
+LINKED = re.compile(r"(?<=\[\[)[^\[\]|#]+")
+"""The names in links."""
 
 
 class Merged(NamedTuple):
@@ -52,6 +53,8 @@ class Known(NamedTuple):
 
     hidden: Container[str] = NOBODY
     facts: Container[str] = NOBODY
+    is_linked: Callable[[str], bool] = lambda name: True
+    """Whether a note or a fact has this name, as a link has it."""
     same: Mapping[str, str] = {}
     """By the names of facts that state the same opinion what all of these are known by: a line that opens an entry with
     one of them tells what one with another would."""
@@ -76,7 +79,7 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
         return None
     else:
         edits = edited(present, last)
-    edits, renamed = _taken_back(edits, draft, known.facts)
+    edits, renamed = _taken_back(edits, draft, known)
     lines = _laid_out(draft, edits, known)
     yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
     found = tuple(line for line, _ in lines)
@@ -127,18 +130,17 @@ def _as_marked(present: Block, last: Sequence[Line] | None) -> Edits:
 # --- what only looks like an edit ------------------------------------------------------------------------------------
 
 
-def _taken_back(edits: Edits, draft: Sequence[Line], facts: Container[str]) -> tuple[Edits, frozenset[str]]:
+def _taken_back(edits: Edits, draft: Sequence[Line], known: Known) -> tuple[Edits, frozenset[str]]:
     """The edits without lines of theirs that say what the draft says by itself; and the facts that these told."""
     if not edits.yours:
         return edits, NOBODY
     drafted = {bare(line.text): line for line in reversed(draft) if line.text.strip()}
-    linked = {name for line in draft for name in _LINKED.findall(line.text)}
     lines, ours, renamed = list(edits.lines), set[int](), set[str]()
     for place, line in edits.theirs.items():
         same, was = drafted.get(bare(line.text)), edits.new.get(place)
-        if same and (bare(was) != bare(line.text) if was is not None else _is_orphan(line, facts)):
+        if same and (bare(was) != bare(line.text) if was is not None else _is_orphan(line, known.facts)):
             lines[place] = same._replace(text=line.text)
-        elif not (was and _is_renamed(was, line.text, linked)):
+        elif not (was and _is_renamed(was, line.text, known.is_linked)):
             continue
         ours.add(place)
         renamed |= line.names if line.keys else NOBODY
@@ -151,12 +153,12 @@ def _is_orphan(line: Line, facts: Container[str]) -> bool:
     return bool(line.keys) and not any(name in facts for name in line.names)
 
 
-def _is_renamed(was: str, text: str, linked: Container[str]) -> bool:
-    """Whether lines differ only in names of notes that the draft links by their new ones, and nowhere by the old."""
-    if was == text or _LINKED.sub("", bare(was)) != _LINKED.sub("", bare(text)):
+def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
+    """Whether lines differ only in names of notes, of which the old ones are nowhere any more."""
+    if was == text or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
         return False
-    pairs = zip(_LINKED.findall(was), _LINKED.findall(text), strict=True)
-    return all(new in linked and old not in linked for old, new in pairs if old != new)
+    pairs = zip(LINKED.findall(was), LINKED.findall(text), strict=True)
+    return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
 
 
 # --- what stays away -------------------------------------------------------------------------------------------------

@@ -86,11 +86,12 @@ class Placing:
         below = self._below(root) if root >= 0 and self._parents[root] >= 0 else None
         if below is None:
             return self._beside(first, end, lines)
-        if self._anchor(first)[1] and lines[0].text.strip():
+        (at, order), blanks = below, self._anchor(first)[1]
+        if blanks and at < len(self._kept) and not self._kept[at].text.strip():
+            return (at + 1, BELOW), lines
+        if blanks and lines[0].text.strip():
             lines.insert(0, Line(""))
-            if not lines[-1].text.strip():
-                lines.pop()
-        return below, lines
+        return (at, order), lines
 
     # --- below a line ----------------------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class Placing:
         above = self._parents[root]
         if above in self._put:
             (start, order), depth = self._put[above], indent(self._edits.lines[above].text)
-        elif (found := self._above(root)) is not None:
+        elif self._is_entry(self._edits.lines[above]) and (found := self._above(root)) is not None:
             start, order, depth = found + 1, BELOW, indent(self._kept[found].text)
         else:
             return None
@@ -144,7 +145,8 @@ class Placing:
         below = self._edits.lines[end].text if end < len(self._edits.lines) else ""
         if depth is None or (below.strip() and indent(below) > depth):
             return at
-        while at < len(self._kept) and self._is_deeper(at, depth):
+        heads = set(self._instead.values())
+        while at < len(self._kept) and at not in heads and self._is_deeper(at, depth):
             at += 1
         return at
 

@@ -107,6 +107,8 @@ class Past:
     last: Callable[[str], Sequence[Line] | None]
     hidden: Callable[[str], Container[str]]
     force: bool = False
+    is_linked: Callable[[str], bool] = lambda name: True
+    """Whether a note or a fact has this name, as a link has it."""
     same: Callable[[], Mapping[str, str]] = dict
     """By the names of facts that state the same opinion what all of these are known by."""
 
@@ -169,8 +171,8 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     last = past.last(block.sha) if block and (block.yours or not block.is_as_written) else None
     if block and last is not None and draft.settled:
         block, last = _without_settled(block, last, draft.settled)
-    same = past.same() if last else {}
-    found = merge.merged(draft.lines, block, last, merge.Known(past.hidden(draft.path), past.facts, same))
+    known = merge.Known(past.hidden(draft.path), past.facts, past.is_linked, past.same() if last else {})
+    found = merge.merged(draft.lines, block, last, known)
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
