@@ -16,6 +16,7 @@ LAYERS = [
      "presets", "models", "scopes", "filters", "pending", "mounts", "schedule",
      "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
      "reflect.edits",
+     "reflect.placing",
      "reflect.changed", "reflect.moves",
      "reflect.dated", "reflect.nearby",
      "reflect.grounds", "reflect.prose",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import Block, Line, bare, short, text_name
+from vault_memory.reflect.blocks import Block, Line, bare, indent, short, text_name
 from vault_memory.reflect.merge import Known, Merged, merged
 
 BLANK = Line("")
@@ -38,13 +38,15 @@ class Hand:
 
     def __init__(self, draft: Sequence[Line] = DRAFT, facts: "frozenset[str] | None" = None) -> None:
         self.hidden: set[str] = set()
+        self.linked = {"Tomas"}
         self.facts = frozenset(map(name, range(100))) if facts is None else facts
         self.block: Block | None = None
         self.last: tuple[Line, ...] = ()
         self.run(draft)
 
     def run(self, draft: Sequence[Line] = DRAFT) -> Merged:
-        found = merged(draft, self.block, self.last, Known(frozenset(self.hidden), self.facts))
+        known = Known(frozenset(self.hidden), self.facts, lambda name: name in self.linked)
+        found = merged(draft, self.block, self.last, known)
         assert found is not None
         self.block, self.last = found.block, found.lines
         self.hidden |= found.deleted
@@ -160,7 +162,122 @@ def test_a_line_of_theirs_follows_the_line_it_stands_behind() -> None:
     hand.run([*DRAFT[:4], fact(2), fact(6), fact(1), *DRAFT[6:]])
     assert hand.text[4:8] == [F2, fact(6).text, F1, "  - a word on this"]
     hand.run([*DRAFT[:4], fact(2), fact(6), *DRAFT[6:]])
-    assert hand.text[4:8] == [F2, fact(6).text, "  - a word on this", ""]
+    assert hand.text[4:9] == [F2, fact(6).text, F1, "  - a word on this", ""]
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_an_entry_with_a_line_of_theirs_below_it_stays_with_it(is_told: bool) -> None:
+    hand = Hand().edit(after(F1, "  - a word on this"))
+    hand.run()
+    hand.facts -= frozenset() if is_told else {name(1)}
+    without = [line for line in DRAFT if line != fact(1)]
+    for _ in range(2):
+        found = hand.run([*without[:5], fact(6), *without[5:]])
+        assert hand.text[4:8] == [F1, "  - a word on this", F2, fact(6).text]
+        assert (hand.theirs(), found.deleted) == ([F1, "  - a word on this"], frozenset())
+        assert found.orphaned == (() if is_told else (F1,))
+        assert found.block.cites == tuple(map(name, (2, 6, 3, 4, 5)))
+    hand.facts |= {name(1)}
+    hand.run()
+    assert (hand.text[4:7], hand.text.count(F1)) == ([F1, "  - a word on this", F2], 1)
+
+
+def below(number: int) -> list[Line]:
+    """An entry with lines of its own below it."""
+    return [fact(number), Line(f"  - for {number}", ((50 + number) << 32,)), Line(f"  - course {number}", slot=f"c {number}")]
+
+
+def parent_of(mine: str, lines: Sequence[str]) -> str:
+    at = lines.index(mine)
+    return next((line for line in reversed(lines[:at]) if line.strip() and indent(line) < indent(mine)), "")
+
+
+@given(st.data())
+def test_a_line_moved_in_stays_below_its_line_whatever_becomes_of_ours(data: st.DataObject) -> None:
+    entries = {number: below(number) if number % 2 else [fact(number)] for number in range(1, 9)}
+    hand = Hand([line for entry in entries.values() for line in entry])
+    for count in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(1, len(hand.text)))
+        deeper = " " * (indent(hand.text[at - 1]) + 2)
+        hand.edit(lambda lines, at=at, count=count, deeper=deeper: lines.insert(at, f"{deeper}- mine {count}"))
+    for count in range(data.draw(st.integers(0, 2))):
+        hand.edit(lambda lines, at=data.draw(st.integers(0, len(hand.text))), count=count: lines.insert(at, f"- top {count}"))
+    mine = [line for line in hand.text if "- mine" in line]
+    before = {line: parent_of(line, hand.text) for line in mine}
+    for _ in range(data.draw(st.integers(1, 3))):
+        left = data.draw(st.permutations(range(1, 9)))[: data.draw(st.integers(0, 8))]
+        hand.facts = frozenset(map(name, [*left, *(50 + number for number in left)]))
+        draft = [line for number in left for line in entries[number][: data.draw(st.integers(1, 3))]]
+        hand.run(draft)
+        assert {line: parent_of(line, hand.text) for line in mine} == before
+        edited = hand.text
+        hand.run(draft)
+        assert hand.text == edited
+        assert not Counter(texts(draft)) - Counter(edited)
+
+
+def test_a_changed_entry_keeps_the_lines_below_it() -> None:
+    first, second = below(1), below(3)
+    hand = Hand([*first, *second]).edit(swap(second[0].text, "- mine"))
+    hand.run([*first, *second])
+    other = [*below(5), *second, *first]
+    hand.run(other)
+    assert hand.text == [*texts(below(5)), "- mine", *texts(second[1:]), *texts(first)]
+
+
+def test_what_is_new_below_a_deleted_entry_goes_below_no_other() -> None:
+    hand = Hand([*below(1), *below(3)]).edit(gone(*texts(below(3))))
+    hand.run([*below(1), *below(3)])
+    hand.run([*below(1), *below(3), Line("  - against 3", (60 << 32,))])
+    assert hand.text == texts(below(1))
+
+
+# --- a note that has another name ------------------------------------------------------------------------------------
+
+
+def linked(number: int, target: str, key: int = 0) -> Line:
+    return Line(f"- [[{target}]] tells {number} — [[2025-11-{number + 1:02d}]] L{number}", ((key or number) << 32,))
+
+
+def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
+    opening = Line("2 facts, with [[Tomas]].", slot="opening")
+    hand = Hand([linked(1, "Tomas"), BLANK, opening, BLANK, linked(2, "Tomas"), fact(3), linked(4, "Tomas")])
+    hand.linked = {"Tomas Ek"}
+    hand.edit(lambda lines: lines.__setitem__(slice(None), [line.replace("Tomas", "Tomas Ek") for line in lines]))
+    hand.facts = frozenset(map(name, (3, 11, 12, 14)))
+    opening = opening._replace(text="2 facts.")
+    draft = [linked(1, "Tomas Ek", 11), BLANK, opening, BLANK, fact(3), Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))]
+    found = hand.run(draft)
+    assert (hand.text, hand.theirs(), found.orphaned, found.deleted) == (texts(draft), [], (), frozenset())
+    assert (found.is_edited, found.block.cites) == (False, tuple(map(name, (11, 3, 14))))
+    assert hand.run(draft).block == found.block
+
+
+def test_a_page_that_took_renamed_lines_for_theirs_is_mended() -> None:
+    hand = Hand([linked(1, "Tomas"), fact(3)]).edit(swap(linked(1, "Tomas").text, linked(1, "Tomas Ek").text))
+    hand.run([fact(3)])
+    assert hand.theirs() == [linked(1, "Tomas Ek").text]
+    hand.facts = frozenset(map(name, (3, 11)))
+    draft = [linked(1, "Tomas Ek", 11), fact(3)]
+    hand.run(draft)
+    assert (hand.text, hand.theirs()) == (texts(draft), [])
+
+
+def test_another_link_in_one_line_is_theirs() -> None:
+    hand = Hand([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
+    mine = linked(1, "Tomas Ek").text
+    hand.linked = {"Tomas", "Tomas Ek"}
+    hand.edit(swap(linked(1, "Tomas").text, mine))
+    hand.run([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
+    assert (hand.text[0], hand.theirs()) == (mine, [mine])
+
+
+def test_what_repeats_what_a_changed_line_says_is_told_once() -> None:
+    hand = Hand([fact(1), fact(2)]).edit(swap(F1, "- mine"))
+    hand.run([fact(1), fact(2)])
+    found = merged([fact(2), fact(9)], hand.block, hand.last, Known(frozenset(), hand.facts, same={name(1): "=", name(9): "="}))
+    assert found is not None
+    assert texts(found.lines) == ["- mine", F2]
 
 
 def test_a_line_of_theirs_follows_the_fact_it_stands_behind_in_other_words() -> None:

@@ -123,6 +123,12 @@ def bullet(text: str) -> str:
     return found[0] if found else ""
 
 
+def indent(text: str) -> int:
+    """How far a line is moved in; a tab counts as four spaces."""
+    text = text.expandtabs(4)
+    return len(text) - len(text.lstrip())
+
+
 def heading_level(text: str) -> int:
     """How deep a heading is; 0 for a line that is none."""
     found = _HEADING.match(text) if text.startswith("#") else None

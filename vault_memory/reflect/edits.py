@@ -5,7 +5,7 @@ two lines of ours as many are ours as were written there, the first and the last
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ class Edits(NamedTuple):
     deleted: frozenset[str] = NOBODY
     is_edited: bool = False
     """Whether anything but style differs from what was written."""
+    new: Mapping[int, str] = {}
+    """By the places of lines that were not there when it was written, what the line each came from said; or ""."""
 
     @property
     def theirs(self) -> dict[int, Line]:
@@ -76,6 +78,8 @@ class _Compared:
         """Place now → place in `last` of the same line."""
         self._changed: list[tuple[list[int], list[int]]] = []
         """Lines gone and lines new in the same spot, by place."""
+        self._sources: dict[int, int] = {}
+        """Place now → place in `last` of the line that a new one came from."""
 
     def edits(self) -> Edits:
         self._compare()
@@ -88,7 +92,8 @@ class _Compared:
         yours = kept | set(new)
         yours |= set(self._their_blanks(yours))
         is_edited = bool(new or gone)
-        return Edits(tuple(self._lines), frozenset(yours), frozenset(self._deleted(gone)), is_edited)
+        came = {place: self._last[self._sources[place]].text if place in self._sources else "" for place in new}
+        return Edits(tuple(self._lines), frozenset(yours), frozenset(self._deleted(gone)), is_edited, came)
 
     def _compare(self) -> None:
         before = [bare(self._last[place].text) for place in self._said_before]
@@ -112,7 +117,9 @@ class _Compared:
                 source = texts.get(bare(self._lines[place].text))
                 if source is None:
                     new.append(place)
-                elif source in gone or self._last[source].keys:
+                    continue
+                self._sources[place] = source
+                if source in gone or self._last[source].keys:
                     self._inherit(place, source)
                     rest = [one for one in rest if one != source]
             for place, source in self._pairs(rest, new):
@@ -144,6 +151,7 @@ class _Compared:
 
     def _inherit(self, place: int, source: int) -> None:
         line = self._last[source]
+        self._sources[place] = source
         if source in self._yours and not (line.keys or line.slot):
             return
         slot = "" if line.keys else next(iter(line.names))
@@ -183,14 +191,25 @@ class _Compared:
 
     def _their_blanks(self, yours: set[int]) -> Iterator[int]:
         """The blank lines that are a person's: those beyond what was written between two lines of ours."""
-        ours = [place for place in sorted(self._same) if place not in yours]
+        known = self._in_order(yours)
+        ours = list(known)
         ends = zip([-1, *ours], [*ours, len(self._lines)], strict=True)
         for above, below in ends:
-            first = self._same[above] if above >= 0 else -1
-            last = self._same[below] if below < len(self._lines) else len(self._last)
+            first = known[above] if above >= 0 else -1
+            last = known[below] if below < len(self._lines) else len(self._last)
             between = range(first + 1, last)
             allowed = sum(not self._last[place].text.strip() and place not in self._yours for place in between)
             yield from self._beyond(list(range(above + 1, below)), allowed)
+
+    def _in_order(self, yours: set[int]) -> dict[int, int]:
+        """Place now → place in `last` of our lines, and of those reworded where they stood."""
+        known = {place: before for place, before in self._same.items() if place not in yours}
+        for gone, came in self._changed:
+            top = -1
+            for place in came:
+                if (source := self._sources.get(place, -1)) in gone and source > top:
+                    known[place] = top = source
+        return dict(sorted(known.items()))
 
     def _beyond(self, region: list[int], allowed: int) -> Iterator[int]:
         """The blank lines of a region but for so many at its beginning, or else at its end."""

@@ -92,6 +92,8 @@ class Look:
             hidden=self._said.hidden,
             force=seen.force,
             withheld=frozenset(map(blocks.short, self._run.told.withheld)),
+            is_linked=self._run.is_linked,
+            same=self._same_opinions,
         )
 
     @property
@@ -171,6 +173,11 @@ class Look:
             return self._page(path) is not None
         except (RefusedError, VaultError, ValueError):
             return True  # also what is no path at all: anybody can write a journal
+
+    def _same_opinions(self) -> dict[str, str]:
+        """By the names of facts that state the same opinion what all of these are known by."""
+        opinions = (one for one in self._run.opinions.opinions if len(one.told) > 1)
+        return {blocks.short(fact.key): f"opinion {blocks.short(one.told[0].key)}" for one in opinions for fact in one.told}
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""

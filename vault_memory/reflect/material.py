@@ -19,6 +19,7 @@ from vault_memory.reflect import bank_page, beliefs, facts, opinion_page, period
 from vault_memory.reflect.bearing import Vault
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.entity_page import weighed
+from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.verdicts import Said
@@ -168,6 +169,15 @@ class Material:
 
     def _exists(self, target: str) -> bool:
         return target.strip().removesuffix(".md").casefold() in self._targets
+
+    def is_linked(self, target: str) -> bool:
+        """Whether there is a note of this name, or a fact that links one."""
+        return self._exists(target) or target in self._linked
+
+    @cached_property
+    def _linked(self) -> frozenset[str]:
+        texts = (fact.text for fact in self.told.facts if "[[" in fact.text)
+        return frozenset(name for text in texts for name in LINKED.findall(text))
 
     @cached_property
     def _context(self) -> Context:

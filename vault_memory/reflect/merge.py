@@ -10,19 +10,26 @@ What a person added or changed stays, what they deleted stays away, the rest kee
 - Another bullet, spaces at the end of a line and blank lines are style: a linter makes them on every page. They are
   kept where our line still says the same, and make no line a person's. Indentation tells what belongs to what: theirs.
 - Their lines come back behind the line they stood behind, or the nearest one above that is still there; what they set
-  apart by a blank line stays apart.
+  apart by a blank line stays apart (placing.py). An entry of ours with lines of theirs below it stays with them: it is
+  theirs too, once the draft does not have it any more.
+- A line of theirs that says what one of the draft says is that line, and so is one in which only the name of a note is
+  another, as the draft has it too: Obsidian renames a note in all lines that link it.
 - A line of theirs that took the place of one whose fact has since gone from the notes is a conflict: it stays, and is
   told of.
 """
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+import re
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, instead, sha, short
-from vault_memory.reflect.edits import NOBODY, Edits, alone, edited, runs
+from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, indent, instead, sha, short
+from vault_memory.reflect.edits import NOBODY, Edits, alone, edited
+from vault_memory.reflect.placing import Placing
 
-__all__ = ["NOBODY", "Known", "Merged", "closed", "merged"]
+__all__ = ["LINKED", "NOBODY", "Known", "Merged", "closed", "merged"]
+
+LINKED = re.compile(r"(?<=\[\[)[^\[\]|#]+")
+"""The names in links."""
 
 
 class Merged(NamedTuple):
@@ -37,6 +44,8 @@ class Merged(NamedTuple):
     orphaned: tuple[str, ...] = ()
     is_edited: bool = False
     """Whether a person changed more than the style of it since it was written."""
+    renamed: frozenset[str] = NOBODY
+    """The facts of lines in which only a note has another name: the draft tells them as it has them."""
 
 
 class Known(NamedTuple):
@@ -44,6 +53,16 @@ class Known(NamedTuple):
 
     hidden: Container[str] = NOBODY
     facts: Container[str] = NOBODY
+    is_linked: Callable[[str], bool] = lambda name: True
+    """Whether a note or a fact has this name, as a link has it."""
+    same: Mapping[str, str] = {}
+    """By the names of facts that state the same opinion what all of these are known by: a line that opens an entry with
+    one of them tells what one with another would."""
+
+    def called(self, line: Line) -> frozenset[str]:
+        """What a line is known by, and what it is an entry of."""
+        is_entry = bool(self.same) and bool(line.text) and not line.text[0].isspace()
+        return line.names.union(filter(None, map(self.same.get, line.names))) if is_entry else line.names
 
 
 def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | None, known: Known) -> Merged | None:
@@ -52,7 +71,7 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
     None when a person changed it and `last`, what was written before, is not known.
     """
     if present is None:
-        kept = _without(draft, _Away(known.hidden))
+        kept = _Without(draft, _Away(known)).kept
         return Merged(closed(kept), tuple(kept))
     if present.is_as_written:
         edits = _as_marked(present, last)
@@ -60,17 +79,33 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
         return None
     else:
         edits = edited(present, last)
-    standing = {name for line in edits.theirs.values() if line.keys or line.slot for name in line.names}
-    said = {bare(line.text) for line in edits.theirs.values() if line.text.strip()}
-    kept = _without(draft, _Away(known.hidden, edits.deleted, standing, said))
-    kept = _styled(kept, edits)
-    lines = list(_Placing(kept, edits).lines()) if edits.yours else [(line, False) for line in kept]
+    edits, renamed = _taken_back(edits, draft, known)
+    lines = _laid_out(draft, edits, known)
     yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
-    orphaned = tuple(
-        line.text for line in edits.theirs.values() if line.keys and not any(name in known.facts for name in line.names)
-    )
     found = tuple(line for line, _ in lines)
-    return Merged(closed(found, yours), found, edits.deleted, orphaned, edits.is_edited)
+    theirs = [line for line, is_theirs in lines if is_theirs]
+    orphaned = tuple(
+        line.text for line in theirs if line.keys and not any(name in known.facts for name in line.names)
+    )
+    return Merged(closed(found, yours), found, edits.deleted, orphaned, edits.is_edited, renamed)
+
+
+def _laid_out(draft: Sequence[Line], edits: Edits, known: Known) -> list[tuple[Line, bool]]:
+    """All lines in order, and which are theirs: with them those of ours that lines of theirs are below of."""
+    while True:
+        theirs = edits.theirs
+        standing = {name for line in theirs.values() if line.keys or line.slot for name in known.called(line)}
+        said = {bare(line.text) for line in theirs.values() if line.text.strip()}
+        away = _Away(known, edits.deleted, standing, said)
+        without = _Without(draft, away)
+        kept = _styled(without.kept, edits)
+        if not edits.yours:
+            return [(line, False) for line in kept]
+        placing = Placing(kept, edits, without.places(theirs))
+        bereft = placing.bereft()
+        if not bereft:
+            return list(placing.lines())
+        edits = edits._replace(yours=edits.yours | bereft)
 
 
 def closed(lines: Sequence[Line], yours: frozenset[int] = frozenset(), by: str = "") -> Block:
@@ -92,56 +127,133 @@ def _as_marked(present: Block, last: Sequence[Line] | None) -> Edits:
     return Edits(tuple(lines), frozenset(place for place in present.yours if place < len(lines)))
 
 
+# --- what only looks like an edit ------------------------------------------------------------------------------------
+
+
+def _taken_back(edits: Edits, draft: Sequence[Line], known: Known) -> tuple[Edits, frozenset[str]]:
+    """The edits without lines of theirs that say what the draft says by itself; and the facts that these told."""
+    if not edits.yours:
+        return edits, NOBODY
+    drafted = {bare(line.text): line for line in reversed(draft) if line.text.strip()}
+    lines, ours, renamed = list(edits.lines), set[int](), set[str]()
+    for place, line in edits.theirs.items():
+        same, was = drafted.get(bare(line.text)), edits.new.get(place)
+        if same and (bare(was) != bare(line.text) if was is not None else _is_orphan(line, known.facts)):
+            lines[place] = same._replace(text=line.text)
+        elif not (was and _is_renamed(was, line.text, known.is_linked)):
+            continue
+        ours.add(place)
+        renamed |= line.names if line.keys else NOBODY
+    is_edited = edits.is_edited and not (edits.new and not edits.deleted and ours.issuperset(edits.new))
+    left = edits._replace(lines=tuple(lines), yours=edits.yours - ours, is_edited=is_edited)
+    return left, frozenset(renamed)
+
+
+def _is_orphan(line: Line, facts: Container[str]) -> bool:
+    return bool(line.keys) and not any(name in facts for name in line.names)
+
+
+def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:
+    """Whether lines differ only in names of notes, of which the old ones are nowhere any more."""
+    if was == text or LINKED.sub("", bare(was)) != LINKED.sub("", bare(text)):
+        return False
+    pairs = zip(LINKED.findall(was), LINKED.findall(text), strict=True)
+    return all(is_linked(new) and not is_linked(old) for old, new in pairs if old != new)
+
+
 # --- what stays away -------------------------------------------------------------------------------------------------
 
 
 class _Away(NamedTuple):
     """What is not to be written: names deleted earlier and now, names that lines of theirs stand for, their texts."""
 
-    hidden: Container[str]
+    known: Known
     deleted: Container[str] = NOBODY
-    standing: Container[str] = NOBODY
+    standing: Set[str] = NOBODY
     said: Set[str] = NOBODY
 
     def has_section(self, line: Line) -> bool:
         """Whether this heading is to stay away with all below it."""
-        return all(name in self.hidden or name in self.deleted for name in line.names)
+        return all(map(self._is_deleted, line.names))
 
     def has(self, line: Line) -> bool:
         """Whether this line is to stay away."""
         if not line.text.strip():
             return False
         if heading_level(line.text):
-            return any(alone(name) in away for name in line.names for away in (self.hidden, self.deleted)) or all(
+            return any(self._is_deleted(alone(name)) for name in line.names) or all(
                 name in self.standing for name in line.names
             )
-        return bool(self.said and bare(line.text) in self.said) or all(map(self._has_name, line.names))
+        return self.is_told(line) or all(map(self._has_name, line.names))
+
+    def is_told(self, line: Line) -> bool:
+        """Whether a line of theirs stands in the place of this one."""
+        if self.said and bare(line.text) in self.said:
+            return True
+        return line.names <= self.standing or any(name in self.standing for name in self.called(line) - line.names)
+
+    def called(self, line: Line) -> frozenset[str]:
+        """What a line is known by, and what it is an entry of."""
+        return self.known.called(line)
 
     def has_part(self, line: Line) -> bool:
         """Whether some of the facts that a line tells are to stay away, and it can be told without them."""
         return bool(line.parts) and any(map(self._has_name, line.names))
 
     def _has_name(self, name: str) -> bool:
-        return name in self.hidden or name in self.deleted or name in self.standing
+        return self._is_deleted(name) or name in self.standing
+
+    def _is_deleted(self, name: str) -> bool:
+        return name in self.known.hidden or name in self.deleted
 
 
-def _without(draft: Sequence[Line], away: _Away) -> list[Line]:
-    """The draft without what is to stay away; of a section whose heading is to, nothing is left."""
-    found: list[Line] = []
-    gone = 0  # the level of the heading that stays away, while below it
-    is_cut = False
-    for line in draft:
-        level = heading_level(line.text)
-        if level and (not gone or level <= gone):
-            gone = level if away.has_section(line) else 0
-        if gone or away.has(line):
-            is_cut = True
-        elif away.has_part(line):
-            found += (part for part in line.parts if not away.has(part))
-        elif not (is_cut and not line.text.strip() and not (found and found[-1].text.strip())):
-            # Where lines were cut out, the blank ones around them do not pile up.
-            found.append(line)
-    return found
+class _Without:
+    """The draft without what is to stay away; of a section whose heading is to, nothing is left, nor of an entry."""
+
+    def __init__(self, draft: Sequence[Line], away: _Away) -> None:
+        self.kept: list[Line] = []
+        self._away = away
+        self._told: list[tuple[Line, int]] = []
+        """The lines in whose place one of theirs stands, and where that is."""
+        gone = 0  # the level of the heading that stays away, while below it
+        depth = -1  # how far the entry is moved in that stays away, while below it
+        is_cut = False
+        for line in draft:
+            level = heading_level(line.text)
+            if level and (not gone or level <= gone):
+                gone = level if away.has_section(line) else 0
+            if not line.text.strip() or indent(line.text) <= depth:
+                depth = -1
+            if gone or depth >= 0 or away.has(line):
+                is_cut = True
+                if not gone and depth < 0 and line.text.strip() and not level:
+                    depth = self._cut(line)
+            elif away.has_part(line):
+                self.kept += (part for part in line.parts if not away.has(part))
+            elif not (is_cut and not line.text.strip() and not (self.kept and self.kept[-1].text.strip())):
+                # Where lines were cut out, the blank ones around them do not pile up.
+                self.kept.append(line)
+
+    def _cut(self, line: Line) -> int:
+        """Leave a line out; how far it is moved in where what is below it goes with it, else -1."""
+        if not self._away.is_told(line):
+            return indent(line.text)
+        self._told.append((line, len(self.kept)))
+        return -1
+
+    def places(self, theirs: Mapping[int, Line]) -> dict[int, int]:
+        """By the places of lines of theirs, before which of those kept each is to stand whose own lines follow there."""
+        found: dict[int, int] = {}
+        for line, at in self._told:
+            depth = indent(line.text)
+            if at == len(self.kept) or not self.kept[at].text.strip() or indent(self.kept[at].text) <= depth:
+                continue
+            for place, one in theirs.items():
+                is_it = (one.keys or one.slot) and not self._away.called(line).isdisjoint(self._away.called(one))
+                if place not in found and is_it and indent(one.text) <= depth:
+                    found[place] = at
+                    break
+        return found
 
 
 def _styled(kept: list[Line], edits: Edits) -> list[Line]:
@@ -157,85 +269,3 @@ def _styled(kept: list[Line], edits: Edits) -> list[Line]:
         words = line.text[len(bullet(line.text)) :]
         found.append(line._replace(text=(bullet(there) + words).rstrip() + there[len(there.rstrip()) :]))
     return found
-
-
-# --- where their lines go --------------------------------------------------------------------------------------------
-
-
-class _Placing:
-    """Their lines among ours."""
-
-    def __init__(self, kept: Sequence[Line], edits: Edits) -> None:
-        self._kept, self._edits = kept, edits
-        self._places = dict(_numbered(enumerate(kept)))
-        ours = ((place, line) for place, line in enumerate(edits.lines) if place not in edits.yours)
-        self._numbered = {place: name for name, place in _numbered(ours)}
-        self._named: dict[str, int] = {}
-        for place, line in enumerate(kept):
-            for name in line.names if line.keys or line.slot else ():
-                self._named.setdefault(name, place)
-
-    def lines(self) -> Iterator[tuple[Line, bool]]:
-        """All lines in order, and which are theirs."""
-        at: dict[int, list[Line]] = {}
-        for first, end in runs(self._edits.yours):
-            place, lines = self._placed(first, end)
-            at.setdefault(place, []).extend(lines)
-        for place in range(len(self._kept) + 1):
-            yield from ((line, True) for line in at.get(place, ()))
-            if place < len(self._kept):
-                yield self._kept[place], False
-
-    def _placed(self, first: int, end: int) -> tuple[int, list[Line]]:
-        """Before which of ours a run of theirs goes, and the run with the blank lines that keep it apart."""
-        lines = [self._edits.lines[place] for place in range(first, end)]
-        anchor, blanks = self._anchor(first)
-        at = anchor + 1
-        if anchor >= 0 and (blanks or not lines[0].text.strip()):
-            while at < len(self._kept) and not self._ends_group(at):
-                at += 1
-            passed = at
-            while at < len(self._kept) and at - passed < blanks and not self._kept[at].text.strip():
-                at += 1
-            if blanks and at == passed and lines[0].text.strip():
-                lines.insert(0, Line(""))
-        below = self._edits.lines[end].text.strip() if end < len(self._edits.lines) else "end"
-        follows = self._kept[at].text.strip() if at < len(self._kept) else ""
-        if not below and follows and lines[-1].text.strip():
-            lines.append(Line(""))
-        return at, lines
-
-    def _ends_group(self, at: int) -> bool:
-        """Whether the lines that belong together end before this place among ours."""
-        here, above = self._kept[at].text, self._kept[at - 1].text
-        return not here.strip() or bool(heading_level(here) or heading_level(above))
-
-    def _anchor(self, first: int) -> tuple[int, int]:
-        """The nearest line above that is still there, -1 for the top; and by how many blank lines they are apart."""
-        blanks = 0
-        for place in range(first - 1, -1, -1):
-            if place in self._edits.yours:
-                continue
-            line = self._edits.lines[place]
-            if not line.text.strip():
-                blanks += 1
-                continue
-            found = self._found(place, line)
-            if found is not None:
-                return found, blanks
-        return -1, blanks
-
-    def _found(self, place: int, line: Line) -> int | None:
-        at = self._places.get(self._numbered[place])
-        if at is None and (line.keys or line.slot):
-            at = next((self._named[name] for name in sorted(line.names) if name in self._named), None)
-        return at
-
-
-def _numbered(lines: Iterable[tuple[int, Line]]) -> Iterator[tuple[tuple[str, int], int]]:
-    """Each line that says something by its words and which of those with the same words it is, and its place."""
-    seen: Counter[str] = Counter()
-    for place, line in lines:
-        text = bare(line.text)
-        yield (text, seen[text]), place
-        seen[text] += 1

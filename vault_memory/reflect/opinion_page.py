@@ -95,7 +95,7 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     detail = detail or Detail()
     name = short(opinion.statement.key)
     yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
-    for fact in _other_wordings(opinion)[: detail.wordings]:
+    for fact in _other_wordings(opinion, context)[: detail.wordings]:
         yield Line(f"  - also: {_told(fact, context)}", (fact.key,))
     if opinion.belief.history:
         yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
@@ -112,10 +112,10 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
             yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
 
 
-def _other_wordings(opinion: Opinion) -> list[Fact]:
-    """The newest statement of each other wording of an opinion."""
-    newest = {fact.text.casefold(): fact for fact in opinion.told}
-    newest.pop(opinion.statement.text.casefold(), None)
+def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
+    """The newest statement of each other wording of an opinion, as a page tells it."""
+    newest = {wording.told(fact.text, context.exists).casefold(): fact for fact in opinion.told}
+    newest.pop(wording.told(opinion.statement.text, context.exists).casefold(), None)
     return sorted(newest.values(), key=in_order, reverse=True)
 
 

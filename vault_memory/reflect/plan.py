@@ -110,6 +110,14 @@ class Past:
     force: bool = False
     withheld: Container[str] = frozenset()
     """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
+    is_linked: Callable[[str], bool] = lambda name: True
+    """Whether a note or a fact has this name, as a link has it."""
+    same: Callable[[], Mapping[str, str]] = dict
+    """By the names of facts that state the same opinion what all of these are known by."""
+
+    def may_go(self, name: str) -> bool:
+        """Whether it is no loss that a fact is on a page no more: it stands in a note, or no page may tell it."""
+        return name in self.facts or name in self.withheld
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,8 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     last = past.last(block.sha) if block and (block.yours or not block.is_as_written) else None
     if block and last is not None and draft.settled:
         block, last = _without_settled(block, last, draft.settled)
-    found = merge.merged(draft.lines, block, last, merge.Known(past.hidden(draft.path), past.facts))
+    known = merge.Known(past.hidden(draft.path), past.facts, past.is_linked, past.same() if last else {})
+    found = merge.merged(draft.lines, block, last, known)
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
@@ -187,7 +196,7 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
         return None, found.orphaned
     if block is not None and not past.force:
-        _refuse_loss(draft.path, block, past)
+        _refuse_loss(draft, block, found.renamed, past)
     after = _written(draft, page, new)
     if after == present:
         return None, found.orphaned
@@ -254,11 +263,26 @@ def _signed(before: str, was: str, by: str) -> str:
     return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
-def _refuse_loss(path: str, block: Block, past: Past) -> None:
-    """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more."""
-    lost = sum(name not in past.facts and name not in past.withheld for name in block.cites)
-    if lost > LOSS_LINES and lost > LOSS_SHARE * len(block.cites):
+def _refuse_loss(draft: Draft, block: Block, renamed: Container[str], past: Past) -> None:
+    """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
+
+    What still says the same is not lost, whatever its fact is known by now: a note may only have another name.
+    """
+    lost = [name for name in block.cites if not past.may_go(name) and name not in renamed]
+    if not _is_much(lost, block):
+        return
+    said = {blocks.bare(line.text) for line in draft.lines}
+    was = changed.standing(block, past.last(block.sha))
+    stands = {name for line in was if blocks.bare(line.text) in said for name in line.names}
+    lost = [name for name in lost if name not in stands]
+    reworded = changed.change(Compared(was, block.cites, draft.lines), past.facts).changed  # in its note, where it was
+    if _is_much(lost[reworded:], block):
         raise RefusedError(
-            f"{path} would lose {lost} of {len(block.cites)} entries, for their notes do not hold them any more.",
+            f"{draft.path} would lose {len(lost)} of {len(block.cites)} entries,"
+            " for their notes do not hold them any more.",
             "Check that all notes are there and synced; with --force it is written all the same.",
         )
+
+
+def _is_much(lost: Sequence[str], block: Block) -> bool:
+    return len(lost) > LOSS_LINES and len(lost) > LOSS_SHARE * len(block.cites)
