@@ -524,6 +524,19 @@ def test_a_line_that_calls_somebody_by_name_is_to_be_changed(root: Path, line: s
     assert f'- [ ] change: "{line}" → "' in (root / PAGE).read_text()
 
 
+@pytest.mark.parametrize("name", ["Nora", "Nora Lind", "J.R. Lind", "Will", "O'Brien"])
+def test_who_is_to_have_a_page_is_called_by_name_before_it_is_there(tmp_path: Path, name: str) -> None:
+    logs = {
+        "memory/2025-11-01.md": f"## Retain\n- W @[[{name}]]: Keeps bees.\n",
+        "memory/2025-11-05.md": f"## Retain\n- W @[[{name}]]: No longer likes coffee without milk.\n",
+    }
+    core_line = f"{name} likes coffee without milk"
+    root = fill(tmp_path / "v", {**logs, "memory.md": f"# Memory\n\n- {core_line}\n"})
+    reflected(root)
+    assert f'- [ ] change: "{core_line}" → "' in (root / PAGE).read_text()
+    assert reflected(root).edits == ()
+
+
 def test_a_fact_that_lies_far_back_still_contradicts(tmp_path: Path) -> None:
     more = "".join(f"- W @Odd: Caught {n} herrings off the pier.\n" for n in range(2 * proposals.CLOSELY))
     logs = {"memory/2025-11-05.md": LOGS["memory/2025-11-05.md"], "memory/2025-11-06.md": f"## Retain\n{more}"}

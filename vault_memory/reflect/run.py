@@ -232,7 +232,9 @@ class Run(Material):
 
     def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
         """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
-        forms = ((form, slug) for slug in self._names.pages for form in self._names.forms(slug) if items)
+        # Who is to have a page is called by its name already now: with the page there, nothing is to change.
+        pages = self._pages.items() if items else ()
+        forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         grounds = proposals.Grounds(
             facts=self.told.facts,
