@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_checker import problems
 from reflecting import reflected, rewrite, texts
-from vaults import fill, memory, put, run
+from vaults import age, fill, memory, put, run
 
 from vault_memory import entities
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import core, job, proposals
 from vault_memory.reflect.called import Called
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
-from vault_memory.reflect.proposals import MOST, Passed, answers, name_for
+from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -196,6 +196,38 @@ def test_the_core_may_be_called_otherwise(root: Path) -> None:
     assert "memory.md" not in texts(root)
 
 
+ODD_LINE = '[[Odd]] lives in Bergen (the "rain" → "sun" house)'
+SAID_TWICE = 'Odd said "no" because of "rain" → "sun"'
+
+
+@pytest.mark.parametrize("edit", ["none", "new", "old"])
+def test_a_change_of_a_line_that_holds_what_parts_a_proposal(root: Path, edit: str) -> None:
+    put(root, "memory.md", f"- Tea.\n- {ODD_LINE}\n")
+    reflected(root)
+    line = next(line for line in (root / PAGE).read_text().splitlines() if "] change: " in line)
+    assert f'"{ODD_LINE}" → "' in line
+    new = line.partition(f'"{ODD_LINE}" → "')[2].partition('" because')[0]
+    if edit == "new":
+        new = 'Odd lives in "Oslo" because of "work" → "money"'
+    old = "Odd lives somewhere" if edit == "old" else ODD_LINE
+    tail = line.rpartition('" because ')[2]
+    rewrite(root, PAGE, line, f'- [x] change: "{old}" → "{new}" because {tail}')
+    done = reflected(root)
+    assert done.skipped == ()
+    assert (root / "memory.md").read_text() == f"- Tea.\n- {new}\n"
+    assert "change:" not in (root / PAGE).read_text()
+
+
+def test_a_removal_of_a_line_that_holds_what_parts_a_proposal(root: Path) -> None:
+    put(root, "memory.md", f"- {SAID_TWICE}\n- Tea.\n- {SAID_TWICE}\n")
+    put(root, "memory/2025-11-05.md", "## Retain\n- W @Mara: Sings.\n")
+    reflected(root)
+    line = next(line for line in (root / PAGE).read_text().splitlines() if "] remove: " in line)
+    rewrite(root, PAGE, line, line.replace("[ ]", "[x]"))
+    assert reflected(root).skipped == ()
+    assert (root / "memory.md").read_text() == f"- {SAID_TWICE}\n- Tea.\n"
+
+
 def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
     reflected(root)
     line = asked(root)[LETTERS]
@@ -279,6 +311,38 @@ def test_apply_core_does_only_that(root: Path) -> None:
     assert "piano" in (texts(root), reflected(root), texts(root)["bank/entities/Mara.md"].decode())[2]
 
 
+def test_apply_core_leaves_alone_what_was_not_ticked(root: Path) -> None:
+    assert reflected(root, apply_core=True).edits == ()
+    reflected(root)
+    put(root, "memory/2025-11-07.md", "## Retain\n- W(i=0.95) @Mara: Is afraid of geese.\n")
+    mark(root, "-", NUTS)
+    before = texts(root)
+    done = reflected(root, apply_core=True)
+    assert (done.edits, texts(root)) == ((), before)
+    assert done.proposed is not None and done.proposed.open == 2
+    assert not (root / ".memory/journal").exists() or not [line for line in journal(root) if line["event"] == "refused"]
+    mark(root, "x", LETTERS)
+    done = reflected(root, apply_core=True)
+    assert [edit.path for edit in done.edits] == ["memory.md", PAGE]
+    assert done.proposed is not None and (done.proposed.open, done.added) == (1, 0)
+    assert [line[:5] for line in asked(root).values()] == ["- [-]"]
+    assert reflected(root, apply_core=True).edits == ()
+    reflected(root)
+    assert len(asked(root)) == 1 and "geese" in next(iter(asked(root)))
+
+
+def test_apply_core_of_all_that_is_open_leaves_an_empty_page(root: Path) -> None:
+    reflected(root)
+    own_words(root)
+    reflected(root)
+    mark(root, "x", OWN)
+    mark(root, "x", NUTS)
+    reflected(root, apply_core=True)
+    assert "Nothing open." in (root / PAGE).read_text() and asked(root) == {}
+    assert reflected(root).edits == ()
+    assert f"- {OWN}\n" in (root / "memory.md").read_text()
+
+
 def test_a_dry_run_does_nothing_and_notes_nothing(root: Path) -> None:
     reflected(root)
     mark(root, "x", LETTERS)
@@ -299,6 +363,149 @@ def test_undo_puts_back_core_and_page(root: Path) -> None:
     assert texts(root) != before
     job.undo(memory(root))
     assert texts(root) == before
+
+
+def test_apply_core_tells_of_a_page_that_cannot_be_read(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    rewrite(root, PAGE, "<!-- memory:end proposals", "<!-- memory:start proposals")
+    done = reflected(root, apply_core=True)
+    assert (done.edits, [(one.path, one.exit_code) for one in done.skipped]) == ((), [(PAGE, 5)])
+
+
+# --- a tick whose fact is gone ---------------------------------------------------------------------------------------
+
+
+def forget(root: Path, place: str) -> None:
+    ended = run(root, "forget", place, "--yes")
+    assert ended.returncode == 0, ended.stderr
+    for path in root.rglob("*.md"):
+        age(path, 60)
+
+
+def test_what_was_ticked_and_then_forgotten_is_not_put_there_and_told_once(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", NUTS)
+    mark(root, "x", LETTERS)
+    forget(root, "memory/2025-11-03.md#L3")
+    done = reflected(root)
+    assert [(one.path, one.exit_code) for one in done.skipped] == [("memory.md", 0)]
+    assert done.skipped[0].why.startswith("1 proposal that you ticked or reworded rests on what no note holds")
+    assert "hazelnuts" not in str(done.skipped) + "".join(data.decode() for data in texts(root).values())
+    assert "Prefers letters" in (root / "memory.md").read_text()
+    assert asked(root) == {}
+    again = reflected(root)
+    assert (again.edits, again.skipped) == ((), ())
+
+
+@pytest.mark.parametrize("box", [" ", "x"])
+def test_what_was_reworded_and_then_forgotten_goes(root: Path, box: str) -> None:
+    reflected(root)
+    own_words(root, NUTS, "No hazelnuts for Odd")
+    reflected(root)
+    mark(root, box, "No hazelnuts for Odd")
+    forget(root, "memory/2025-11-03.md#L3")
+    done = reflected(root)
+    assert [one.path for one in done.skipped] == ["memory.md"]
+    assert list(asked(root)) == [LETTERS]
+    assert "memory.md" not in texts(root)
+    again = reflected(root)
+    assert (again.edits, again.skipped) == ((), ())
+
+
+def test_what_was_forgotten_before_it_was_ticked_or_reworded_goes_without_a_word(root: Path) -> None:
+    reflected(root)
+    forget(root, "memory/2025-11-03.md#L3")
+    done = reflected(root)
+    assert (done.skipped, list(asked(root))) == ((), [LETTERS])
+
+
+def test_a_line_said_twice_rests_on_no_fact(root: Path) -> None:
+    put(root, "memory.md", "- Tea.\n- Tea.\n")
+    reflected(root)
+    page = (root / PAGE).read_text("utf-8")
+    put(root, PAGE, page.replace("[ ] remove", "[x] remove"))
+    reflected(root)
+    assert (root / "memory.md").read_text() == "- Tea.\n"
+    assert [one["about"] for one in journal(root) if one["event"] == "ticked"] == [""]
+
+
+# --- after an undo ---------------------------------------------------------------------------------------------------
+
+
+def test_a_tick_that_was_undone_and_taken_back_leaves_the_proposal_open(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    reflected(root)
+    job.undo(memory(root))
+    rewrite(root, PAGE, "- [x]", "- [ ]")
+    done = reflected(root)
+    assert list(asked(root)) == [LETTERS, NUTS]
+    assert done.proposed is not None and (done.proposed.open, done.proposed.passed.refused) == (2, 0)
+    assert "memory.md" not in texts(root)
+    assert reflected(root).edits == ()
+    mark(root, "-", LETTERS)
+    found = reflected(root).proposed
+    assert found is not None and (found.open, found.passed.refused) == (1, 1)
+
+
+def test_what_was_ticked_is_not_counted_as_refused(root: Path) -> None:
+    reflected(root)
+    own_words(root)
+    mark(root, "x", OWN)
+    for _ in range(2):
+        found = reflected(root).proposed
+        assert found is not None and (found.open, found.passed.refused, found.passed.said) == (1, 0, 1)
+
+
+# --- a core that cannot be read --------------------------------------------------------------------------------------
+
+
+def unreadable(root: Path, how: str) -> None:
+    core_file = root / "memory.md"
+    if how == "folder":
+        core_file.mkdir()
+    elif how == "link":
+        outside = root.parent / "outside.md"
+        outside.write_text("- Secret.\n")
+        core_file.symlink_to(outside)
+    else:
+        put(root, "memory.md", b"- caf\xe9\n")
+
+
+@pytest.mark.parametrize(("how", "code"), [("folder", 1), ("link", 6), ("latin", 5)])
+def test_a_core_that_cannot_be_read_stops_nothing_else(root: Path, how: str, code: int) -> None:
+    unreadable(root, how)
+    for _ in range(2):
+        done = reflected(root)
+        assert [(one.path, one.exit_code) for one in done.skipped] == [("memory.md", code)]
+        assert done.proposed is None
+    assert "bank/world.md" in texts(root)
+    assert not (root / PAGE).exists()
+
+
+@pytest.mark.parametrize("how", ["folder", "link", "latin"])
+def test_a_core_is_not_looked_at_where_nothing_is_proposed(root: Path, how: str) -> None:
+    unreadable(root, how)
+    done = reflected(root, only=("entities",))
+    assert (done.skipped, done.exit_code) == ((), 0)
+    assert "bank/world.md" in texts(root)
+
+
+def test_what_was_said_waits_for_a_core_that_cannot_be_read(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", LETTERS)
+    mark(root, "-", NUTS)
+    unreadable(root, "latin")
+    page = (root / PAGE).read_bytes()
+    for _ in range(2):
+        reflected(root)
+    assert (root / PAGE).read_bytes() == page
+    put(root, "memory.md", "- café\n")
+    reflected(root)
+    assert "Prefers letters" in (root / "memory.md").read_text()
+    assert asked(root) == {}
+    assert len([line for line in journal(root) if line["event"] == "refused"]) == 1
 
 
 # --- what cannot be done ---------------------------------------------------------------------------------------------
@@ -524,6 +731,19 @@ def test_a_line_that_calls_somebody_by_name_is_to_be_changed(root: Path, line: s
     assert f'- [ ] change: "{line}" → "' in (root / PAGE).read_text()
 
 
+@pytest.mark.parametrize("name", ["Nora", "Nora Lind", "J.R. Lind", "Will", "O'Brien"])
+def test_who_is_to_have_a_page_is_called_by_name_before_it_is_there(tmp_path: Path, name: str) -> None:
+    logs = {
+        "memory/2025-11-01.md": f"## Retain\n- W @[[{name}]]: Keeps bees.\n",
+        "memory/2025-11-05.md": f"## Retain\n- W @[[{name}]]: No longer likes coffee without milk.\n",
+    }
+    core_line = f"{name} likes coffee without milk"
+    root = fill(tmp_path / "v", {**logs, "memory.md": f"# Memory\n\n- {core_line}\n"})
+    reflected(root)
+    assert f'- [ ] change: "{core_line}" → "' in (root / PAGE).read_text()
+    assert reflected(root).edits == ()
+
+
 def test_a_fact_that_lies_far_back_still_contradicts(tmp_path: Path) -> None:
     more = "".join(f"- W @Odd: Caught {n} herrings off the pier.\n" for n in range(2 * proposals.CLOSELY))
     logs = {"memory/2025-11-05.md": LOGS["memory/2025-11-05.md"], "memory/2025-11-06.md": f"## Retain\n{more}"}
@@ -573,25 +793,42 @@ ONCE, TWICE = (name_for(Change(REMOVE, text, "A"), None) for text in ("", "A"))
         ('- [x] remove: "A" because so ^p-0123abcd', Change(REMOVE, "", "A", is_as_asked=False)),
         (f'- [x] remove: "A" because so ^p-{ONCE}', Change(REMOVE, "", "A")),
         (f'- [x] remove: "A" because so ^p-{TWICE}', Change(REMOVE, "A", "A")),
-        ('- [-] add: "A" because so ^p-0123abcd', None),
+        ('- [x] remove: "A" because B" because so ^p-0123abcd', Change(REMOVE, "", 'A" because B', is_as_asked=False)),
+        ('- [x] add: "A" because B" because so ^p-0123abcd', Change(ADD, 'A" because B')),
     ],
 )  # fmt: skip
-def test_an_answer(line: str, change: Change | None) -> None:
-    assert [(one.name, one.change) for one in answers([line])] == [(line.rstrip()[-8:], change)]
+def test_a_ticked_line(line: str, change: Change) -> None:
+    one = stated(line)
+    assert one is not None and one.is_ticked
+    assert (one.name, one.readings()) == (line.rstrip()[-8:], (change,))
+
+
+def test_a_line_that_can_be_parted_in_several_places_has_all_readings() -> None:
+    one = stated('- [x] change: "A" → "B" → "C" because so ^p-0123abcd')
+    before = stated('- [ ] change: "A" → "B" → "D" because so ^p-0123abcd')
+    assert one is not None
+    both = (Change(CHANGE, 'B" → "C', "A"), Change(CHANGE, "C", 'A" → "B'))
+    assert one.readings() == both
+    assert set(one.readings(before)) == {*both, Change(CHANGE, 'B" → "C', 'A" → "B')}
+
+
+@pytest.mark.parametrize("box", ["-", " ", "?"])
+def test_a_line_that_is_not_ticked(box: str) -> None:
+    one = stated(f'- [{box}] add: "A" because so ^p-0123abcd')
+    assert one is not None and (one.is_open, one.is_ticked) == (box == " ", False)
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        '- [ ] add: "A" because so ^p-0123abcd',
         '- [x] add: "" because so ^p-0123abcd',
         '- [x] change: "A" because so ^p-0123abcd',
         "- [x] buy milk",
         '- [x] add: "A" because so',
     ],
 )
-def test_no_answer(line: str) -> None:
-    assert list(answers([line])) == []
+def test_a_line_that_asks_nothing(line: str) -> None:
+    assert stated(line) is None
 
 
 # --- the core's lines ------------------------------------------------------------------------------------------------
@@ -647,3 +884,9 @@ def test_proposals_on_the_command_line(root: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert LETTERS in plain((root / "memory.md").read_text())
     assert core.HEADING in (root / "memory.md").read_text()
+    assert "1 proposal for memory.md (tick it in bank/proposals.md)." in ended.stdout
+    mark(root, "x", NUTS)
+    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
+    assert "proposed for memory.md because" not in ended.stdout
+    ended = run(root, "reflect", "--now", "2025-12-10", "--apply-core")
+    assert ended.stdout == "Nothing is ticked in bank/proposals.md.\n"

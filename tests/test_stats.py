@@ -54,7 +54,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
     assert found.facts.kinds == {"world": 3, "experience": 2, "opinion": 4, "observation": 1}
     # Those of 1 September are older than sixty days and nobody asked for them.
     assert found.tiers == {"core": 0, "working": 8, "peripheral": 2}
-    assert found.entities._asdict() == {"paged": 1, "mentioned": 1, "most": (("Bo", 5), ("Ann", 3))}
+    assert found.entities._asdict() == {"paged": 1, "mentioned": 1, "most": (("Bo", 4), ("Ann", 3))}
     assert (found.opinions.held, found.opinions.moved) == (3, 1)
     assert found.opinions.bands == {"sure": 1, "likely": 0, "open": 1, "doubted": 1}
     assert found.opinions.curves == (
@@ -159,7 +159,7 @@ def test_the_figures_as_text(vault: Memory) -> None:
         "facts      10: 4 opinion, 3 world, 2 experience, 1 observation; 1 more private to a scope",
         "tiers      0 core, 8 working, 2 peripheral",
         "entities   2: 1 with a page, 1 only mentioned",
-        "mentioned  Bo 5, Ann 3",
+        "mentioned  Bo 4, Ann 3",
         "opinions   3 held: 1 sure, 1 open, 1 doubted; 1 moved in the last 30 days",
         "summaries  1 week, 1 month",
         "recalls    0 different questions in the last 30 days",
@@ -178,7 +178,7 @@ def test_the_document(vault: Memory) -> None:
     assert set(document["facts"]) == {"count", "kinds", "tiers", "inferred", "private"}
     assert document["plot"] is None and document["notes"]["count"] == document["index"]["notes"] == 10
     assert {"week": "2025-W36", "notes": 1, "facts": 2} in document["weeks"]
-    assert document["entities"]["most_mentioned"][0] == {"name": "Bo", "facts": 5}
+    assert document["entities"]["most_mentioned"][0] == {"name": "Bo", "facts": 4}
 
 
 def test_no_name_moves_the_cursor(tmp_path: Path) -> None:
@@ -187,10 +187,26 @@ def test_no_name_moves_the_cursor(tmp_path: Path) -> None:
     assert "odd" in said and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said)
 
 
-def test_what_is_private_is_not_drawn(tmp_path: Path) -> None:
-    root = fill(tmp_path / "vault", {"memory/2025-12-01.md": "## Retain\n- O(c=0.4, scope=work) @Bo: Is lazy.\n"})
+PRIVATE = {
+    "memory/2025-12-01.md": "## Retain\n- O(c=0.4, scope=work) @Bo: Is lazy.\n- W(scope=work) @[[Ghost]] @Ann: Knows.\n"
+    "- W(scope=work) @Ann: Was told.\n- W @Ann: Sails.\n",
+    "memory/2025-12-02.md": "---\nscope: work\n---\n## Retain\n- O(c=0.9) @Eve: Is right.\n- W @Eve: Left.\n",
+    "bank/entities/Ghost.md": "---\nscope: work\n---\n# Ghost\n",
+    "bank/entities/Ann.md": "# Ann\n",
+}
+
+
+def test_what_is_private_is_in_one_figure_only(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", PRIVATE)
     found = memory(root).stats(TODAY)
-    assert found.opinions.held == 1 and found.opinions.curves == ()
+    assert (found.facts.total, found.facts.private) == (1, 5)
+    assert found.entities._asdict() == {"paged": 1, "mentioned": 0, "most": (("Ann", 1),)}
+    assert (found.opinions.held, set(found.opinions.bands.values()), found.opinions.curves) == (0, {0}, ())
+    assert {noun: count for count, noun in found.picture("").counts}["opinions"] == 0
+    said = figures.text(found) + json.dumps(figures.document(found, "")) + picture.svg(found.picture(""))
+    assert not re.search(r"\b(?:Ghost|Eve|Bo)\b", said)
+    assert len(memory(root).opinions()) == 2, "they are shown to who asks for them"
+    assert {"Ghost", "Eve", "Bo"} <= {row.name for row in memory(root).entities()}
 
 
 # --- drawing ---------------------------------------------------------------------------------------------------------

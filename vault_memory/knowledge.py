@@ -141,19 +141,25 @@ class Names:
         return [known[slug] for slug in close]
 
 
-def listing(store: Store) -> list[EntityRow]:
-    """Every entity with a page or a mention, most mentioned first."""
+_PRIVATE_NOTES = "SELECT path FROM note WHERE scope <> 'global'"
+
+
+def listing(store: Store, with_private: bool = True) -> list[EntityRow]:
+    """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
     names = Names(store)
     sql = (
         "SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m.name_id = name.id"
         " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
-        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id GROUP BY name.slug"
+        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+        " WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY name.slug"
     )
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
-    for slug, count, first, last in store.rows(sql):
+    for slug, count, first, last in store.rows(sql, with_private):
         found[names.canonical(slug)].append((count, first, last))
-    for slug in names.pages:
-        found.setdefault(slug, [])
+    hidden = set() if with_private else {path for (path,) in store.rows(_PRIVATE_NOTES)}
+    for slug, path in names.pages.items():
+        if path not in hidden:
+            found.setdefault(slug, [])
     rows = [_row(names, slug, parts) for slug, parts in found.items() if slug]
     return sorted(rows, key=lambda row: (-row.mentions, row.name))
 

@@ -266,6 +266,8 @@ def _proposed(done: "Reflected") -> Iterator[str]:
     proposed = done.proposed
     if proposed is None:
         return
+    if not proposed.open and done.is_core_only:
+        return
     if not proposed.open:
         yield f"0 proposed for memory.md because {_and(list(_reasons(proposed)))}."
         return

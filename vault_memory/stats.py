@@ -199,17 +199,17 @@ def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
 
 
 def _entities(store: Store) -> Entities:
-    rows = listing(store)
+    rows = listing(store, with_private=False)
     paged = sum(row.page is not None for row in rows)
     most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
     return Entities(paged, len(rows) - paged, most)
 
 
 def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
-    holding = [opinion for opinion in held if not opinion.superseded_by]
+    # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
+    holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
     bands = Counter(band_of(opinion.confidence) for opinion in holding)
-    # A drawing is for everybody who opens it: what is private to some scope is in the counts of opinions only.
-    shared = [(one, points) for one in holding if one.scope == GLOBAL and (points := history_of(one, today))]
+    shared = [(one, points) for one in holding if (points := history_of(one, today))]
     shared.sort(key=lambda one: (-one[1][-1][0].toordinal(), -one[1][-1][1], one[0].statement))
     curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MOST_CURVES])
     moved = sum(has_moved(Curve("", points), today) for _, points in shared)

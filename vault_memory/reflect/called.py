@@ -1,4 +1,4 @@
-"""Owns whom a plain sentence calls by name: entities with a page, by any name of theirs, links or not. Pure.
+"""Owns whom a plain sentence calls by name: those of known names, by any name of theirs, links or not. Pure.
 
 A capital makes a name. Where a sentence begins every word has one, so there a word that is written small elsewhere
 ("Will it rain", "Work is at home") names nobody; neither do months and days of the week.
@@ -28,6 +28,7 @@ class Called:
         self._forms: dict[tuple[str, ...], set[str]] = {}
         for form, slug in forms:
             self._forms.setdefault(tuple(_WORD.findall(form.casefold())), set()).add(slug)
+        self._first = {form[0] for form in self._forms if form}
         self._ask = words
 
     @cached_property
@@ -38,9 +39,10 @@ class Called:
         """Who is mentioned or called by name, each once; a name that two have is nobody's."""
         plain = wording.told(text, lambda _: False)
         found = [canonical(name) for name in entities.mentions(text)]
-        return list(dict.fromkeys((*found, *self._named(plain))))
+        return list(dict.fromkeys((*found, *self.named(plain))))
 
-    def _named(self, text: str) -> Iterator[str]:
+    def named(self, text: str) -> Iterator[str]:
+        """Who is called by a name, in the order of the text; a name that two have is nobody's."""
         words = list(_WORD.finditer(text))
         at = 0
         while at < len(words):
@@ -51,7 +53,7 @@ class Called:
 
     def _longest(self, text: str, words: list[re.Match[str]], at: int) -> tuple[int, str]:
         """The end and the slug of the longest name that begins with a word; "" where none does."""
-        if words[at][0][0].isupper():
+        if words[at][0][0].isupper() and words[at][0].casefold() in self._first:
             for end in range(min(at + LONGEST, len(words)), at, -1):
                 slugs = self._forms.get(tuple(word[0].casefold() for word in words[at:end]), set())
                 if len(slugs) == 1 and (end > at + 1 or self._is_name(text, words[at])):

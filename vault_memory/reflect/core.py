@@ -87,12 +87,18 @@ def has_room(data: bytes, text: str) -> bool:
     return len(after.encode("utf-8", "replace")) + len(HEADING) + 4 <= TOKENS or tokens.count(after) <= TOKENS
 
 
-def _changed(path: str, data: bytes, change: Change) -> bytes:
+def text_of(path: str, data: bytes) -> str:
+    """The core as text; raises ConflictError where it is none."""
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ConflictError(f"{path} is not UTF-8: nothing was changed.", "Save it as UTF-8.") from error
-    parts = _ENDS.split(text)
+        raise ConflictError(
+            f"{path} is not UTF-8: nothing was changed, and nothing is proposed.", "Save it as UTF-8."
+        ) from error
+
+
+def _changed(path: str, data: bytes, change: Change) -> bytes:
+    parts = _ENDS.split(text_of(path, data))
     newline = next(iter(parts[1::2]), "\n")
     if change.what == ADD:
         if any(item.text == change.text for item in items(path, data)):

@@ -5,7 +5,6 @@ private to some scope (a page is for everybody who opens it), and what was forgo
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from vault_memory import decay, entities, history, journal, uses
 from vault_memory.answer import Filters
 from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import Names
-from vault_memory.reflect import proposals
+from vault_memory.reflect import called, proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.spans import Span
 from vault_memory.store import KINDS, Store
@@ -37,8 +36,6 @@ ORDER BY n.day, n.path, i.line
 _MENTIONS = "SELECT passage_id, name_id FROM mention"
 
 PAGE_DAYS = 2
-MAX_NAME_WORDS = 4
-_WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
 class _Row(NamedTuple):
@@ -137,13 +134,13 @@ class _Whom:
         forms += [(name, self._canonical(name)) for name in speakers]
         # Who is to have a page is called by name already now: with the page there, nothing is to change.
         forms += [(names.shown(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)]
-        self._forms = {tuple(_WORD.findall(form.casefold())): slug for form, slug in forms}
+        self._called = called.Called(forms, lambda: called.small_words(row.text for row in rows))
 
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
             speaker = [self._canonical(row.speaker)] if row.speaker else []
-            named = [*map(self._canonical, entities.mentions(row.text)), *self._named(row.text)]
+            named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
         return self._both(row.whole.partition(":")[0], tuple(mentioned)) if mentioned else ((), ())
@@ -160,21 +157,6 @@ class _Whom:
                 if slug not in self._taken:
                     days[slug].add(row.day or "")
         yield from (slug for slug, of in days.items() if len(of) >= page_days)
-
-    def _named(self, text: str) -> Iterator[str]:
-        """Entities with a page, and speakers, that a plain text calls by a name of theirs, written with a capital."""
-        words = _WORD.findall(text)
-        folded = [word.casefold() for word in words]
-        at = 0
-        while at < len(words):
-            length = 1
-            if words[at][:1].isupper():
-                for count in range(min(MAX_NAME_WORDS, len(words) - at), 0, -1):
-                    if slug := self._forms.get(tuple(folded[at : at + count])):
-                        yield slug
-                        length = count
-                        break
-            at += length
 
 
 # --- how it stands ---------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
-from vault_memory.reflect.blocks import Block
+from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.material import Bearings, Options
 from vault_memory.reflect.moves import Move
-from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned, retracted, skip
+from vault_memory.reflect.plan import Draft, Edit, Past, Plan, Skipped, edit, planned, retracted, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
@@ -78,9 +78,6 @@ class Look:
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
         self._untold: dict[str, str] = {}
-        asked = self._block(proposals.PATH, proposals.BLOCK)
-        if self._is_core_wanted:
-            verdicts.hear_proposals(self._said, asked, self._ledger.last(asked.sha) if asked else None)
         opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
         verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
         self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
@@ -103,15 +100,12 @@ class Look:
 
     def found(self, progress: "Progress | None" = None) -> Found:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
-        core_plan, after = self._core()
+        core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
         plans = [] if self._seen.only_core else list(self._pages(progress))
         proposed = None
-        if self._is_core_wanted:
-            draft, open_, passed = self._run.proposals(core.items(core.PATHS[0], after), self._said)
-            full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
-            proposed = Proposed(len(open_), full, passed)
-            is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
-            plans += [self._drafted(draft)] if is_there or draft.lines != proposals.NOTHING else []
+        if after is not None:
+            proposed, page = self._left(after) if self._seen.only_core else self._proposals(after)
+            plans += page
         told, unmade = self._run.told, sorted(self._run.unmade)
         self._said.new += (verdicts.New("removed", path, 1.0) for path in unmade if path not in self._said.removed)
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
@@ -208,11 +202,17 @@ class Look:
 
     # --- the core ------------------------------------------------------------------------------------------------
 
-    def _core(self) -> tuple[Plan, bytes]:
-        """The edit of the core that was ticked, and what it holds then; what cannot be done stays ticked."""
-        path = next((name for name in core.PATHS if self._page(name) is not None), core.PATHS[0])
-        before = self._page(path)
-        after, skipped = before or core.START, []
+    def _core(self) -> tuple[Plan, bytes | None]:
+        """The edit of the core that was ticked, and what it holds then; what cannot be done stays ticked.
+
+        A core that cannot be read is told of, and nothing is heard or proposed: no other page hangs on it.
+        """
+        try:
+            path, before = self._core_page()
+        except (ConflictError, RefusedError, VaultError) as error:
+            return Plan((), (skip(core.PATHS[0], error),)), None
+        self._hear()
+        after, skipped = before or core.START, [_lost(path, len(self._said.lost))] if self._said.lost else []
         for name, change in list(self._said.ticked.items()):
             try:
                 after = core.changed(path, after, change)
@@ -220,10 +220,26 @@ class Look:
                 skipped.append(skip(path, error))
                 del self._said.ticked[name]
                 self._said.settled.discard(name)
-                self._said.refused.discard(name)
-        verdicts.hear_done(self._said, self._run.told.facts)
+                self._said.done.discard(name)
+        verdicts.hear_done(self._said)
         made = self._core_edit(path) if self._said.ticked else None
         return Plan((made,) if made else (), tuple(skipped)), after if before or made else b""
+
+    def _core_page(self) -> tuple[str, bytes | None]:
+        """Where the core is, and what it holds; raises ConflictError, RefusedError or VaultError if unreadable."""
+        for path in core.PATHS:
+            data = self._page(path)
+            if data is not None:
+                core.text_of(path, data)
+                return path, data
+        return core.PATHS[0], None
+
+    def _hear(self) -> None:
+        """Hear what was said on the page of proposals."""
+        block = self._block(proposals.PATH, proposals.BLOCK)
+        last = self._ledger.last(block.sha) if block else None
+        verdicts.hear_proposals(self._said, block, last, only_ticks=self._seen.only_core)
+        verdicts.hear_facts(self._said, self._run.told.facts)
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
@@ -233,6 +249,38 @@ class Look:
             after = core.changed(path, after, change)
         why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
+
+    def _proposals(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+        """What is proposed for the core as it is to be, and the page of it."""
+        lines, open_, passed = self._run.proposals(core.items(core.PATHS[0], after), self._said)
+        full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
+        is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
+        page = [self._drafted(self._proposals_page(lines))] if is_there or lines != proposals.NOTHING else []
+        return Proposed(len(open_), full, passed), page
+
+    def _left(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+        """What is left on the page of proposals where only what was ticked is done, and the page without that."""
+        try:
+            data = self._page(proposals.PATH)
+            block = blocks.read(proposals.PATH, data, proposals.BLOCK).block if data is not None else None
+        except (ConflictError, RefusedError, VaultError) as error:
+            return Proposed(0, 0, proposals.Passed()), [Plan((), (skip(proposals.PATH, error),))]
+        texts = block.lines if block else ()
+        found = filter(None, map(proposals.stated, texts))
+        open_ = [one for one in found if one.name not in self._said.settled]
+        full = sum(one.what == core.ADD and not core.has_room(after, one.quoted) for one in open_)
+        last = self._ledger.last(block.sha) if block else None
+        lines = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
+        page = self._proposals_page(proposals.left(lines, self._said.settled))
+        return Proposed(len(open_), full, proposals.Passed()), [self._drafted(page)] if self._said.settled else []
+
+    def _proposals_page(self, lines: tuple[Line, ...]) -> Draft:
+        why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
+        return Draft(
+            proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
+            settled=lambda text: proposals.name_of(text) in self._said.settled,
+            account=lambda was, lines: why,
+        )  # fmt: skip
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -253,6 +301,16 @@ class Look:
             return blocks.read(path, data, name).block if data is not None else None
         except (ConflictError, RefusedError, VaultError):
             return None
+
+
+def _lost(path: str, count: int) -> Skipped:
+    """What is told of proposals that are dropped; never their words, for these may be forgotten."""
+    rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
+    why = (
+        f"{counted(count, 'proposal')} that you ticked or reworded {rest} on what no note holds any more:"
+        f" {they} from {proposals.PATH}, and not into {path}."
+    )
+    return Skipped(path, why, "Write there yourself what should stand there all the same.", 0)
 
 
 def _joined(plans: list[Plan]) -> Plan:

@@ -46,10 +46,11 @@ CLOSELY = 100
 word with it: one that shares none hardly ever bears on it, and weighing takes a third of a millisecond."""
 
 _LINE = re.compile(
-    r"\s*[-*+] \[(?P<box>.)\] (?:"
-    r'(?P<change>change): "(?P<old>.*?)" → "(?P<new>.*?)"|(?P<what>add|remove): "(?P<text>.*?)"'
-    r") because .*\^p-(?P<name>[0-9a-f]{8})\s*$"
+    r'\s*[-*+] \[(?P<box>.)\] (?P<what>add|change|remove): "(?P<quoted>.*)" because .*\^p-(?P<name>[0-9a-f]{8})\s*$'
 )
+"""What is quoted may hold `" because ` itself: the last one is ours."""
+
+_TO = '" → "'
 
 
 class Proposal(NamedTuple):
@@ -110,41 +111,65 @@ class Gates(NamedTuple):
     core_tokens: int = TOKENS
 
 
-class Answer(NamedTuple):
-    """What a person said to one proposal: a change to be made, or None for a refusal."""
+class Stated(NamedTuple):
+    """A proposal as a line of the page states it, maybe in a person's words: what is in its box, all that it quotes."""
 
     name: str
-    change: Change | None
+    box: str
+    what: str
+    quoted: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody answered it."""
+        return self.box == " "
+
+    @property
+    def is_ticked(self) -> bool:
+        """Whether it is to be done."""
+        return self.box in "xX"
+
+    def readings(self, before: "Stated | None" = None) -> tuple[Change, ...]:
+        """What it may ask, several where a line of the core holds what parts it from the new one.
+
+        `before` is how it was written by us: what a person made of the old line there is no line of the core.
+        """
+        if self.what == ADD:
+            return (Change(ADD, self.quoted.strip()),)
+        if self.what == REMOVE:
+            once, twice = Change(REMOVE, "", self.quoted), Change(REMOVE, self.quoted, self.quoted)
+            known = {name_for(change, None): change for change in (once, twice)}
+            return (known.get(self.name, once._replace(is_as_asked=False)),)
+        found = _parted(self.quoted)
+        olds = [change.old for change in _parted(before.quoted)] if before and before.what == CHANGE else []
+        return (*found, *(found[0]._replace(old=old) for old in olds))
 
 
-def answers(lines: Iterable[str]) -> Iterator[Answer]:
-    """What a person ticked or refused on the page, with their own wording where they changed the quoted one."""
-    for line in lines:
-        match = _LINE.match(line)
-        if not match or match["box"] == " ":
-            continue
-        if match["box"] not in "xX":
-            yield Answer(match["name"], None)
-            continue
-        change = _asked(match)
-        if change.text or (change.what == REMOVE and change.old):
-            yield Answer(match["name"], change)
+def _parted(quoted: str) -> list[Change]:
+    parts = quoted.split(_TO)
+    return [Change(CHANGE, _TO.join(parts[n:]).strip(), _TO.join(parts[:n])) for n in range(1, len(parts))]
 
 
-def _asked(match: re.Match[str]) -> Change:
-    if match["change"]:
-        return Change(CHANGE, match["new"].strip(), match["old"])
-    if match["what"] == ADD:
-        return Change(ADD, match["text"].strip())
-    once, twice = Change(REMOVE, "", match["text"]), Change(REMOVE, match["text"], match["text"])
-    known = {name_for(change, None): change for change in (once, twice)}
-    return known.get(match["name"], once._replace(is_as_asked=False))
+def stated(line: str) -> Stated | None:
+    """The proposal that a line of the page states, if it states one; one without a text asks for nothing."""
+    match = _LINE.match(line)
+    if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
+        return None
+    found = Stated(match["name"], match["box"], match["what"], match["quoted"])
+    asks = found.quoted if found.what == REMOVE else found.readings()[0].text
+    return found if asks or not found.is_ticked else None
 
 
 def name_of(line: str) -> str:
     """The name of the proposal that a line of the page states, or ""."""
     match = _LINE.match(line)
     return match["name"] if match else ""
+
+
+def left(lines: Iterable[Line], settled: Collection[str]) -> tuple[Line, ...]:
+    """The lines of the page without those that are settled."""
+    kept = tuple(line for line in lines if name_of(line.text) not in settled)
+    return kept if any(name_of(line.text) for line in kept) else NOTHING
 
 
 def shown(proposals: Sequence[Proposal], context: Context) -> tuple[Line, ...]:
@@ -185,28 +210,30 @@ class Grounds:
     is_forgotten: Callable[[str], bool]
     """Whether a line was put into the core for a fact that was forgotten since."""
     refused: Collection[str] = frozenset()
+    done: Collection[str] = frozenset()
+    """The names of those that were ticked: they are not asked again either."""
     open: Collection[str] = frozenset()
     """The names of those that stand on the page."""
 
 
 def proposed(grounds: Grounds) -> list[Proposal]:
-    """The proposals that nobody has refused: changes and removals of what is there first, then a few additions."""
+    """The proposals that nobody has answered: changes and removals of what is there first, then a few additions."""
     return weighed(grounds)[0]
 
 
 def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
     """The same, and how many candidates were passed over."""
-    refused = frozenset(grounds.refused)
+    refused, answered = frozenset(grounds.refused), frozenset((*grounds.refused, *grounds.done))
     found = list(_changes(grounds))
-    changes = [one for one in found if refused.isdisjoint(one.names)]
+    changes = [one for one in found if answered.isdisjoint(one.names)]
     changed = {one.change.old for one in changes}
     stale = [one for one in _removals(grounds) if one.change.old not in changed]
-    removed = [one for one in stale if refused.isdisjoint(one.names)]
+    removed = [one for one in stale if answered.isdisjoint(one.names)]
     items = [item.text for item in grounds.items]
     asked: list[str] = []
     added: list[Proposal] = []
     passed = Counter(_unfit(grounds))
-    passed["refused"] += len(found) - len(changes) + len(stale) - len(removed)
+    passed["refused"] += sum(not refused.isdisjoint(one.names) for one in (*found, *stale))
     for one in _additions(grounds):
         if len(added) >= MOST:
             passed["later"] += 1
@@ -216,10 +243,10 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
             passed["repeated"] += 1
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
-            if refused.isdisjoint(one.names):
+            if answered.isdisjoint(one.names):
                 added.append(one)
             else:
-                passed["refused"] += 1
+                passed["said" if refused.isdisjoint(one.names) else "refused"] += 1
     return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], Passed(**passed)
 
 

@@ -239,9 +239,13 @@ class Run(Material):
         """So many pages at most are looked at."""
         return len(self._closed) + len(self._pages) + 3
 
-    def proposals(self, items: Sequence[core.Item], said: Said) -> tuple[Draft, list[proposals.Proposal], Passed]:
-        """The page of proposals for a core with these items, what is open on it, and what is not proposed."""
-        forms = ((form, slug) for slug in self._names.pages for form in self._names.forms(slug) if items)
+    def proposals(
+        self, items: Sequence[core.Item], said: Said
+    ) -> tuple[tuple[Line, ...], list[proposals.Proposal], Passed]:
+        """The lines of proposals for a core with these items, what is open there, and what is not proposed."""
+        # Who is to have a page is called by its name already now: with the page there, nothing is to change.
+        pages = self._pages.items() if items else ()
+        forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         grounds = proposals.Grounds(
             facts=self.told.facts,
@@ -255,17 +259,11 @@ class Run(Material):
             today=self._options.today,
             is_forgotten=said.is_forgotten,
             refused=said.refused,
+            done=said.done,
             open=said.open,
         )
         open_, passed = proposals.weighed(grounds)
-        lines = proposals.shown(open_, self._context)
-        why = f"{counted(len(open_), 'proposal')} open"
-        draft = Draft(
-            proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
-            settled=lambda text: proposals.name_of(text) in said.settled,
-            account=lambda was, lines: why,
-        )  # fmt: skip
-        return draft, open_, passed
+        return proposals.shown(open_, self._context), open_, passed
 
     def stands(self, path: str) -> None:
         """Note that a summary has its page, so that others may link it."""

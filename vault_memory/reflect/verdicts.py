@@ -3,7 +3,7 @@ refused, and confidences they gave by hand. The journal remembers it; here it is
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -13,9 +13,10 @@ from vault_memory import journal, uses
 from vault_memory.reflect import proposals
 from vault_memory.reflect.bearing import Given
 from vault_memory.reflect.blocks import Block, Line, text_name
-from vault_memory.reflect.core import Change
+from vault_memory.reflect.core import REMOVE, Change
 from vault_memory.reflect.edits import edited
 from vault_memory.reflect.model import Fact
+from vault_memory.reflect.proposals import Stated
 from vault_memory.store import Store
 
 LOST_SHARE = 0.5
@@ -39,7 +40,7 @@ class Said:
 
     deleted: Mapping[str, frozenset[str]]
     refused: set[str]
-    """Names of proposals that are not to be asked again: refused, or done."""
+    """Names of proposals that were refused: they are not asked again."""
     given: dict[str, Given]
     removed: set[str] = field(default_factory=set)
     """The pages that a person removed."""
@@ -47,8 +48,16 @@ class Said:
     """By the names of lines of the core that were ticked, the facts they were put there for."""
     forgotten: frozenset[str] = frozenset()
     """The facts that were forgotten."""
+    done: set[str] = field(default_factory=set)
+    """Names of proposals that were ticked: they are not asked again either, unless one stands open on the page."""
+    asked: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    """What lines of the page may ask that are ticked, or in a person's words, by the proposal's name."""
     ticked: dict[str, Change] = field(default_factory=dict)
     """What is to be done, by the proposal's name."""
+    grounds: dict[str, Fact] = field(default_factory=dict)
+    """The facts that what is asked rests on, by the proposal's name."""
+    lost: set[str] = field(default_factory=set)
+    """Names of proposals that were asked and rest on what no note holds any more: they are not done, and go."""
     settled: set[str] = field(default_factory=set)
     """Names of proposals that were answered on the page: they go from there."""
     open: set[str] = field(default_factory=set)
@@ -79,7 +88,8 @@ def read(store: Store) -> Said:
         rests[line].add(fact)
     return Said(
         deleted={path: frozenset(names) for path, names in deleted.items()},
-        refused={v.name for v in (*uses.verdicts(store, "refused"), *ticked)} | deleted.get(proposals.PATH, set()),
+        refused={v.name for v in uses.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
+        done={v.name for v in ticked},
         given={v.name: Given(v.value, date.fromordinal(v.day)) for v in uses.verdicts(store, "given")},
         removed={v.about for v in uses.verdicts(store, "removed") if v.value},
         rests={line: frozenset(facts) for line, facts in rests.items()},
@@ -105,30 +115,73 @@ def hear_pages(said: Said, stood: Collection[str], there: Collection[str]) -> fr
     return frozenset(said.removed) if is_lost else frozenset((*said.removed, *gone))
 
 
-def hear_done(said: Said, facts: Iterable[Fact]) -> None:
-    """Have the journal remember for which facts the lines of the core are there that a tick puts there."""
-    if not said.ticked:
+def hear_proposals(said: Said, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False) -> None:
+    """Take in what was ticked, and if not `only_ticks` refused and deleted, on the page of proposals."""
+    if block is None:
         return
-    asked = {(change.what, change.old): change for change in said.ticked.values()}
-    by_name = {proposals.name_for(change, fact): fact for fact in facts for change in asked.values()}
+    edits = edited(block, last) if last is not None and not block.is_as_written else None
+    if edits and not only_ticks:
+        said.refused |= edits.deleted  # the journal notes it with the page
+    written = {one.name: one for line in last or () if (one := proposals.stated(line.text))}
+    yours = edits.yours if edits else block.yours if last is not None else ()
+    for place, line in enumerate(block.lines):
+        one = proposals.stated(line)
+        if one is None:
+            continue
+        said.open.add(one.name)
+        _answered(said, one, only_ticks)
+        if one.is_ticked or (one.is_open and place in yours and not only_ticks):
+            said.asked[one.name] = one.readings(written.get(one.name))
+        if one.is_ticked:
+            said.ticked[one.name] = said.asked[one.name][0]
+
+
+def _answered(said: Said, one: Stated, only_ticks: bool) -> None:
+    """Take in that a proposal was ticked or refused, or that it is open."""
+    if one.is_ticked:
+        said.settled.add(one.name)
+        said.done.add(one.name)
+    elif one.is_open:
+        said.done.discard(one.name)  # the run that did it was undone
+    elif not only_ticks:
+        said.settled.add(one.name)
+        said.refused.add(one.name)
+        said.new.append(New("refused", one.name))
+
+
+def hear_facts(said: Said, facts: Iterable[Fact]) -> None:
+    """Find the facts that what was asked rests on; what rests on none any more is dropped, for it may be forgotten."""
+    resting = {name: changes for name, changes in said.asked.items() if changes[0].what != REMOVE}
+    found = _resting(resting, facts)
+    for name, changes in resting.items():
+        if name not in found:
+            said.lost.add(name)
+            said.settled.add(name)
+            said.done.discard(name)
+            said.ticked.pop(name, None)
+            continue
+        old, said.grounds[name] = found[name]
+        if name in said.ticked:
+            said.ticked[name] = next(change for change in changes if change.old == old)
+
+
+def _resting(asked: Mapping[str, Iterable[Change]], facts: Iterable[Fact]) -> dict[str, tuple[str, Fact]]:
+    """By name the line of the core and the fact that it was made of; a name tells both, but only to who has them."""
+    heads = {(change.what, change.old): change for changes in asked.values() for change in changes}
+    return {
+        name: (change.old, fact)
+        for fact in (facts if heads else ())
+        for change in heads.values()
+        if (name := proposals.name_for(change, fact)) in asked
+    }
+
+
+def hear_done(said: Said) -> None:
+    """Have the journal remember for which facts the lines of the core are there that a tick puts there."""
     for name, change in said.ticked.items():
-        fact = by_name.get(name) if change.text else None
+        fact = said.grounds.get(name)
         about = f"{_digits(fact.key)} {text_name(change.text)}" if fact else ""
         said.new.append(New("ticked", name, about=about))
-
-
-def hear_proposals(said: Said, block: Block | None, last: Iterable[Line] | None) -> None:
-    """Take in what was ticked, refused and deleted on the page of proposals."""
-    if block and last is not None and not block.is_as_written:
-        said.refused |= edited(block, list(last)).deleted  # the journal notes it with the page
-    said.open = {name for line in (block.lines if block else ()) if (name := proposals.name_of(line))}
-    for answer in proposals.answers(block.lines if block else ()):
-        said.settled.add(answer.name)
-        said.refused.add(answer.name)
-        if answer.change is None:
-            said.new.append(New("refused", answer.name))
-        else:
-            said.ticked[answer.name] = answer.change
 
 
 def hear_opinions(said: Said, block: Block | None, last: Iterable[Line] | None, today: date) -> None:
