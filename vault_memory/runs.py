@@ -13,6 +13,9 @@ from vault_memory.config import user_folder
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
 from vault_memory.folders import vault_id
 
+PAGES = "pages"
+"""The lock of who writes a vault's pages, whoever asked for it."""
+
 
 class Run(NamedTuple):
     """How far a job has come: `seen_to` is the last local day whose slot needs no run any more, under the slot `at`.
@@ -60,7 +63,8 @@ class Runs:
             try:
                 held.enter_context(places.writer_lock(self.file.with_name(f"{self.file.stem}-{job}"), 0.0))
             except BusyError as error:
-                raise BusyError(f"Another process runs {job} for this vault.", "Try again when it is done.") from error
+                what = "is writing the pages of" if job == PAGES else f"runs {job} for"
+                raise BusyError(f"Another process {what} this vault.", "Try again when it is done.") from error
             except IndexUnusableError as error:
                 raise VaultMemoryError(f"{self.file.parent} cannot be written.", "Make it writable.") from error
             yield
