@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory import journal, llm, places, schema
-from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.garbage import uncollected
 from vault_memory.keeper import LOCK_SECONDS
 from vault_memory.preimages import Preimages, Run, Undone
@@ -23,7 +23,7 @@ from vault_memory.reflect.look import Found, Look, Proposed, Seen
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
 from vault_memory.reflect.retell import Model, Retelling
-from vault_memory.runs import PAGES, Runs
+from vault_memory.runs import PAGES, Ended, Runs, wordless
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
@@ -93,8 +93,37 @@ class Steps:
 
 
 def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
-    """Write the pages that the facts of a vault make; raises BusyError when another process does."""
-    started, steps = time.monotonic(), steps or Steps()
+    """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
+    does."""
+    runs = Runs(memory.vault.root)
+    try:
+        done = _reflected(memory, asked, steps or Steps())
+    except BusyError:
+        raise  # whoever is writing notes how that ended
+    except VaultMemoryError as error:
+        if not asked.dry_run:
+            runs.note_ended(Ended(datetime.now(UTC), why=wordless("", str(error)), next_step=error.next_step, ok=False))
+        raise
+    if not asked.dry_run:
+        runs.note_ended(_ended(done))
+    return done
+
+
+def _ended(done: Reflected) -> Ended:
+    first = next(iter(done.skipped), None)
+    return Ended(
+        at=datetime.now(UTC),
+        pages=len(done.edits),
+        skipped=len(done.skipped),
+        why=wordless(first.path, first.why) if first else "",
+        next_step=first.next_step if first else "",
+        proposals=done.proposed.open if done.proposed else None,
+        run=done.run,
+    )
+
+
+def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
+    started = time.monotonic()
     with _alone(memory), _retelling(memory, asked) as retelling, uncollected():
         memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
