@@ -4,6 +4,7 @@ import codecs
 import json
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from vaults import age, command, fill, memory, obeying_permissions, opened, put,
 
 from vault_memory import journal, retain, uses
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.forgetting import again, removal
+from vault_memory.forgetting import again, removal, taken_out
 from vault_memory.memory import Memory
 from vault_memory.parse import parse
 from vault_memory.preimages import Preimages
@@ -208,7 +209,7 @@ def test_it_is_undone_from_the_pre_images(root: Path) -> None:
     before = snapshot(root)[NOTE]
     done = mine.forget(mine.forgettable(NOTE, 4, 4))
     history = Preimages(root)
-    assert history.undo(history.named(done.run), mine.vault) == [NOTE]
+    assert history.undo(history.named(done.run), mine.vault).restored == [NOTE]
     assert snapshot(root)[NOTE][:2] == before[:2]
     with pytest.raises(UsageError, match="nothing to undo"):
         history.undo(history.named(done.run), mine.vault)
@@ -403,6 +404,105 @@ def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: P
     assert mine.check()[0] == mine.check()[1]
 
 
+KILLER = '''
+"""Forgets a fact in forks of one process, each killed at one step of its writing; prints what is wrong after it."""
+import json, os, shutil, signal, sys
+from pathlib import Path
+
+from test_forget import NOTE, standing
+from vaults import memory
+
+ROOT, KEPT = Path(sys.argv[1]), Path(sys.argv[2])
+STEPS = ("fsync", "write", "replace", "link", "rename", "mkdir", "unlink", "rmdir")
+
+
+def forget(limit):
+    count = 0
+
+    def around(function):
+        def wrapped(*arguments, **named):
+            nonlocal count
+            count += 1
+            if count == limit:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **named)
+
+        return wrapped
+
+    mine = memory(ROOT)
+    planned = mine.forgettable(NOTE, 4, 4)
+    for name in STEPS:
+        setattr(os, name, around(getattr(os, name)))
+    mine.forget(planned)
+
+
+def forked(limit):
+    """Whether a fork was killed at that step, which is so until there are no more of them."""
+    child = os.fork()
+    if not child:
+        forget(limit)
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+memory(ROOT).index()
+shutil.copytree(ROOT, KEPT)
+before, limit, faults, seen = (ROOT / NOTE).read_bytes(), 1, [], []
+while forked(limit):
+    gone, mine = (ROOT / NOTE).read_bytes() != before, memory(ROOT)
+    mine.index()
+    seen.append([gone, len(standing(mine))])
+    if not gone:
+        mine.forget(mine.forgettable(NOTE, 4, 4))
+    if len(standing(mine)) != 1 or b"bees" in (ROOT / NOTE).read_bytes():
+        faults.append(f"{limit}: not forgotten in the end")
+    shutil.rmtree(ROOT)
+    shutil.copytree(KEPT, ROOT)
+    limit += 1
+print(json.dumps({"faults": faults, "seen": seen}))
+'''
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
+def test_killed_at_every_step_no_fact_is_gone_that_nobody_remembers(root: Path, tmp_path: Path) -> None:
+    script = put(tmp_path, "killer.py", KILLER)
+    ended = subprocess.run(
+        [sys.executable, str(script), str(root), str(tmp_path / "kept")],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert told["faults"] == []
+    assert {(gone, count) for gone, count in told["seen"]} == {(False, 0), (False, 1), (True, 1)}
+
+
+def test_what_could_not_be_taken_out_does_not_count_as_forgotten(root: Path) -> None:
+    mine = memory(root)
+    (root / NOTE).chmod(0o444)
+    for _ in range(2):
+        assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
+        mine.index()
+        assert (standing(mine), mine.lint()) == (set(), [])
+    (root / NOTE).chmod(0o644)
+    assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
+    assert len(standing(mine)) == 1
+    put(root, NOTE, TEXT)
+    (root / NOTE).chmod(0o444)
+    mine.index()
+    assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
+    assert len(standing(mine)) == 1  # it was forgotten before, and that was not taken back
+
+
+@pytest.mark.parametrize(("before", "line", "after"), CUTS)
+def test_what_was_taken_out_is_found_again(before: str, line: int, after: str) -> None:
+    made = removal("memory/2025-11-27.md", before.encode(), line, line)
+    found = taken_out("memory/2025-11-27.md", before.encode(), after.encode())
+    assert found is not None
+    assert (found.key, found.text, found.after) == (made.key, made.text, made.after)
+    assert taken_out("memory/2025-11-27.md", before.encode(), after.encode() + b"more\n") is None
+
+
 # --- links, rights ---------------------------------------------------------------------------------------------------
 
 
@@ -451,7 +551,8 @@ def test_what_is_read_only_stays_so(root: Path, what: str) -> None:
     (root / ".memory").chmod(0o755)
     assert (done.returncode, "Traceback" in done.stderr) == (VaultError.exit_code, False), done.stderr
     assert file.read_text() == TEXT
-    assert (Preimages(root).runs(), journal.files(root)) == ([], {})
+    memory(root).index()
+    assert (Preimages(root).runs(), standing(memory(root))) == ([], set())
 
 
 def test_mode_and_times_of_other_files_are_kept(root: Path) -> None:

@@ -47,7 +47,9 @@ def test_a_run_is_undone_byte_for_byte(tmp_path: Path) -> None:
         ("a.md", "two facts more"), ("b.md", ""), ("bank/new.md", ""),
     ]  # fmt: skip
     assert [(known.name, known.kind, known.is_undone) for known in history.runs()] == [(run.name, "reflect", False)]
-    assert sorted(history.undo(run, of)) == ["a.md", "b.md", "bank/new.md"]
+    would = history.undoing(run, of)
+    assert (would.restored, would.deleted) == (["a.md", "b.md"], ["bank/new.md"])
+    assert history.undo(run, of) == would
     assert {path: (data, mode) for path, (data, mode, _) in snapshot(root).items()} == before
     assert history.named(run.name).is_undone
 
@@ -94,7 +96,7 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     history, of = Preimages(root), vault(root)
     run = history.begin("reflect")
     change(of, run, path, b"two\n")
-    assert history.undo(run, of) == [path]
+    assert history.undo(run, of).paths == [path]
     assert (root / path).read_text() == "one\n"
 
 
@@ -128,7 +130,7 @@ def test_a_new_note_that_is_gone_already_is_no_conflict(tmp_path: Path) -> None:
     change(of, run, "a.md", b"two\n")
     change(of, run, "new.md", b"two\n")
     (root / "new.md").unlink()
-    assert history.undo(run, of) == ["a.md"]
+    assert history.undo(run, of).paths == ["a.md"]
 
 
 def test_a_note_kept_again_after_a_lost_race_goes_back_to_what_was_there_last(tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_a_note_kept_again_after_a_lost_race_goes_back_to_what_was_there_last(tm
     with pytest.raises(ConflictError):
         of.write("a.md", b"one, ours\n", b"one\n")
     change(of, run, "a.md", b"edited, ours\n")
-    assert history.undo(run, of) == ["a.md"]
+    assert history.undo(run, of).paths == ["a.md"]
     assert (root / "a.md").read_text() == "edited\n"
 
 
@@ -200,7 +202,7 @@ def test_a_run_that_was_killed_is_undone_as_far_as_it_came(tmp_path: Path, steps
     written = steps // 2
     history, of = Preimages(root), vault(root)
     if written:
-        assert len(history.undo(history.runs()[0], of)) == written
+        assert len(history.undo(history.runs()[0], of).paths) == written
     elif history.runs():
         with pytest.raises(UsageError):
             history.undo(history.runs()[0], of)
@@ -215,7 +217,7 @@ def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp
     record = root / run.place / "run.jsonl"
     whole = record.read_bytes()
     record.write_bytes(whole + b'{"path":"b.md","bef')
-    assert history.undo(run, of) == ["a.md"]
+    assert history.undo(run, of).paths == ["a.md"]
     assert run.is_undone
     put(root, "a.md", "two\n")
     for damage in (b"nonsense\n", b"[]\n", b'{"path":"x"}\n', b"[" * 9000 + b"\n"):

@@ -15,14 +15,12 @@ from pathlib import Path
 from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.jobs import Jobs
 from vault_memory.memory import Memory
-from vault_memory.runs import Runs
+from vault_memory.runs import REFLECT, Runs, wordless
 from vault_memory.schedule import Job, clock
 from vault_memory.settings import LiveSettings
 from vault_memory.upkeep import RECONCILE_SECONDS
 
 log = logging.getLogger(__name__)
-
-REFLECT = "reflect"
 
 
 class Background:
@@ -122,8 +120,9 @@ class Background:
             code, sentence = int(error.get("exit_code", 1)), str(error.get("message", "reflect ended without a word"))
             raise of_exit_code(code, sentence, str(error.get("next_step", "")))
         moved = sum(None not in (one["before"], one["after"]) for one in found["opinions"])
-        pages, skipped = len(found["pages"]), len(found["skipped"])
-        log.info("reflect: %d pages written, %d opinions moved, %d skipped", pages, moved, skipped)
+        pages, skipped = len(found["pages"]), found["skipped"]
+        first = "".join(f", the first: {wordless(one['path'], one['why'])}" for one in skipped[:1])
+        log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
 
     # --- vectors -------------------------------------------------------------------------------------------------
 

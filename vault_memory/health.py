@@ -11,6 +11,8 @@ import apsw
 from vault_memory import journal, places, schema, spaces
 from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
+from vault_memory.preimages import Preimages
+from vault_memory.runs import REFLECT, Ended, Runs
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Status:
     passages: int = 0
     facts: int = 0
     embedders: tuple["Vectors", ...] = ()
+    reflect: Ended | None = None
+    """How the last reflect of this device ended; `run` only where that can be undone."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Check:
 
 def status(memory: "Memory") -> Status:
     """Look at vault and index without writing anything."""
-    base = Status(str(memory.vault.root), str(memory.index_path), memory.place.why, memory.index_path.exists())
+    vault, index = str(memory.vault.root), memory.index_path
+    base = Status(vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory))
     if not base.exists or memory.unusable():
         return base
     with suppress(*schema.DAMAGED):
@@ -75,7 +80,21 @@ def _counted(memory: "Memory", base: Status) -> Status:
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
             facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
+            reflect=base.reflect,
         )  # fmt: skip
+
+
+def _last_reflect(memory: "Memory") -> Ended | None:
+    """How it ended, also where it was killed and only the daemon knows that it ran."""
+    runs = Runs(memory.vault.root)
+    last, night = runs.ended(), runs.get(REFLECT)
+    if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
+        return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
+    with suppress(VaultMemoryError):
+        written = Preimages(memory.vault.root).runs(REFLECT) if last and last.run else []
+        if any(run.name == last.run and not run.is_undone for run in written if last):
+            return last
+    return last._replace(run="") if last else None
 
 
 def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
@@ -121,6 +140,7 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     if refusal:
         yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
     yield from _journal(memory)
+    yield from _reflect(memory)
     yield from _parts(memory)
     yield from _models(memory)
     yield from _vectors_kept(memory)
@@ -181,6 +201,21 @@ def _journal(memory: "Memory") -> Iterator[Check]:
             if damaged:
                 what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name}, passed over"
                 yield Check("journal", "notice", what)
+
+
+def _reflect(memory: "Memory") -> Iterator[Check]:
+    """What the last reflect could not write: nobody looks on at night."""
+    last = _last_reflect(memory)
+    if last is None:
+        return
+    when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
+    if not last.ok:
+        yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
+    elif last.skipped:
+        what = f"{when} skipped {_counted_as(last.skipped, 'page')}, the first because: {last.why}"
+        yield Check("reflect", "warning", what, last.next_step)
+    else:
+        yield Check("reflect", "ok", f"{when} wrote {_counted_as(last.pages, 'page')}")
 
 
 def _counted_as(count: int, noun: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vault_memory.knowledge import EntityProfile, EntityRow
     from vault_memory.note import Problem
     from vault_memory.opinions import Asking, Opinion
+    from vault_memory.preimages import Undone
     from vault_memory.reading import Excerpt
     from vault_memory.recall import Recall
     from vault_memory.reflect.job import Asked, Reflected, Steps
@@ -236,11 +237,11 @@ class Memory(Scribe):
 
         return reflect(self, asked, steps)
 
-    def undo(self, run: str = "") -> tuple[str, list[str]]:
-        """Undo a run of reflect, the last one unless another is named; returns its name and the notes put back."""
+    def undo(self, run: str = "", *, dry_run: bool = False) -> "Undone":
+        """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`)."""
         from vault_memory.reflect.job import undo
 
-        return undo(self, run)
+        return undo(self, run, dry_run=dry_run)
 
     # --- health --------------------------------------------------------------------------------------------------
 

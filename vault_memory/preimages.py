@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import places
-from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
 from vault_memory.vault import Vault
 
 FOLDER = "history"
@@ -28,6 +28,9 @@ KEPT_DAYS = 90
 """… and all that are younger than this."""
 
 NAMED = "Runs are named as their folders in .memory/history."
+
+NAMES = 10
+"""Of notes that were put back so many are named where others were not; of those each is."""
 
 _STAMP = "%Y%m%dT%H%M%S.%fZ"
 _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
@@ -41,6 +44,36 @@ class Change(NamedTuple):
     before: str | None
     after: str
     why: str = ""
+
+
+class Back(NamedTuple):
+    """A note to be put back: what it holds now, and what it is to hold again (None: it is to be deleted)."""
+
+    path: str
+    now: bytes
+    text: bytes | None
+
+
+class Undone(NamedTuple):
+    """What an undo of a run does, or has done."""
+
+    run: str
+    backs: tuple[Back, ...]
+
+    @property
+    def paths(self) -> list[str]:
+        """All notes it touches."""
+        return [back.path for back in self.backs]
+
+    @property
+    def restored(self) -> list[str]:
+        """The notes that hold again what they held."""
+        return [back.path for back in self.backs if back.text is not None]
+
+    @property
+    def deleted(self) -> list[str]:
+        """The notes that the run had made."""
+        return [back.path for back in self.backs if back.text is None]
 
 
 class Run:
@@ -181,7 +214,7 @@ class Preimages:
 
     def begin(self, kind: str) -> Run:
         """A new run of that kind (`reflect`, `forget`: small letters); what is too old to be kept goes."""
-        self._prune()
+        self.prune()
         return Run(self._root, f"{datetime.now(UTC).strftime(_STAMP)}-{places.device_id()}-{kind}")
 
     def runs(self, kind: str = "") -> list[Run]:
@@ -201,11 +234,34 @@ class Preimages:
             raise UsageError(f"There is no run `{name}`.", NAMED)
         return found[0]
 
-    def undo(self, run: Run, vault: Vault) -> list[str]:
-        """Put back, byte for byte, what that run changed; returns the notes. What was not there before is deleted.
+    def undo(self, run: Run, vault: Vault) -> Undone:
+        """Put back, byte for byte, what that run changed. What was not there before is deleted.
 
-        A note that was never written, or is as it was already, is left alone. Raises ConflictError, before anything is
-        written, when a note is neither as the run found it nor as the run left it; UsageError when nothing is to undo.
+        A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
+        cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
+        """
+        found = self.undoing(run, vault)
+        failed: dict[str, VaultMemoryError] = {}
+        for path, now, text in found.backs:
+            try:
+                if text is None:
+                    vault.remove(path, now)
+                else:
+                    vault.write(path, text, now)
+            except VaultMemoryError as error:  # one that cannot be written keeps no other from its place
+                failed[path] = error
+        if failed:
+            raise _unfinished(found, failed)
+        for folder in reversed(run.folders()):
+            vault.remove_folder(folder)
+        run.mark_undone()
+        return found
+
+    def undoing(self, run: Run, vault: Vault) -> Undone:
+        """What `undo` would do; nothing is written.
+
+        Raises ConflictError when a note is neither as the run found it nor as the run left it, UsageError when nothing
+        is to undo.
         """
         notes: dict[str, list[Change]] = {}
         for change in run.changes():
@@ -220,18 +276,11 @@ class Preimages:
         backs = [back for back in wanted.values() if isinstance(back, _Back)]
         if not backs:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
-        texts = [run.text(back.to) for back in backs]  # all of them, before the first note is touched
-        for back, text in zip(backs, texts, strict=True):
-            if text is None:
-                vault.remove(back.to.path, back.now)
-            else:
-                vault.write(back.to.path, text, back.now)
-        for folder in reversed(run.folders()):
-            vault.remove_folder(folder)
-        run.mark_undone()
-        return [back.to.path for back in backs]
+        # All texts are read before the first note is touched.
+        return Undone(run.name, tuple(Back(back.to.path, back.now, run.text(back.to)) for back in backs))
 
-    def _prune(self) -> None:
+    def prune(self) -> None:
+        """Delete the runs that are too old to be kept."""
         oldest = datetime.now(UTC) - timedelta(days=KEPT_DAYS)
         for run in self.runs()[KEPT_RUNS:]:
             if run.started < oldest:
@@ -239,13 +288,26 @@ class Preimages:
 
 
 class _Back(NamedTuple):
-    """A note to be put back: its bytes now, and the change before which it held what it is to hold again."""
+    """How a note goes back: its bytes now, and the change before which it held what it is to hold again."""
 
     now: bytes
     to: Change
 
 
 _CHANGED = "changed"
+
+
+def _unfinished(found: Undone, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
+    """What is to be said of an undo that could not put back some notes."""
+    done = [path for path in found.paths if path not in failed]
+    if not done:
+        return next(iter(failed.values()))
+    named = ", ".join(done[:NAMES]) + (f" and {len(done) - NAMES:,} more" if len(done) > NAMES else "")
+    whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
+    return VaultMemoryError(
+        f"{found.run} is undone in part. As before it: {named}. Not put back: {whys}.",
+        f"When that is mended, `memory reflect --undo {found.run}` goes on.",
+    )
 
 
 def _wanted(vault: Vault, path: str, changes: list[Change]) -> "_Back | str | None":

@@ -16,6 +16,7 @@ from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
+    from vault_memory.preimages import Undone
     from vault_memory.reflect.job import Reflected
     from vault_memory.reflect.look import Proposed
     from vault_memory.reflect.moves import Move
@@ -342,13 +343,20 @@ def clean_diff(diff: str) -> str:
     return "\n".join(clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diff.split("\n"))
 
 
-def undone_document(run: str, paths: list[str]) -> Document:
-    """The `reflect@1` document of an undo."""
-    return schema("reflect") | {"undone": run, "pages": [{"path": path, "action": "restored"} for path in paths]}
+def undone_document(undone: "Undone", dry_run: bool) -> Document:
+    """The `reflect@1` document of an undo, or of what one would do."""
+    pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
+    return schema("reflect") | {
+        "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages
+    }  # fmt: skip
 
 
-def undone_text(run: str, paths: list[str]) -> str:
-    """What an undo put back."""
-    return "\n".join(
-        [f"{plural(len(paths), 'page')} put back as before {run}.", *(f"  {clean(path)}" for path in paths)]
-    )
+def undone_text(undone: "Undone", dry_run: bool) -> str:
+    """What an undo put back and what it deleted, or would."""
+    noun = "page" if undone.run.endswith("-reflect") else "note"
+    restored, deleted = undone.restored, undone.deleted
+    parts = [f"{plural(len(restored), noun)} put back"] * bool(restored)
+    parts += [f"{len(deleted):,} deleted" if restored else f"{plural(len(deleted), noun)} deleted"] * bool(deleted)
+    dry = " (dry run: nothing was written)" if dry_run else ""
+    lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
+    return "\n".join([f"{' and '.join(parts)}, as before {undone.run}{dry}.", *lines])

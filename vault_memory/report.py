@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.note import Problem
@@ -19,7 +20,22 @@ def status_document(status: "Status") -> Document:
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
     index["why_there"] = status.why_there
-    return schema("status") | {"vault": status.vault, "index": index, "daemon": None}
+    return schema("status") | {"vault": status.vault, "index": index, "reflect": _reflect(status), "daemon": None}
+
+
+def _reflect(status: "Status") -> Document | None:
+    """How the last reflect of this device ended."""
+    last = status.reflect
+    return last and {
+        "at": last.at.isoformat(timespec="seconds"),
+        "ok": last.ok,
+        "pages": last.pages,
+        "skipped": last.skipped,
+        "why": last.why or None,
+        "next_step": last.next_step or None,
+        "proposals": last.proposals,
+        "undo": last.run or None,
+    }
 
 
 def status_text(document: Document) -> str:
@@ -35,8 +51,23 @@ def status_text(document: Document) -> str:
         lines.append(f"index    {index['path']}{where}, {index['bytes'] / 1e6:.1f} MB, {state}")
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
+    lines += _reflected(document["reflect"]) if document.get("reflect") else []
     lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
     return "\n".join(lines)
+
+
+def _reflected(last: Document) -> list[str]:
+    """How the last reflect of this device ended, and what is to be done about it."""
+    when = f"{datetime.fromisoformat(last['at']).astimezone():%Y-%m-%d %H:%M}"
+    if last["ok"]:
+        skipped = f", {last['skipped']:,} skipped" if last["skipped"] else ""
+        waiting = f", {plural(last['proposals'], 'proposal')} waiting" if last["proposals"] else ""
+        lines = [f"reflect  {when}, {plural(last['pages'], 'page')} written{skipped}{waiting}"]
+    else:
+        lines = [f"reflect  {when}, failed"]
+    lines += [f"         {clean(last['why'])}"] if last["why"] else []
+    lines += [f"         → {clean(last['next_step'])}"] if last["next_step"] else []
+    return lines + ([f"         undo with: memory reflect --undo {last['undo']}"] if last["undo"] else [])
 
 
 def _instead(daemon: Document | None) -> str:

@@ -4,23 +4,23 @@ How a note is edited is the business of writer.py and forgetting.py.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime
-from functools import partial
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import apsw
 
 from vault_memory import journal, places, schema, uses
 from vault_memory.entities import link_name
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import UsageError, VaultError, VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS, Keeper
 from vault_memory.shipped import template
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
     from vault_memory.forgetting import Forgotten, Removal
+    from vault_memory.preimages import Back
     from vault_memory.writer import Bullet, Retained
 
 _SAME_WORDS = """
@@ -71,30 +71,45 @@ class Scribe(Keeper):
             made = again(planned, before)
             return made.after, made
 
-        root = self.vault.root
-        journal.own_file(root)  # refused before anything is written rather than after
-        run = Preimages(root).begin("forget")
-        keep = partial(run.keep, why=f"forgotten: {planned.source}")
+        run = Preimages(self.vault.root).begin("forget")
+        word = _Word(self, journal.Cited(planned.source, planned.key), stands=True)
+
+        def keep(path: str, before: bytes | None, after: bytes) -> None:
+            run.keep(path, before, after, f"forgotten: {planned.source}")
+            word.say()  # before the note is written: a kill in between must not leave a fact gone that nobody remembers
+
         with self._alone():
             try:
                 done = Rewriter(self.vault, self._own_hash, keep).rewrite(planned.path, compose)
             except VaultMemoryError:
+                word.take_back()
                 run.drop()
                 raise
-            warnings = [*self._bury(done), *self._unindexed(done)]
+            warnings = self._unindexed(done)
         return Forgotten(done, run.name, run.place, tuple(warnings))
+
+    @contextmanager
+    def unforgetting(self, back: "Back") -> "Iterator[None]":
+        """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
+
+        Raises RefusedError or VaultError when the journal cannot be written.
+        """
+        from vault_memory.forgetting import taken_out
+
+        found = taken_out(back.path, back.text, back.now) if back.text is not None else None
+        word = _Word(self, journal.Cited(found.source, found.key), stands=False) if found else None
+        try:
+            if word:
+                word.say()
+            yield
+        except VaultMemoryError:
+            if word:
+                word.take_back()
+            raise
 
     def _alone(self) -> "AbstractContextManager[None]":
         """Several writers at once wait for each other instead of taking each other for an editor."""
         return places.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS)
-
-    def _bury(self, done: "Removal") -> "Iterator[str]":
-        """Leave a tombstone; yields why there is none."""
-        try:
-            now = journal.later(datetime.now(UTC), self._last_word(done.key, stands=False))
-            journal.note_tombstone(self.vault.root, journal.Cited(done.source, done.key), now)
-        except VaultMemoryError as error:
-            yield f"It is out of the note, but nothing will remember that it was forgotten: {error}"
 
     def _take_back(self, bullet: str) -> str:
         """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
@@ -102,21 +117,20 @@ class Scribe(Keeper):
         from vault_memory.parse import parse
 
         known = key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
-        at = self._last_word(known, stands=True)
-        if at is None:
+        last = self.last_word(known)
+        if last is None or not last.stands:
             return ""
         try:
-            journal.note_restored(self.vault.root, known, journal.later(datetime.now(UTC), at))
+            journal.note_restored(self.vault.root, known, journal.later(datetime.now(UTC), last.at))
         except VaultMemoryError as error:
             return f"The fact is written, but still counts as forgotten: {error}"
         return ""
 
-    def _last_word(self, key: int, stands: bool) -> int | None:
-        """When a text was last forgotten (`stands`) or taken back; None when it was not, 0 where nobody can tell."""
+    def last_word(self, key: int) -> journal.Tombstone | None:
+        """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
         with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
-            known = uses.last_word(store, key)
-            return known.at if known and known.stands == stands else None
-        return 0
+            return uses.last_word(store, key)
+        return journal.Tombstone(key, 0, 0, stands=True)
 
     def _unindexed(self, done: "Removal") -> "Iterator[str]":
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
@@ -170,6 +184,40 @@ class Scribe(Keeper):
             value = store.meta(f"own:{path}")
             return bytes.fromhex(value) if isinstance(value, str) else None
         return None
+
+
+class _Word:
+    """What the journal is to say of a text about to be forgotten (`stands`) or put back; taken back if that fails."""
+
+    def __init__(self, scribe: Scribe, cited: journal.Cited, *, stands: bool) -> None:
+        self._scribe, self._cited, self._stands = scribe, cited, stands
+        self._was: journal.Tombstone | None = None
+        self._said: datetime | None = None
+
+    def say(self) -> None:
+        """Note it, once; raises RefusedError or VaultError."""
+        if self._said:
+            return
+        self._was = self._scribe.last_word(self._cited.key)
+        now = journal.later(datetime.now(UTC), self._was.at if self._was else None)
+        try:
+            self._note(self._stands, now)
+        except VaultError as error:
+            raise VaultError(f"{error} No note was changed.", error.next_step) from error
+        self._said = now
+
+    def take_back(self) -> None:
+        """Note the contrary, unless nothing was noted, or it had been so before."""
+        if self._said and not (self._was and self._was.at and self._was.stands == self._stands):
+            with suppress(VaultMemoryError):  # it is told why the note could not be written
+                self._note(not self._stands, max(datetime.now(UTC), self._said + timedelta(microseconds=1)))
+
+    def _note(self, stands: bool, now: datetime) -> None:
+        root = self._scribe.vault.root
+        if stands:
+            journal.note_tombstone(root, self._cited, now)
+        else:
+            journal.note_restored(root, self._cited.key, now)
 
 
 def _links_to(store: Store, gone: "Removal") -> Iterator[str]:

@@ -1,10 +1,13 @@
 """Owns the `reflect` command."""
 
+from collections.abc import Sequence
+
 import click
 
 from vault_memory import reflection, request
 from vault_memory.choices import REFLECTED
 from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.errors import UsageError
 from vault_memory.render import dump
 
 
@@ -25,8 +28,11 @@ def reflect(
 
     memory = shared.memory()
     if undo is not None:
-        run, paths = memory.undo(undo)
-        shared.say(dump(reflection.undone_document(run, paths)) if shared.json else reflection.undone_text(run, paths))
+        given = {"--since": since, "--now": now, "--force": force, "--only": only, "--apply-core": apply_core}
+        _refuse_beside_undo([option for option, value in given.items() if value])
+        undone = memory.undo(undo, dry_run=dry_run)
+        tell = reflection.undone_text
+        shared.say(dump(reflection.undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
         return
     asked = request.reflection(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
@@ -37,3 +43,10 @@ def reflect(
     shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)
+
+
+def _refuse_beside_undo(options: Sequence[str]) -> None:
+    """Raise UsageError for options that say what to write: an undo takes back a whole run."""
+    if options:
+        what = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not go with --undo."
+        raise UsageError(f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`, with --dry-run or without.")

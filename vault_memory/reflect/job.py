@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory import journal, llm, places, schema
-from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.garbage import uncollected
 from vault_memory.keeper import LOCK_SECONDS
-from vault_memory.preimages import Preimages
+from vault_memory.preimages import Preimages, Run, Undone
 from vault_memory.reflect import opinion_page, proposals, verdicts
 from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
@@ -23,7 +23,7 @@ from vault_memory.reflect.look import Found, Look, Proposed, Seen
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
 from vault_memory.reflect.retell import Model, Retelling
-from vault_memory.runs import Runs
+from vault_memory.runs import PAGES, Ended, Runs, wordless
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from vault_memory.indexer import Progress
     from vault_memory.memory import Memory
-
-LOCK = "pages"
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
@@ -80,8 +78,9 @@ class Reflected:
 
     @property
     def exit_code(self) -> int:
-        """0, or that of the gravest reason for which a page was not written."""
-        return max((skipped.exit_code for skipped in self.skipped), default=0)
+        """0, or that of the gravest reason for which a page was not written: 5 only where no page was."""
+        code = max((skipped.exit_code for skipped in self.skipped), default=0)
+        return 1 if code == ConflictError.exit_code and self.edits else code
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,37 @@ class Steps:
 
 
 def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
-    """Write the pages that the facts of a vault make; raises BusyError when another process does."""
-    started, steps = time.monotonic(), steps or Steps()
+    """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
+    does."""
+    runs = Runs(memory.vault.root)
+    try:
+        done = _reflected(memory, asked, steps or Steps())
+    except BusyError:
+        raise  # whoever is writing notes how that ended
+    except VaultMemoryError as error:
+        if not asked.dry_run:
+            runs.note_ended(Ended(datetime.now(UTC), why=wordless("", str(error)), next_step=error.next_step, ok=False))
+        raise
+    if not asked.dry_run:
+        runs.note_ended(_ended(done))
+    return done
+
+
+def _ended(done: Reflected) -> Ended:
+    first = next(iter(done.skipped), None)
+    return Ended(
+        at=datetime.now(UTC),
+        pages=len(done.edits),
+        skipped=len(done.skipped),
+        why=wordless(first.path, first.why) if first else "",
+        next_step=first.next_step if first else "",
+        proposals=done.proposed.open if done.proposed else None,
+        run=done.run,
+    )
+
+
+def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
+    started = time.monotonic()
     with _alone(memory), _retelling(memory, asked) as retelling, uncollected():
         memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
@@ -105,6 +133,7 @@ def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Refle
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(memory.vault.root).sweep(lambda: _named_blocks(memory))
+            Preimages(memory.vault.root).prune()
     return Reflected(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
@@ -173,25 +202,38 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
         store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.bearings.found)
 
 
-def undo(memory: "Memory", name: str = "") -> tuple[str, list[str]]:
-    """Put back what a run changed, the last one unless another is named; returns its name and the notes.
+def undo(memory: "Memory", name: str = "", *, dry_run: bool = False) -> Undone:
+    """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
-    Raises UsageError when there is nothing to undo, ConflictError when a page was changed since.
+    Raises UsageError when there is nothing to undo, ConflictError when a page was changed since, VaultMemoryError when
+    some notes could not be put back.
     """
     with _alone(memory):
         preimages = Preimages(memory.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
-            _forget(memory, [change.path for change in run.changes()])
             try:
-                paths = preimages.undo(run, memory.vault)
+                found = preimages.undoing(run, memory.vault)
             except UsageError:
                 if name:
                     raise
                 continue  # it was killed before it wrote its first page
-            _tell_index(memory, paths)
-            return run.name, paths
+            if not dry_run:
+                _put_back(memory, run, found)
+            return found
         raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
+
+
+def _put_back(memory: "Memory", run: Run, found: Undone) -> None:
+    # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
+    # a person has removed would come back.
+    _forget(memory, found.paths)
+    with ExitStack() as held:
+        held.callback(_tell_index, memory, found.paths)
+        if run.kind == "forget":
+            for back in found.backs:
+                held.enter_context(memory.unforgetting(back))
+        Preimages(memory.vault.root).undo(run, memory.vault)
 
 
 def _forget(memory: "Memory", paths: list[str]) -> None:
@@ -218,7 +260,7 @@ def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
 
 @contextmanager
 def _alone(memory: "Memory") -> Iterator[None]:
-    with Runs(memory.vault.root).alone(LOCK):
+    with Runs(memory.vault.root).alone(PAGES):
         yield
 
 

@@ -1,0 +1,177 @@
+"""How the last reflect of this device ended: `status` and `doctor` tell it, whoever ran it, and so does the log."""
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from daemons import until
+from reflecting import NORA, reflect, reflected, rewrite, small_vault
+from vaults import memory, put, run
+
+from vault_memory import report
+from vault_memory.background import Background
+from vault_memory.config import Config
+from vault_memory.errors import BusyError, RefusedError
+from vault_memory.health import Check
+from vault_memory.preimages import Preimages
+from vault_memory.runs import Ended, Run, Runs, wordless
+from vault_memory.settings import LiveSettings
+
+NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
+BROKEN = "\n<!-- memory:begin facts -->\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return small_vault(tmp_path / "v")
+
+
+def told(root: Path) -> tuple[dict[str, object] | None, str]:
+    """What status tells of it, as JSON and as text."""
+    document = json.loads(run(root, "status", "--json").stdout)
+    return document["reflect"], run(root, "status").stdout
+
+
+def checked(root: Path) -> list[Check]:
+    return [check for check in memory(root).doctor() if check.name == "reflect"]
+
+
+def test_where_none_ran_nothing_is_told(root: Path) -> None:
+    reflected(root, dry_run=True)
+    document, text = told(root)
+    assert (document, "reflect" in text, checked(root)) == (None, False, [])
+
+
+def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
+    began = datetime.now(UTC)
+    done = reflect(root)
+    document, text = told(root)
+    assert document is not None
+    assert began <= datetime.fromisoformat(str(document.pop("at"))) <= datetime.now(UTC)
+    assert document == {
+        "ok": True, "pages": len(done["pages"]), "skipped": 0, "why": None, "next_step": None,
+        "proposals": done["proposals"]["open"], "undo": done["run"],
+    }  # fmt: skip
+    assert f"{len(done['pages'])} pages written" in text and f"memory reflect --undo {done['run']}" in text
+    assert [check.level for check in checked(root)] == ["ok"]
+    reflect(root, "--undo")
+    document, text = told(root)
+    assert document is not None and document["undo"] is None and "--undo" not in text
+
+
+def test_a_page_that_was_skipped_is_told_with_its_reason_until_a_run_skips_none(root: Path) -> None:
+    reflect(root)
+    page = (root / NORA).read_text()
+    put(root, NORA, page + BROKEN)
+    reflect(root, code=5)
+    document, text = told(root)
+    assert document is not None
+    assert (document["pages"], document["skipped"], document["undo"]) == (0, 1, None)
+    assert f"{NORA}:" in str(document["why"]) and document["next_step"]
+    assert "1 skipped" in text and "never ended" in text
+    (check,) = checked(root)
+    assert (check.level, NORA in check.message, bool(check.mend)) == ("warning", True, True)
+    put(root, NORA, page)
+    reflect(root)
+    assert [check.level for check in checked(root)] == ["ok"]
+
+
+def test_one_that_failed_is_told(root: Path) -> None:
+    reflected(root)
+    for folder in ("memory", "bank", "People"):
+        shutil.rmtree(root / folder, ignore_errors=True)
+    for note in root.glob("*.md"):
+        note.unlink()
+    with pytest.raises(RefusedError):
+        reflected(root)
+    document, text = told(root)
+    assert document is not None
+    assert (document["ok"], document["pages"]) == (False, 0)
+    assert "failed" in text
+    assert [check.level for check in checked(root)] == ["warning"]
+
+
+def test_one_that_had_to_wait_says_nothing_of_how_things_are(root: Path) -> None:
+    reflected(root)
+    before = Runs(root).ended()
+    with Runs(root).alone("pages"), pytest.raises(BusyError):
+        reflected(root)
+    assert Runs(root).ended() == before
+
+
+def test_a_night_that_ended_without_a_word_is_told(root: Path) -> None:
+    reflected(root)
+    later = datetime.now(UTC) + timedelta(hours=1)
+    Runs(root).note("reflect", Run("03:30", later.date(), later, ok=False))
+    document, _ = told(root)
+    assert document is not None and (document["ok"], document["at"]) == (False, later.isoformat(timespec="seconds"))
+    reflected(root)
+    Runs(root).note("reflect", Run("03:30", later.date(), datetime.now(UTC) - timedelta(hours=1), ok=False))
+    document, _ = told(root)
+    assert document is not None and document["ok"] is True
+
+
+# --- where it is kept ------------------------------------------------------------------------------------------------
+
+
+def test_words_of_a_note_stay_in_the_vault() -> None:
+    why = 'memory.md has no line "He said "no" to it" any more: what was ticked was not put there.'
+    assert wordless("memory.md", why) == 'memory.md has no line "…" any more: what was ticked was not put there.'
+    assert wordless("a.md", "It is late.") == "a.md: It is late."
+
+
+def test_jobs_and_the_last_reflect_are_kept_beside_each_other_for_the_owner_only(root: Path) -> None:
+    runs, ended = Runs(root), Ended(NOON, 3, 1, "a.md: why", "Do this.", 2, "x-reflect")
+    runs.note("reflect", Run("03:30", NOON.date(), NOON, ok=True))
+    runs.note_ended(ended)
+    runs.note("other", Run("04:30", NOON.date()))
+    assert (Runs(root).ended(), Runs(root).get("reflect"), Runs(root).get("other")) == (
+        ended, Run("03:30", NOON.date(), NOON, ok=True), Run("04:30", NOON.date()),
+    )  # fmt: skip
+    if os.name != "nt":
+        assert runs.file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], {}, "x", {"at": "2025-12-10"}, {"at": NOON.isoformat(), "pages": "many"}, {"at": 3, "pages": 1}]
+)
+def test_what_is_damaged_is_not_known(root: Path, kept: object) -> None:
+    put(Runs(root).file.parent, Runs(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
+    assert Runs(root).ended() is None
+    assert memory(root).status().reflect is None
+
+
+def test_a_document_of_an_older_daemon_does_without(root: Path) -> None:
+    document = report.status_document(memory(root).status())
+    del document["reflect"]
+    assert "reflect" not in report.status_text(document)
+
+
+# --- the night -------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_of_the_night_names_the_first_page_skipped(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    reflected(root)
+    put(root, NORA, (root / NORA).read_text() + BROKEN)
+    rewrite(root, "memory/2025-12-02.md", "keeps bees", "keeps geese")
+    caplog.set_level(logging.INFO, "vault_memory")
+
+    async def lived() -> None:
+        with ThreadPoolExecutor(1) as slow:
+            mine = Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")), slow)
+            Runs(root).note("reflect", Run("00:00", datetime.now().date() - timedelta(days=3)))
+            mine.start(asyncio.get_running_loop())
+            await asyncio.to_thread(until, lambda: "pages written" in caplog.text)
+            mine.stop()
+
+    asyncio.run(lived())
+    assert f"1 skipped, the first: {NORA}:" in caplog.text
+    document, _ = told(root)
+    assert document is not None and (document["ok"], document["skipped"]) == (True, 1)
+    assert Preimages(root).runs()[0].name == document["undo"]

@@ -1,0 +1,206 @@
+"""`memory reflect --undo`: what it would do, what it did, what it could not do, and what it leaves to a person."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from reflecting import NORA, ODD, reflect, reflected, rewrite, small_vault, texts
+from vaults import memory, obeying_permissions, opened, put, run
+
+from vault_memory import preimages, uses
+from vault_memory.errors import ConflictError
+from vault_memory.preimages import Preimages
+from vault_memory.reflect import job
+
+KALLO = "bank/entities/Kallö.md"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Pages as they were written."""
+    made = small_vault(tmp_path / "v")
+    reflected(made)
+    return made
+
+
+def actions(done: dict[str, object]) -> dict[str, str]:
+    pages = done["pages"]
+    assert isinstance(pages, list)
+    return {one["path"]: one["action"] for one in pages}
+
+
+# --- a dry run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_says_what_would_be_put_back_and_deleted_and_does_nothing(root: Path) -> None:
+    before = texts(root)
+    would = reflect(root, "--undo", "--dry-run")
+    assert (would["dry_run"], would["undone"], texts(root)) == (True, None, before)
+    assert not Preimages(root).runs()[0].is_undone
+    said = run(root, "reflect", "--undo", "--dry-run")
+    assert (said.returncode, texts(root)) == (0, before)
+    assert "nothing was written" in said.stdout and f"  - {NORA}" in said.stdout and f"  ~ {ODD}" in said.stdout
+    done = reflect(root, "--undo")
+    assert (done["dry_run"], done["undone"], done["run"]) == (False, would["run"], would["run"])
+    assert actions(done) == actions(would)
+    assert {actions(done)[NORA], actions(done)[ODD]} == {"deleted", "restored"}
+    assert not (root / NORA).exists()
+
+
+def test_a_dry_run_tells_of_the_conflict_that_an_undo_would_meet(root: Path) -> None:
+    rewrite(root, NORA, "## In the logs", "## In my logs")
+    said = run(root, "reflect", "--undo", "--dry-run")
+    assert (said.returncode, NORA in said.stderr) == (5, True)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--force",), ("--only", "entities"), ("--apply-core",)],
+)
+def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
+    root: Path, option: tuple[str, ...]
+) -> None:
+    before = texts(root)
+    said = run(root, "reflect", "--undo", *option)
+    assert (said.returncode, option[0] in said.stderr, "memory reflect --undo" in said.stderr) == (2, True, True)
+    assert texts(root) == before
+
+
+# --- what was done is told -------------------------------------------------------------------------------------------
+
+
+def test_how_many_were_put_back_and_how_many_deleted(root: Path) -> None:
+    said = run(root, "reflect", "--undo")
+    gone = sum(line.startswith("  - ") for line in said.stdout.splitlines())
+    assert f"1 page put back and {gone} deleted, as before " in said.stdout
+    assert gone >= 2 and f"  ~ {ODD}" in said.stdout
+
+
+def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    before = texts(root)
+    reflected(root)
+    (root / ODD).chmod(0o444)
+    said = run(root, "reflect", "--undo", first=obeying_permissions())
+    assert (said.returncode, "Traceback" in said.stderr) == (1, False), said.stderr
+    told = " ".join(said.stderr.split())
+    assert f"Not put back: {ODD}" in told and NORA in told.partition("Not put back")[0] and "--undo" in told
+    assert "nothing was changed" not in told
+    assert not (root / NORA).exists()
+    (root / ODD).chmod(0o644)
+    done = reflect(root, "--undo")
+    assert (actions(done), texts(root)) == ({ODD: "restored"}, before)
+    assert run(root, "reflect", "--undo").returncode == 2
+
+
+def test_where_nothing_can_be_put_back_the_reason_is_the_error(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    put(root, "memory/2025-12-05.md", "## Retain\n- W @Nora: Caught a pike.\n")
+    reflected(root, only=("entities",))
+    changed = [change.path for change in Preimages(root).runs()[0].changes()]
+    for path in changed:
+        (root / path).chmod(0o444)
+    said = run(root, "reflect", "--undo", first=obeying_permissions())
+    assert (said.returncode, "read-only" in said.stderr) == (3, True), said.stderr
+
+
+# --- what a person did stays -----------------------------------------------------------------------------------------
+
+
+def test_a_refused_undo_brings_no_page_back_that_a_person_removed(root: Path) -> None:
+    put(root, ODD, (root / ODD).read_bytes())
+    (root / KALLO).unlink()
+    rewrite(root, NORA, "## In the logs", "## In my logs")
+    with pytest.raises(ConflictError):
+        job.undo(memory(root))
+    done = reflected(root)
+    assert (KALLO in [edit.path for edit in done.edits], (root / KALLO).exists()) == (False, False)
+    assert done.removed == (KALLO,)
+
+
+def test_nor_does_one_that_is_done(root: Path) -> None:
+    for day in ("08", "09"):
+        put(
+            root,
+            f"memory/2025-12-{day}.md",
+            f"## Retain\n- W @Lund: Has a market on {day}.\n- W @Odd: Was in Lund {day}.\n",
+        )
+    reflected(root)
+    (root / "bank/entities/Lund.md").unlink()
+    job.undo(memory(root))
+    done = reflected(root)
+    assert ("bank/entities/Lund.md" in done.removed, (root / "bank/entities/Lund.md").exists()) == (True, False)
+
+
+# --- an undo of what was forgotten -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["- W @Kallö: Got a new pier.", "- W @Kallö: Got a new pier\n  of oak. ^pier"])
+def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str) -> None:
+    note = put(root, "memory/2025-12-04.md", f"## Retain\n- W @Kallö: Got a new pier\n{line}\n")
+    before, mine = note.read_bytes(), memory(root)
+    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 3, 3))
+    assert reflected(root).left_out.get("forgotten", 0) == 0
+    said = run(root, "reflect", "--undo", done.run)
+    assert (said.returncode, note.read_bytes()) == (0, before), said.stderr
+    with opened(mine) as store:
+        uses.catch_up(store, root)
+        assert uses.tombstones(store) == set()
+    assert mine.lint() == []
+    assert any(b"new pier" in data for path, data in _after(root).items() if path == KALLO)
+
+
+def _after(root: Path) -> dict[str, bytes]:
+    reflected(root)
+    return texts(root)
+
+
+def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> None:
+    note = put(root, "memory/2025-12-04.md", "## Retain\n- W @Kallö: Got a new pier.\n- W @Kallö: Is quiet.\n")
+    mine = memory(root)
+    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 2, 2))
+    put(root, "memory/2025-12-04.md", note.read_bytes() + b"mine\n")
+    for arguments in (("--dry-run",), ()):
+        assert run(root, "reflect", "--undo", done.run, *arguments).returncode == 5
+    mine.index()
+    with opened(mine) as store:
+        uses.catch_up(store, root)
+        assert len(uses.tombstones(store)) == 1
+
+
+# --- what is kept how long -------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_writes_nothing_lets_what_is_too_old_go_all_the_same(root: Path) -> None:
+    (real,) = Preimages(root).runs()
+    made = datetime.now(UTC) - timedelta(days=preimages.KEPT_DAYS + 1)
+    for number in range(preimages.KEPT_RUNS + 5):
+        name = f"{(made - timedelta(days=number)).strftime('%Y%m%dT%H%M%S.%fZ')}-abc-reflect"
+        shutil.copytree(root / real.place, (root / real.place).with_name(name))
+    assert reflected(root, dry_run=True).edits == ()
+    assert len(Preimages(root).runs()) == preimages.KEPT_RUNS + 6
+    assert reflected(root).edits == ()
+    assert len(Preimages(root).runs()) == preimages.KEPT_RUNS
+
+
+# --- how it ends -----------------------------------------------------------------------------------------------------
+
+BROKEN = "\n<!-- memory:begin facts -->\n"
+
+
+def test_a_conflict_ends_with_one_where_other_pages_were_written_and_with_five_where_none_was(root: Path) -> None:
+    put(root, NORA, (root / NORA).read_text() + BROKEN)
+    assert reflect(root, code=5)["pages"] == []
+    put(root, "memory/2025-12-05.md", "## Retain\n- W @Odd: Bought a kite in Lund.\n")
+    assert reflect(root, code=1)["pages"]
+
+
+def test_a_refused_loss_ends_with_six_whatever_else_was_written(root: Path) -> None:
+    put(root, ODD, (root / ODD).read_text() + BROKEN)
+    for day in ("03", "05"):
+        rewrite(root, f"memory/2025-11-{day}.md", "## Retain", "## Notes")
+    rewrite(root, "memory/2025-11-20.md", "@Nora", "@Kallö")
+    done = reflect(root, code=6)
+    assert done["pages"] and len(done["skipped"]) >= 2
