@@ -30,7 +30,8 @@ FORMS = {
     "blank": r"",
     "heading": r"#{2,3} \S.*",
     "month": rf"\*\*(?:{_MONTH} \d{{4}}|Of no day)\*\*",
-    "size": rf"{_NUMBER} facts?(?: of .+| on {_NUMBER} days, .+ to .+)?(?:; together with .+)?\.",
+    "size": rf"{_NUMBER} facts?(?:, (?:one|{_NUMBER}) of them)?(?: of .+| on {_NUMBER} days, .+ to .+)?"
+    r"(?:; together with .+)?\.",
     "mostly": rf"(?:(?:Mostly|Among other things) .+; )?{_NUMBER} facts? on {_NUMBER} days?\.",
     "folded": rf"…and {_NUMBER} more fact(?:s)?(?:[,:] .+)?\.",
     "more": rf"…and {_NUMBER} more: see `memory opinions`\.",

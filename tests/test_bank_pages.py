@@ -46,6 +46,55 @@ def test_what_was_done_the_newest_month_first(root: Path) -> None:
     ]  # fmt: skip
 
 
+def test_all_who_have_a_page_are_linked_in_the_headings(tmp_path: Path) -> None:
+    said = {3: "the key", 4: "a lamp", 5: "two oars", 6: "the long rope"}
+    who = {"Mara": "Keeps", "Odd": "Mends", "Nora": "Wants", "Sol": "Lends"}
+    logs = {
+        f"memory/2025-11-{day:02}.md": "## Retain\n"
+        + "".join(f"- W @{name}: {one} {what} {day}.\n" for name, one in who.items())
+        for day, what in said.items()
+    }
+    root = fill(tmp_path / "v", {**logs, "memory/2025-11-09.md": "## Retain\n- W @Mara: Sings in the big choir.\n"})
+    reflected(root)
+    headings = [line for line in block(texts(root)[WORLD]) if line.startswith("### ")]
+    assert set(headings) - {"### Also"} == {f"### [[{name}]]" for name in who}
+    assert reflected(root).edits == ()
+
+
+SAID = [
+    "harbour",
+    "kettle",
+    "lantern",
+    "mooring",
+    "orchard",
+    "parcel",
+    "quarry",
+    "ridge",
+    "saddle",
+    "timber",
+    "umbrella",
+    "valley",
+    "wagon",
+    "bakery",
+]
+
+
+def test_what_was_told_last_has_a_place(tmp_path: Path) -> None:
+    def log(month: int, day: int) -> str:
+        told = (f"{SAID[(day + n) % 14]} {SAID[(day * n + month) % 14]} {month * day * n % 97}" for n in range(1, 5))
+        facts = "".join(f"- W(i=0.9) @Tern: We decided about the {words} on the {day}th of it.\n" for words in told)
+        return f"## Retain\n{facts}- W @Tern: Version 0.{month}.{day} is deployed on all three nodes.\n"
+
+    days = [(month, day) for month in (9, 10, 11) for day in range(1, 29, 2)]
+    root = fill(tmp_path / "v", {f"memory/2025-{month:02}-{day:02}.md": log(month, day) for month, day in days})
+    put(root, "memory/2025-12-02.md", "## Retain\n- W @Tern: Version 0.12.2 is deployed on all three nodes.\n")
+    reflected(root)
+    for page in (WORLD, "bank/entities/Tern.md"):
+        told = "\n".join(block(texts(root)[page]))
+        assert "more fact" in told, "there is no room for all"
+        assert re.findall(r"Version ([\d.]+) is deployed", told) == ["0.12.2"]
+
+
 def test_what_is_held(root: Path) -> None:
     assert block(texts(root)[OPINIONS], "opinions") == [
         "## As the logs have it",

@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 import zlib
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -19,8 +20,10 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
+from vault_memory.spans import Span
 
 TOMORROW = "2025-12-11"
+SAMPLE = Path(__file__).parent.parent / "sample-vault"
 
 
 def stems(text: str) -> list[str]:
@@ -139,12 +142,116 @@ def test_tiers_stand_in_their_sections() -> None:
     now, earlier = section(lines, "### Now"), section(lines, "### Earlier")
     best = lines[: lines.index("### Now")]
     assert any("at work" in line for line in now)
-    told = [line for line in now if line.startswith("- ")]
-    assert "Must never be given nuts" in told[0] or any("given nuts" in line for line in best)
+    assert any("given nuts" in line for line in (*now, *best)), "what is needed again and again has its place"
     assert not [line for line in now if re.search(r" \d+ — ", line)], "what has aged is in the timeline"
     assert [line for line in earlier if re.search(r" \d+ — ", line)]
     months = [line for line in earlier if line.startswith("**")]
     assert len(months) == len(set(months))
+
+
+def test_a_tier_decides_on_the_section_and_on_nothing_else() -> None:
+    facts = [*many(60), *(fact(f"Keeps {word} number {n} at home.", n) for n, word in enumerate(WORDS.split()[:20], 1))]
+    old = [one._replace(tier="peripheral") for one in facts]
+    mixed = [one if place % 2 else aged for place, (one, aged) in enumerate(zip(facts, old, strict=True))]
+    alive, aged, some = map(page, (facts, old, mixed))
+    assert "### Now" in written(alive)
+    assert "### Now" not in written(aged)
+    told = [sorted(key for line in lines for key in line.keys) for lines in (alive, aged, some)]
+    assert told[0] == told[1] == told[2]
+    assert alive[-1] == aged[-1], "as many are folded away"
+    best = written(alive)[: written(alive).index("### Now")]
+    assert best == written(aged)[: len(best)], "the overview is the same"
+
+
+def test_a_fact_that_ages_moves_alone() -> None:
+    facts = [fact(f"Keeps the {word} of the house.", n) for n, word in enumerate(WORDS.split()[:20], 1)]
+    before = section(written(page(facts)), "### Now")
+    gone = next(line for line in before if line.startswith("- "))
+    word = re.search(r"the (\w+)", gone)
+    assert word
+    aged = [one._replace(tier="peripheral") if word[1] in one.text else one for one in facts]
+    lines = written(page(aged))
+    assert [line for line in section(lines, "### Now") if line] == [line for line in before if line not in ("", gone)]
+    assert [line for line in section(lines, "### Earlier") if line.startswith("- ")] == [gone]
+
+
+NOISE = [
+    fact(f"Decided on {word} and {n} crews for {n * 37} kr.", n, importance=0.9)
+    for n, word in enumerate(WORDS.split()[:20], 1)
+]
+"""What fills an overview, so that other facts stand in their sections."""
+
+
+def day_of(day: int, month: int = 11) -> Span:
+    return Span(date(2025, month, day), date(2025, month, day))
+
+
+@pytest.mark.parametrize(
+    ("one", "where"),
+    [
+        (fact("Is on call for the weir.", 4, occurred=Span(date(2025, 11, 6), date(2025, 11, 10))), "Earlier"),
+        (fact("Is on call for the weir.", 4, occurred=Span(date(2025, 11, 18), date(2025, 11, 22))), "Now"),
+        (fact("The lamp went up on 10 November.", 10, occurred=day_of(10)), "Earlier"),
+        (fact("Lives in Lund since 10 November.", 10, occurred=day_of(10)), "Now"),
+        (fact("Built the house in 1938.", 10, occurred=Span(date(1938, 1, 1), date(1938, 12, 31))), "Now"),
+        (fact("Keeps the key of the weir.", 4), "Now"),
+        (fact("The signing is on 12 December.", 4, occurred=day_of(12, 12)), "Ahead"),
+        (fact("Painted the boat house.", 4)._replace(kind="experience"), "Earlier"),
+        (fact("Painted the boat house.", 20)._replace(kind="experience"), "Now"),
+        (fact("The disk may be failing.", 4)._replace(kind="opinion"), "Earlier"),
+        (fact("Keeps the key of the weir.", 4, tier="peripheral"), "Earlier"),
+    ],
+)
+def test_what_is_over_what_is_so_and_what_lies_ahead(one: Fact, where: str) -> None:
+    lines = written(page([*NOISE, one]))
+    found = {
+        title
+        for title in ("Now", "Ahead", "Earlier")
+        if any(one.text[:-1] in t for t in section(lines, f"### {title}"))
+    }
+    assert found == {where}
+
+
+def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:
+    plans = [
+        fact(f"The {word} is due.", 4, occurred=day_of(day, 12))
+        for day, word in ((19, "felt"), (2, "lamp"), (9, "oar"))
+    ]
+    gone = fact("The rope is due.", 3, occurred=day_of(5, 12), succeeded_by=plans[0].key)
+    over = fact("The mast came.", 2, occurred=day_of(1))
+    lines = written(page([*NOISE, *plans, gone, over]))
+    assert [re.findall(r"The (\w+)", line)[0] for line in section(lines, "### Ahead") if line] == [
+        "lamp",
+        "oar",
+        "felt",
+    ]
+    assert lines.index("### Now") < lines.index("### Ahead") < lines.index("### Earlier")
+    told = page([*NOISE, *plans], newest=date(2025, 12, 10))
+    assert [line for line in section(written(told), "### Ahead") if "felt" in line]
+    assert not [line for line in section(written(told), "### Ahead") if "lamp" in line], "that was told of since"
+
+
+def test_a_page_of_opinions_alone() -> None:
+    opinion = Line("- **.80** Thinks that it is enough — [[2025-11-03]] L4", (4,))
+    assert written(page([], opinions=[opinion])) == ["## In the logs", "", "### Opinions", "", opinion.text]
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        ((), "0 facts"),
+        ((None,), "1 fact"),
+        ((3,), "1 fact of 3 November 2025"),
+        ((3, 3), "2 facts of 3 November 2025"),
+        ((3, None), "2 facts, one of them of 3 November 2025"),
+        ((3, 3, None), "3 facts, 2 of them of 3 November 2025"),
+        ((3, 4, None), "3 facts, 2 of them on 2 days"),
+        ((3, 4, 4), "3 facts on 2 days"),
+    ],
+)
+def test_how_much_is_known(days: tuple[int | None, ...], expected: str) -> None:
+    facts = [fact("Rows.", day or 1)._replace(**({} if day else {"day": None})) for day in days]
+    assert entity_page.size(facts) == expected
 
 
 def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
@@ -288,6 +395,28 @@ def test_the_clock_alone_changes_no_page(root: Path) -> None:
     before = texts(root)
     assert reflected(root, TOMORROW).edits == ()
     assert texts(root) == before
+
+
+def test_the_clock_moves_facts_on_entity_pages_to_another_section_and_nothing_else(tmp_path: Path) -> None:
+    root = tmp_path / "v"
+    shutil.copytree(SAMPLE, root)
+    reflected(root, "2026-01-02")
+    moved = set()
+    for day in range(5, 90, 9):
+        before = texts(root)
+        for edit in reflected(root, str(date(2026, 1, 2) + timedelta(day)), only=("entities", "summaries")).edits:
+            moved.add(edit.path)
+            was, now = block(before[edit.path]), block(texts(root)[edit.path])
+            assert edit.path.startswith("bank/entities/")
+            assert sorted(told(was)) == sorted(told(now))
+            left = set(section(was, "### Now")) - set(section(now, "### Now"))
+            assert {line for line in left if line.startswith("- ")} <= set(section(now, "### Earlier"))
+            assert set(section(now, "### Now")) <= set(section(was, "### Now"))
+    assert moved, "else there was nothing to see"
+
+
+def told(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.startswith(("- ", "**")) and " — " in line]
 
 
 def test_a_tier_that_changes_changes_its_page_and_the_same_day_makes_the_same_page(root: Path) -> None:

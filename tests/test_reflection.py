@@ -113,7 +113,7 @@ def test_what_stands_nowhere_is_said() -> None:
     assert found[2:] == [
         "Left out: 2 private and 1 forgotten facts.",
         "Folded away: 2 facts on 1 page, and counted there.",
-        "Not summed up: 2 weeks have too little to tell (-v says of each).",
+        "Not summed up: 2 weeks have too few facts, or too short ones (-v says of each).",
     ]
     assert told(folded, untold=untold, verbose=True)[-2:] == list(untold.values())
 

@@ -1,7 +1,9 @@
 """select.py: what is chosen under a budget, by tables and properties."""
 
 import random
+import re
 import time
+import zlib
 from datetime import date, timedelta
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from vault_memory.reflect import select
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.select import Weigh, chosen, is_decided
+from vault_memory.reflect.select import Turn, Weigh, chosen, is_decided
 
 DAY = date(2025, 11, 3)
 WORDS = "roof stove tile server rain bread train letter boat cello"
@@ -101,8 +103,6 @@ def test_days_are_covered() -> None:
     ("better", "worse"),
     [
         ({}, {"is_inferred": True}),
-        ({"tier": "core"}, {}),
-        ({}, {"tier": "peripheral"}),
         ({}, {"day": DAY - timedelta(1), "occurred": (DAY, DAY)}),
     ],
 )
@@ -116,10 +116,19 @@ def test_of_two_that_tell_as_much(better: dict[str, object], worse: dict[str, ob
     assert chosen([first._replace(line=3), second], 13, weigh()) == [second]
 
 
-def test_the_tier_does_not_outweigh_what_a_fact_tells() -> None:
-    faded = fact("Ann sold Bob that boat.", 1, "ann", "bob", tier="peripheral")
-    fresh = fact("It rained a bit.", 2, tier="core")
-    assert chosen([faded, fresh], 15, weigh()) == [faded]
+def test_what_is_older_folds_first_and_only_where_all_else_is_equal() -> None:
+    old, new = fact("Oats ordered here.", 1, day=DAY - timedelta(9)), fact("Barn painted today.", 2)
+    assert chosen([old, new], 13, weigh()) == [old]
+    assert chosen([old, new], 13, weigh(old_before=DAY)) == [new]
+    telling = old._replace(text="We decided to order oats.")
+    assert chosen([telling, new], 15, weigh(old_before=DAY)) == [telling]
+
+
+def test_no_tier_counts() -> None:
+    facts = [fact(f"Counted {word} boats.", line) for line, word in enumerate(WORDS.split())]
+    for tier in ("core", "peripheral"):
+        moved = [one._replace(tier=tier) if one.line % 2 else one for one in facts]
+        assert texts(chosen(moved, 60, weigh())) == texts(chosen(facts, 60, weigh()))
 
 
 def test_ties_go_by_day_note_and_line() -> None:
@@ -170,6 +179,76 @@ def test_a_successor_without_room_lets_nothing_by() -> None:
     new = fact("This one is by far too long to find any room at all in here.", 2, "ann")
     old = fact("Short enough.", 1, "ann", succeeded_by=new.key)
     assert chosen([old, new], 15, weigh()) == []
+
+
+OLD, NEW = DAY, DAY + timedelta(20)
+
+
+def version(number: str, day: date, **more: object) -> Fact:
+    about = more.pop("about", ("tern",))
+    text = more.pop("text", f"Version {number} is deployed on all nodes.")
+    assert isinstance(text, str)
+    assert isinstance(about, tuple)
+    return fact(text, 1, *about, day=day, **{"kind": "world", "key": zlib.crc32(text.encode()), **more})
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "goes"),
+    [
+        ({}, {}, True),
+        ({"importance": 0.9}, {"importance": 0.1}, True),
+        ({"about": ("heron",)}, {}, False),
+        ({"kind": "experience"}, {"kind": "experience"}, False),
+        ({"text": "Version 0.9.2 is deployed on one node."}, {}, False),
+        ({"text": "Version 0.9.2 is not deployed on all nodes."}, {}, False),
+        ({"text": "Version 0.9.5 is deployed on all nodes!"}, {}, False),
+        ({}, {"day": OLD}, False),
+        ({}, {"succeeded_by": 7}, False),
+        ({"text": "Is at 41."}, {"text": "Is at 42."}, True),
+        ({"text": "41."}, {"text": "42."}, False),
+    ],
+)
+def test_of_two_numbers_in_the_same_words_the_newer_holds(
+    older: dict[str, object], newer: dict[str, object], goes: bool
+) -> None:
+    old = version("0.9.2", OLD, **older)
+    new = version("0.9.5", **{"day": NEW, **newer})  # type: ignore[arg-type]
+    # Nothing is too alike here, so that what is left out is left out for its number.
+    found = chosen([old, new], 1000, weigh(alike=1.0, stems=spelled))
+    assert (old not in found) == goes
+    assert new in found
+
+
+def spelled(text: str) -> list[str]:
+    return re.findall(r"[\w.]*\w", text.casefold())
+
+
+def test_turns_take_what_is_left() -> None:
+    facts = [fact(f"Counted {word} boats.", line, day=DAY + timedelta(line)) for line, word in enumerate(WORDS.split())]
+    late = select.lately(facts)
+    assert [one.line for one in facts if late(one)] == list(range(10))
+    first, second, rest = select.in_turns(
+        facts, weigh(alike=1.0), [Turn(26), Turn(40, lambda one: one.line > 6), Turn(1000)]
+    )
+    assert len(first) == 2
+    assert second
+    assert {one.line for one in second} <= {7, 8, 9}
+    assert sorted(one.line for one in (*first, *second, *rest)) == list(range(10))
+
+
+def test_lately_is_measured_from_the_newest() -> None:
+    facts = [fact(f"On {n}.", 1, day=DAY - timedelta(n)) for n in (0, 14, 15, 90)]
+    late = select.lately([*facts, fact("No day.")._replace(day=None)])
+    assert [late(one) for one in facts] == [True, True, False, False]
+    assert not late(facts[0]._replace(day=None))
+    assert not select.lately([])(facts[0])
+
+
+def test_what_waits_may_be_taken_in_a_later_turn() -> None:
+    new = fact("Moved upriver.", 2, "ann")
+    old = fact("Lives at Harbour Street with two cats.", 1, "ann", succeeded_by=new.key)
+    assert select.in_turns([old, new], weigh(), [Turn(12), Turn(100)]) == [[new], [old]]
+    assert select.in_turns([old, new], weigh(), [Turn(100, lambda one: one is old), Turn(100)]) == [[], [new, old]]
 
 
 # --- properties --------------------------------------------------------------------------------------------------

@@ -296,7 +296,22 @@ def test_few_facts_have_no_page(number: int) -> None:
 def test_short_facts_have_no_page() -> None:
     facts = [fact(text, 3, n) for n, text in enumerate(("Rain.", "Sun again.", "More rain.", "Fog."), 1)]
     found = summary(NOVEMBER, facts, context(facts))
-    assert found == TooLittle("November 2025 has 4 facts, too short to be told in fewer words.")
+    assert found == TooLittle(
+        "November 2025 has 4 facts, all short: a summary is 35% as long as its facts at most,"
+        " and that holds no two of them with their sources."
+    )
+    same = [one._replace(key=7, text="Rain.") for one in facts]
+    assert summary(NOVEMBER, same, context(same)) == TooLittle("November 2025 has 4 facts, all in the same words.")
+
+
+@pytest.mark.parametrize("tier", ["core", "peripheral"])
+def test_a_summary_knows_no_tier_of_today(tier: str) -> None:
+    facts = month_of(60)
+    moved = [one._replace(tier=tier) if place % 2 else one for place, one in enumerate(facts)]
+    first, second = (summary(NOVEMBER, told, context(told)) for told in (facts, moved))
+    assert not isinstance(first, TooLittle)
+    assert not isinstance(second, TooLittle)
+    assert first.lines == second.lines
 
 
 # --- limits and laws -------------------------------------------------------------------------------------------------

@@ -320,12 +320,12 @@ def _removed(done: "Reflected", verbose: bool) -> Iterator[str]:
 
 
 def _untold(done: "Reflected", verbose: bool) -> Iterator[str]:
-    """The periods that have no page because there is too little to tell."""
+    """The periods that have no page because their facts are too few, or of too few words."""
     if verbose:
         yield from done.untold.values()
     elif done.untold:
         are = "has" if len(done.untold) == 1 else "have"
-        yield f"Not summed up: {_kinds(list(done.untold))} {are} too little to tell (-v says of each)."
+        yield f"Not summed up: {_kinds(list(done.untold))} {are} too few facts, or too short ones (-v says of each)."
 
 
 def _orphaned(done: "Reflected", verbose: bool) -> Iterator[str]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, by_month, weighed
+from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import period_of
 from vault_memory.reflect.sections import Body, Context
-from vault_memory.reflect.select import Weigh, chosen
+from vault_memory.reflect.select import Turn, Weigh, in_turns, lately
 
 PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 
@@ -42,11 +42,13 @@ def _lines(
         return min(context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
 
     last = max((fact.when for fact in facts if fact.when), default=date.min)
-    body = Body(period_of(last, "month"), facts, context, tokens, newer)
+    body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
+    weigh, late = Weigh(context.stems, context.rarity, cost), lately(telling)
     room = tokens
     while True:
-        taken = chosen(telling, room, Weigh(context.stems, context.rarity, cost))
+        new = Turn(room // LATELY_SHARE, late)
+        taken = [fact for found in in_turns(telling, weigh, [new, Turn(room - room // LATELY_SHARE)]) for fact in found]
         found = [*_told(taken, body, by_thread), *_folded(len(facts) - len(taken))]
         over = context.count("\n".join(line.text for line in found)) - tokens
         if over <= 0 or not taken:

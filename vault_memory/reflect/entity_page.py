@@ -1,26 +1,41 @@
 """Owns the block on an entity's page: what it is in one line, the best that is known, by tier, over time. Pure.
 
-A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what is
-alive (core and working), then a timeline of what has aged. What has no room is counted, with links to where it stands.
+A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what was
+told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
+under "Ahead", and the rest in a timeline. Only the section of a fact depends on its tier, so that the clock moves facts
+from one to another and does nothing else. Over and ahead are seen from the newest day on which anything was written.
+What has no room is counted, with links to where it stands.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.model import Fact
+from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, Context, counted
-from vault_memory.reflect.select import TIERS, Weigh, chosen, in_order
+from vault_memory.reflect.select import Turn, Weigh, in_order, in_turns, lately
 
 BLOCK = "facts"
 
 PAGE_TOKENS = 1800
 """A page is to be read, and to be handed to a model: what has no room in this is folded away."""
 
-OVERVIEW_TOKENS, ALIVE_TOKENS = 220, 560
+OVERVIEW_TOKENS = 220
+CORE_SHARE, LATELY_SHARE = 8, 4
+"""What is needed again and again, and what was told lately, may have one of so many parts of the room before the rest
+is chosen."""
+
+FRAME_TOKENS = 60
+"""What headings and the closing line cost, near enough; what is too much is taken back."""
+
+SECTION_TOKENS = 40
+"""What the sections that come and go with the clock may cost: how much is told is found out as if all had aged."""
+
 FACT_TOKENS = 44
 """The most tokens of one fact's text."""
 
@@ -28,6 +43,13 @@ CITATION_TOKENS = 14
 
 WEIGHED = 800
 """So many facts are looked at closely; of more only the weightiest of each month are, and the newest."""
+
+_LASTING = re.compile(
+    r"\b(?:since|as of|starting|every|each|daily|weekly|monthly|yearly|annual(?:ly)?|birthday|born|now)\b"
+    r"|\bfrom\b[^.;]{1,40}\bon(?:wards?)?\b",
+    re.I,
+)
+"""What a fact says that goes on behind its day, or comes again."""
 
 RELATED = 8
 FOLDED = 4
@@ -44,24 +66,39 @@ class Profile:
     opinions: Sequence[Line] = ()
     newer: Sequence[Fact] = ()
     """Facts that took the place of some of `facts`, whomever they are about."""
+    newest: date | None = None
+    """The newest day on which anything about it was written; where it is not given, that of `facts`."""
 
 
 def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
     page = _Page(profile, context, tokens)
-    found = list(page.lines())
-    while (over := context.count("\n".join(line.text for line in found)) - tokens) > 0 and page.shrinks(over):
-        found = list(page.lines())
-    return tuple(found)
+    page.fitted(tokens - SECTION_TOKENS, as_old=True)
+    return tuple(page.fitted(tokens))
 
 
 def size(facts: Sequence[Fact]) -> str:
-    """How much is known, as the page says it: `14 facts on 9 days`, `2 facts of 3 May 2025`."""
+    """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
     days = {fact.when for fact in facts if fact.when}
     text = counted(len(facts), "fact")
     if not days:
         return text
+    dated = sum(fact.when is not None for fact in facts)
+    if dated < len(facts):
+        text += f", {'one' if dated == 1 else f'{dated:,}'} of them"
     return f"{text} of {long(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
+
+
+def is_over(fact: Fact, newest: date | None) -> bool:
+    """Whether what a fact tells of happened on a day that is past on the newest one, and does not go on."""
+    if newest is None:
+        return False
+    if fact.kind in ("experience", "opinion"):
+        return fact.when is not None and fact.when < newest
+    span = fact.occurred
+    if span is None or (span.end - span.start).days > LONG_SPAN_DAYS:
+        return False
+    return span.end < newest and _LASTING.search(fact.text) is None
 
 
 class _Page:
@@ -69,42 +106,77 @@ class _Page:
 
     def __init__(self, profile: Profile, context: Context, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
-        self._past, self._alive = tokens, ALIVE_TOKENS
+        self._room, self._as_old = tokens, False
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
+        self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
         self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS, profile.newer)
-        self._weigh = Weigh(context.stems, context.rarity, self._cost, frozenset([profile.slug]))
+
+    @cached_property
+    def _chosen(self) -> tuple[list[Fact], list[Fact]]:
+        """The facts of the overview, and what else could be told, in the order in which it gets its room."""
+        telling = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
+        weigh = Weigh(self._context.stems, self._context.rarity, self._cost, frozenset([self._profile.slug]))
+        first = (
+            Turn(OVERVIEW_TOKENS),
+            Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
+            Turn(self._tokens // LATELY_SHARE, lately(telling)),
+        )
+        best, core, new, more = in_turns(telling, weigh, (*first, Turn(self._tokens)))
+        best.sort(key=lambda fact: fact.succeeded_by is not None)
+        return best, [*core, *new, *more]
 
     def _cost(self, fact: Fact) -> int:
         return min(self._context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
 
-    def shrinks(self, by: int) -> bool:
-        """Take some tokens from what its timeline, or what is alive, may cost; whether there was anything to take."""
-        had = (self._past, self._alive)
-        self._past = max(self._past - by, 0)
-        self._alive = self._alive if had[0] else max(self._alive - by, 0)
-        return had != (self._past, self._alive)
+    def fitted(self, tokens: int, as_old: bool = False) -> list[Line]:
+        """The lines within some tokens: what is told beside the overview gives way."""
+        self._as_old = as_old
+        found = list(self.lines())
+        while (over := self._count(found) - tokens) > 0 and self._room:
+            self._room = max(self._room - over, 0)
+            found = list(self.lines())
+        return found
 
     def lines(self) -> Iterator[Line]:
-        rest = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
-        best = chosen(rest, OVERVIEW_TOKENS, self._weigh)
-        best.sort(key=lambda fact: fact.succeeded_by is not None)
-        opening = [Line("## In the logs"), Line(""), *self._headline(best), self._opening()]
+        best, more = self._chosen
+        opening = [Line("## In the logs")]
+        if self._facts:  # of opinions alone their own heading says enough
+            opening += [Line(""), *self._headline(best), self._opening()]
         yield from opening
         yield from self._section("", sorted(best[1:], key=in_order, reverse=True))
-        alive = [fact for fact in _unlike(rest, best) if fact.tier != "peripheral" and fact.succeeded_by is None]
-        now = chosen(alive, self._alive, self._weigh)
-        now.sort(
-            key=lambda fact: (-TIERS.get(fact.tier, 1.0), -(fact.when or date.min).toordinal(), fact.path, fact.line)
-        )
+        used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
+        self._room = min(self._room, max(self._tokens - used, 0))
+        rest = self._fitting(more)
+        now = [fact for fact in rest if self._is_alive(fact)]
+        now.sort(key=lambda fact: (-(fact.when or date.min).toordinal(), fact.path, fact.line))
         yield from self._section("### Now", now)
         if self._profile.opinions:
             yield from (Line(""), Line("### Opinions"), Line(""), *self._profile.opinions)
-        used = sum(map(self._cost, (*best, *now))) + self._count(self._profile.opinions) + self._count(opening) + 60
-        self._past = min(self._past, max(self._tokens - used, 0))
-        past = chosen(_unlike(rest, [*best, *now]), self._past, self._weigh)
-        yield from self._timeline(past)
-        yield from self._closing([*best, *now, *past])
+        ahead = [fact for fact in rest if self._is_ahead(fact)]
+        yield from self._section("### Ahead", sorted(ahead, key=in_order))
+        yield from self._timeline(_without(rest, [*now, *ahead]))
+        yield from self._closing([*best, *rest])
+
+    def _is_ahead(self, fact: Fact) -> bool:
+        if fact.when is None or self._newest is None or fact.succeeded_by is not None:
+            return False
+        return fact.when > self._newest
+
+    def _is_alive(self, fact: Fact) -> bool:
+        if self._as_old or fact.tier == "peripheral" or fact.succeeded_by is not None:
+            return False
+        return not self._is_ahead(fact) and not is_over(fact, self._newest)
+
+    def _fitting(self, facts: Iterable[Fact]) -> list[Fact]:
+        """As many of the facts as there is room for, the first first."""
+        found, room = [], self._room
+        for fact in facts:
+            room -= self._cost(fact)
+            if room < 0:
+                break  # none behind it, for it may have taken the place of one
+            found.append(fact)
+        return found
 
     def _count(self, lines: Iterable[Line]) -> int:
         return self._context.count("\n".join(line.text for line in lines))
@@ -181,14 +253,14 @@ def by_month(facts: Iterable[Fact]) -> Iterator[tuple[str, list[Fact]]]:
 
 
 def weighed(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts worth a close look, where there are too many: by month, and within one by tier, importance and day."""
+    """The facts worth a close look, where there are too many: by month, and within one by importance and day."""
     if len(facts) <= WEIGHED:
         return list(facts)
     months: dict[tuple[int, int], list[Fact]] = {}
     for fact in facts:
         months.setdefault((fact.when.year, fact.when.month) if fact.when else (0, 0), []).append(fact)
     for found in months.values():
-        found.sort(key=lambda fact: (-TIERS.get(fact.tier, 1.0), -fact.importance, fact.is_inferred, in_order(fact)))
+        found.sort(key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
     ranked = [(position, month) for month, found in months.items() for position in range(len(found))]
     # The best of every month, then the second best of every month; of months that tie the newest first.
     ranked.sort(key=lambda pair: (pair[0], (-pair[1][0], -pair[1][1])))
@@ -198,9 +270,3 @@ def weighed(facts: Sequence[Fact]) -> list[Fact]:
 def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
     known = set(map(id, told))
     return [fact for fact in facts if id(fact) not in known]
-
-
-def _unlike(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:
-    """The facts that are not told in the same words already, from this note or another."""
-    known = {fact.key for fact in told}
-    return [fact for fact in facts if fact.key not in known]

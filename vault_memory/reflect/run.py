@@ -35,7 +35,7 @@ from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 2
+VERSION = 3
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -108,13 +108,13 @@ class Run(Material):
 
     @cached_property
     def _signs(self) -> dict[int, bytes]:
-        """All of each fact that a page may tell, but for its line, which moves."""
+        """All of each fact that a page may tell, but for its line, which moves, and its tier, which the clock does."""
         exists = lru_cache(1 << 14)(self._exists)
         names = lru_cache(1 << 14)(lambda about: repr([self._shown(slug) for slug in about]))
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            stands = f"{fact.tier} {fact.importance} {fact.succeeded_by} {fact.block_id}"
+            stands = f"{fact.importance} {fact.succeeded_by} {fact.block_id}"
             days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
@@ -139,9 +139,10 @@ class Run(Material):
             days = {fact.when.replace(day=1) for fact in rest if fact.when}
             months = {periods.period_of(day, "month").name for day in days} & self._made
 
-            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer)
+            newest = max((fact.day for fact in about if fact.day), default=None)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
             draft = partial(self._entity, known, path, about)
-            more = (*(line.text for line in entries), *sorted(months))
+            more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
             yield job._replace(subject=partial(self._person, known, about, draft))
 
@@ -190,7 +191,7 @@ class Run(Material):
 
             given = [*about, *newer]
             job = self._job(period.path, given, links, partial(self._summary, period, given))
-            without = summaries.too_little(period, len(about)).reason
+            without = summaries.too_little(period, about).reason
             yield job._replace(subject=partial(self._period, period, given), without=without)
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:

@@ -83,6 +83,8 @@ class Body:
     limit: int
     newer: Sequence[Fact] = ()
     """Facts that took the place of some of `facts`, and are told elsewhere."""
+    is_opened: bool = True
+    """Whether an opening line names, and links, those that most facts are about."""
     _texts: dict[int, str] = field(default_factory=dict)
     _parts: dict[str, tuple[Line, ...]] = field(default_factory=dict)
 
@@ -109,6 +111,8 @@ class Body:
     @cached_property
     def named(self) -> list[str]:
         """The entities that most facts are about, for the opening line: there they are linked, and plain below."""
+        if not self.is_opened:
+            return []
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
         return [slug for slug in ranked if self.threads[slug] > 1][: 1 if self.is_tiny else NAMED]
 
@@ -193,7 +197,7 @@ class Body:
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.most or any(
-            wording.traced(text, f.text, 2) < wording.TRACEABLE for f in (one, other)
+            wording.surely_traced(text, f.text, 2) < wording.TRACEABLE for f in (one, other)
         ):
             return None
         joined = f"- {text} — {self.context.cite.several((one, other))}"

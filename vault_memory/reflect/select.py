@@ -8,18 +8,19 @@ next a quarter, so that what is not told yet comes before what is told again. To
 by itself: importance, a decision. Greedy by gain per cost^SCALE, and lazily, for a gain only ever falls: a fact whose
 gain of earlier is not the best any more needs no second look.
 
-What stands aside from the formula: of two facts in nearly the same words only one is taken, and a superseded fact only
-after the one that took its place, where that is among the facts at all. The tier weighs so little that it decides only
-between facts that tell about as much.
+What stands aside from the formula: of two facts in nearly the same words only one is taken, of two that tell how a
+thing stands in the same words with other numbers only the newer, and a superseded fact only after the one that took its
+place, where that is among the facts at all. No tier counts, for those move with the clock: the same facts are the same
+choice on every day.
 """
 
 import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from vault_memory.reflect.model import Fact
@@ -33,7 +34,8 @@ PERSON, TIME = "person", "time"
 Concept = str | tuple[str, str]
 """What a fact covers: a stem as it is, or one of the two kinds with a slug or with the name of the days."""
 
-TIERS: Mapping[str, float] = {"core": 1.1, "working": 1.0, "peripheral": 0.9}
+LATELY = timedelta(days=14)
+"""What was written in so many days before the newest of some facts is told lately: how things stand by now."""
 
 WEEKS_FROM, MONTHS_FROM = 14, 100
 """From so many days on the stretches of time to be covered are weeks, and then months; below, they are days."""
@@ -49,6 +51,12 @@ _DECIDED = re.compile(
 MOST_DETAILS = 3
 _DETAIL = re.compile(r"\d+(?:[.,:]\d+)*|[\"“*_][A-Z]|(?<=[a-z,;:] )(?!I\b)[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 """What makes a fact one of its own: a number, a title, a name that does not begin the sentence."""
+
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATED = re.compile(r"\b(?:not?|never|none|without)\b|n['’]t\b", re.I)
+LEAST_ALIKE = 2
+"""Of fewer words beside its numbers a fact may be of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +79,50 @@ class Weigh:
     detail: float = 2.0
     inferred: float = 0.8
     superseded: float = 0.5
+    old: float = 0.9
+    old_before: date | None = None
+    """What is of a day before this one counts so much: the older folds away first, where all else is equal."""
     ahead: float = 0.7
     """What a plan for a later day counts: what came of it is told by another fact, if it came to anything."""
     alike: float = 0.6
     """Two facts that share more of their stems than this (Jaccard) say the same."""
 
 
+class Turn(NamedTuple):
+    """One turn of a choice: how many tokens it may take at most, and from which of the facts (None: from all)."""
+
+    budget: int
+    of: Callable[[Fact], bool] | None = None
+
+
 def chosen(facts: Sequence[Fact], budget: int, weigh: Weigh) -> list[Fact]:
     """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
+    return in_turns(facts, weigh, [Turn(budget)])[0]
+
+
+def in_turns(facts: Sequence[Fact], weigh: Weigh, turns: Iterable[Turn]) -> list[list[Fact]]:
+    """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
+
+    What a turn leaves of its tokens the next one has too.
+    """
     candidates = _candidates(facts, weigh)
     weights = _weights(candidates, weigh)
     telling = [one._replace(concepts=tuple(c for c in one.concepts if c in weights)) for one in candidates]
-    return [one.fact for one in _greedy(telling, _Coverage(weights), budget, weigh.alike)]
+    coverage = _Coverage(weights)
+    taken: list[_Candidate] = []
+    found, left = [], 0
+    for turn in turns:
+        given = turn._replace(budget=turn.budget + left)
+        now = list(_greedy(telling, coverage, given, _Taken(tuple(taken), weigh.alike)))
+        taken, left = [*taken, *now], given.budget - sum(one.cost for one in now)
+        found.append([one.fact for one in now])
+    return found
+
+
+def lately(facts: Iterable[Fact]) -> Callable[[Fact], bool]:
+    """Tells of a fact whether it was written within a fortnight of the newest of these; of no clock."""
+    newest = max((fact.day for fact in facts if fact.day), default=None)
+    return lambda fact: newest is not None and fact.day is not None and fact.day >= newest - LATELY
 
 
 def in_order(fact: Fact) -> tuple[date, str, int, int]:
@@ -113,7 +153,7 @@ class _Candidate(NamedTuple):
 def _candidates(facts: Sequence[Fact], weigh: Weigh) -> list[_Candidate]:
     """The facts as they are weighed, in the order of a timeline, which also decides ties."""
     keys = {fact.key for fact in facts}
-    ordered = sorted(facts, key=in_order)
+    ordered = _current(sorted(facts, key=in_order), weigh)
     times = _times(ordered)
     found = []
     for fact in ordered:
@@ -127,11 +167,46 @@ def _candidates(facts: Sequence[Fact], weigh: Weigh) -> list[_Candidate]:
     return found
 
 
+def _current(ordered: Sequence[Fact], weigh: Weigh) -> list[Fact]:
+    """The facts without those that tell how a thing stood before its number changed, by a later note in its words.
+
+    Only where that is sure: the same subjects, the same words beside the numbers, both of how the world is.
+    """
+    alike: dict[tuple[tuple[str, ...], frozenset[str], bool], list[Fact]] = defaultdict(list)
+    for fact in ordered:
+        if fact.kind == "world" and fact.subjects and fact.day and _NUMBER.search(fact.text):
+            stems = frozenset(weigh.stems(_NUMBER.sub(" ", fact.text)))
+            if len(stems) >= LEAST_ALIKE:
+                alike[fact.subjects, stems, _NEGATED.search(fact.text) is not None].append(fact)
+    renewed = {id(fact) for found in alike.values() if len(found) > 1 for fact in _renewed(found)}
+    return [fact for fact in ordered if id(fact) not in renewed]
+
+
+def _renewed(alike: Sequence[Fact]) -> Iterator[Fact]:
+    """Of facts in the same words those whose numbers are not any more what was told last."""
+    holding = [fact for fact in alike if fact.day and fact.succeeded_by is None and not _is_ahead(fact)]
+    newest = max((fact.day for fact in holding if fact.day), default=date.min)
+    numbers = {number for fact in holding if fact.day == newest for number in _NUMBER.findall(fact.text)}
+    for fact in alike:
+        if fact.day and fact.day < newest and not numbers.issuperset(_NUMBER.findall(fact.text)):
+            yield fact
+
+
+def _is_ahead(fact: Fact) -> bool:
+    """Whether a fact is of a day after the one it was written on."""
+    return fact.when is not None and fact.day is not None and fact.when > fact.day
+
+
 def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
-    """How much of a mention a fact is: what is merely inferred, planned, passed or faded covers less."""
-    is_ahead = fact.when is not None and fact.day is not None and fact.when > fact.day
-    less = ((fact.is_inferred, weigh.inferred), (is_ahead, weigh.ahead), (is_superseded, weigh.superseded))
-    return TIERS.get(fact.tier, 1.0) * math.prod(share for applies, share in less if applies)
+    """How much of a mention a fact is: what is merely inferred, planned, passed or old covers less."""
+    is_old = weigh.old_before is not None and fact.when is not None and fact.when < weigh.old_before
+    less = (
+        (fact.is_inferred, weigh.inferred),
+        (_is_ahead(fact), weigh.ahead),
+        (is_superseded, weigh.superseded),
+        (is_old, weigh.old),
+    )
+    return math.prod(share for applies, share in less if applies)
 
 
 def _worth(fact: Fact, weigh: Weigh) -> float:
@@ -206,13 +281,23 @@ class _Coverage:
             self._left[concept] *= remains
 
 
-def _greedy(candidates: Sequence[_Candidate], coverage: _Coverage, budget: int, alike: float) -> Iterator[_Candidate]:
-    """The candidates taken, in turn."""
-    taken: list[_Candidate] = []
+class _Taken(NamedTuple):
+    """What was taken before a turn, and how alike two facts say the same."""
+
+    before: Sequence[_Candidate]
+    alike: float
+
+
+def _greedy(candidates: Sequence[_Candidate], coverage: _Coverage, turn: Turn, known: _Taken) -> Iterator[_Candidate]:
+    """The candidates that one turn takes, in order."""
+    taken, budget = list(known.before), turn.budget
+    keys, had = {one.fact.key for one in taken}, {id(one.fact) for one in taken}
     waiting: dict[int, list[int]] = defaultdict(list)
     heap: list[tuple[float, int]] = []
     for at, one in enumerate(candidates):
-        if one.waits_for is None:
+        if id(one.fact) in had or (turn.of and not turn.of(one.fact)):
+            continue
+        if one.waits_for is None or one.waits_for in keys:
             heap.append((-coverage.rate(one), at))
         else:
             waiting[one.waits_for].append(at)
@@ -226,7 +311,7 @@ def _greedy(candidates: Sequence[_Candidate], coverage: _Coverage, budget: int, 
         if heap and now > heap[0]:
             heapq.heappush(heap, now)
             continue
-        if any(_says_the_same(one, other, alike) for other in taken):
+        if any(_says_the_same(one, other, known.alike) for other in taken):
             continue
         yield one
         taken.append(one)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from vault_memory.decay import OLD_DAYS
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
@@ -16,6 +17,7 @@ from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
 from vault_memory.reflect.sections import Body, Context, counted
 from vault_memory.reflect.select import Weigh, chosen, in_order
+from vault_memory.spans import plus
 
 LIMITS = {"week": 400, "month": 600, "year": 800}
 """The most tokens a page has, by the kind of its period."""
@@ -90,25 +92,30 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     """
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     if len(inside) < FEWEST:
-        return too_little(period, len(inside))
+        return too_little(period, inside)
     body = Body(period, inside, context, limit(period, inside, context))
     frame = _frame(body)
     taken = _fitted(body, frame, _standing(facts, period), free)
     told = body.lines(taken)
     if sum(bool(cited) for _, cited in told) < FEWEST_LINES:
-        return too_little(period, len(inside))
+        return too_little(period, inside)
     folded = len(inside) - len(taken)
     whole = tuple(frame.around(told, taken))
     block = tuple(body.line(text, cited) for text, cited in whole)
     return Draft(period.title, period.path, whole, _properties(period, inside), folded, block)
 
 
-def too_little(period: Period, facts: int) -> TooLittle:
-    """Why a period with so many facts that has no page has none."""
-    size = f"{period.title} has {counted(facts, 'fact')}"
-    if facts < FEWEST:
+def too_little(period: Period, facts: Sequence[Fact]) -> TooLittle:
+    """Why a period with these facts, if it has no page, has none."""
+    size = f"{period.title} has {counted(len(facts), 'fact')}"
+    if len(facts) < FEWEST:
         return TooLittle(f"{size}: from {FEWEST} on it is summed up.")
-    return TooLittle(f"{size}, too short to be told in fewer words.")
+    if len({fact.key for fact in facts}) < FEWEST_LINES:
+        return TooLittle(f"{size}, all in the same words.")
+    return TooLittle(
+        f"{size}, all short: a summary is {SHARE:.0%} as long as its facts at most,"
+        " and that holds no two of them with their sources."
+    )
 
 
 def size(facts: Sequence[Fact]) -> str:
@@ -147,7 +154,7 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], free: int) -> li
         """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
         return min(count(fact.text), body.most) + CITATION_TOKENS
 
-    weigh = Weigh(body.context.stems, body.context.rarity, cost)
+    weigh = Weigh(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
     told: set[int] = set()
