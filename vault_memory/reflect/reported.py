@@ -1,4 +1,4 @@
-"""Owns whose word a clause is: what is only asked, joked or said by others, and who decided; must not know kinds. Pure.
+"""Owns whose word a clause is: what is only asked, joked or said by others, who decided; must not know kinds. Pure.
 
 In English, by the words around a verb; telling.py asks it, and reads of a sentence what is left.
 """
@@ -23,6 +23,12 @@ UNDECIDED = re.compile(
     r" (?:decided?|agreed?|chose|choose|chosen|picke?d?|opt(?:ed)?|settled? on|(?:go|going|gone|went|use) with|use)\b",
     re.I,
 )
+COUNTS_ONLY = re.compile(
+    r"(?: (?:down|up|out|in|off|about|around|only|just|another|the|some))*"
+    r" (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)\W*$"
+)
+"""What was only counted tells nothing: "I wrote down five"."""
+
 _JOKED = re.compile(
     r"\b(?:jok(?:ed|es|ing)|kidd(?:ed|ing)|pretend(?:s|ed|ing)?|fantasi[sz](?:ed|es|ing)|daydream(?:ed|s|ing)?"
     r"|imagin(?:ed|es|ing))(?: \w+){0,3}? (?:that|I|we|he|she|they|about)\b",

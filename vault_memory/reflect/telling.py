@@ -20,7 +20,7 @@ import re
 from typing import NamedTuple
 
 from vault_memory.reflect import tellwords as table
-from vault_memory.reflect.reported import DECIDED, OTHER, OWN, UNDECIDED, Said, vouched, who_decided
+from vault_memory.reflect.reported import COUNTS_ONLY, DECIDED, OTHER, OWN, UNDECIDED, Said, vouched, who_decided
 
 WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "observation"
 
@@ -85,12 +85,6 @@ _GOOD_TIME = re.compile(
     r" (?:(?:a|an|the|such|so much|lots of|some|more) )*(?:\w+ )?(?:blast|fun|time|feeling|day|idea|point|look|chance"
     r"|doubt|lot|clue|question|moment|words|luck|to)\b"
 )
-_COUNTS_ONLY = re.compile(
-    r"(?: (?:down|up|out|in|off|about|around|only|just|another|the|some))*"
-    r" (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d+)\W*$"
-)
-"""What was only counted tells nothing: "I wrote down five"."""
-
 _FAVOURITE = re.compile(r"\b(?:my|our|his|her|their)(?: \w+)? fav(?:ou?rites?|es?|s)?\b|\bfavou?rites? of mine\b", re.I)
 _NO_STAND = re.compile(r"\b(?:I|[Ww]e) can(?:'t|not) (?:stand|live without|bear)\b(?! (?:it|this|that|you)\b)")
 _FOND = re.compile(
@@ -103,8 +97,9 @@ _DENIED = re.compile(
     r"\b(?:I|[Ww]e) (?:don't|do not|can't|cannot|no longer) (?:really |even |usually |normally )?"
     r"(?P<verb>like|enjoy|eat|drink|own|drive|smoke|play|work|live|watch|celebrate|use)\b(?P<rest>.*)"
 )
+_PLAIN = r"(?!(?:if|when|whether|that|which|who|where|not|says?|said)\b)[^\s,;:]+"
 _OFF = re.compile(
-    r"[\"'“*_(]*(?:@|\[\[|[A-Z])[^\s,;:]*(?: (?!(?:if|when|whether|that|which|who|where|not|says?|said)\b)[^\s,;:]+){0,4}"
+    rf"[\"'“*_(]*(?:@|\[\[|(?!An? )[A-Z])[^\s,;:]*(?: {_PLAIN}){{0,4}}"
     r" (?:is|are|has been|have been) (?:now |all )?(?:cancelled|canceled|postponed|called off|rescheduled)\b"
 )
 _STATE = re.compile(
@@ -191,7 +186,7 @@ def _told(said: Said, whole: _Sentence) -> str | None:
     own, others = _of(said.own, whole), _of(said.of_themselves, whole)
     is_mine = not table.MINE.isdisjoint(own.held)
     kind = _decision(own) or (_mine(own) if is_mine else None) or (_others(others) if others.words else None)
-    return kind or _decision_of_others(own) or _in_passing(own)
+    return kind or _decision(own, is_own=False) or _in_passing(own)
 
 
 def _of(text: str, whole: _Sentence) -> _Sentence:
@@ -220,21 +215,17 @@ def says_something(words: list[str]) -> bool:
     return len(set(words) - table.GENERIC) > 1 and table.is_english(words)
 
 
-def _decision(sentence: _Sentence) -> str | None:
+def _decision(sentence: _Sentence, is_own: bool = True) -> str | None:
+    """What the writer decided; what others did is no deed of theirs, and in a log told only of those with a name."""
     match = DECIDED.search(sentence.text) if sentence.held & table.DECISION_HINTS else None
     if not match or UNDECIDED.search(sentence.text):
         return None
     if not match["done"]:
-        return WORLD
-    return EXPERIENCE if who_decided(sentence.text, match.start()) == OWN else None
-
-
-def _decision_of_others(sentence: _Sentence) -> str | None:
-    """What others decided is no deed of the writer's; in a log it is told of those only who have a name."""
-    match = DECIDED.search(sentence.text) if sentence.held & table.DECISION_HINTS else None
-    if not match or UNDECIDED.search(sentence.text):
-        return None
-    return OBSERVATION if sentence.place.is_turn or who_decided(sentence.text, match.start()) != OTHER else None
+        return WORLD if is_own else None
+    who = who_decided(sentence.text, match.start())
+    if is_own:
+        return EXPERIENCE if who == OWN else None
+    return OBSERVATION if sentence.place.is_turn or who != OTHER else None
 
 
 def _mine(sentence: _Sentence) -> str | None:
@@ -285,7 +276,7 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return WORLD
     if verb == "had" and rest.startswith(" to "):
         return EXPERIENCE
-    if _COUNTS_ONLY.match(rest) or (verb == "did" and rest.startswith(" not ")):
+    if COUNTS_ONLY.match(rest) or (verb == "did" and rest.startswith(" not ")):
         return None
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
         return None
@@ -391,7 +382,7 @@ def _logged(sentence: _Sentence) -> bool:
 def _is_deed(verb: str, rest: str, place: Place) -> bool:
     """Whether the past form that a sentence begins with tells a deed; `rest` is what follows it."""
     if (
-        _COUNTS_ONLY.match(rest)
+        COUNTS_ONLY.match(rest)
         or verb in table.STATES_OF_MIND
         or rest[:1] in (",", "!", ".", ":", "-", "'")
         or rest.startswith(" by ")
