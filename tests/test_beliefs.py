@@ -150,6 +150,16 @@ def test_the_numbers_it_was_stated_with_are_told() -> None:
     assert not [line for line in opinion_page.entry(only(said[0]), context) if "stated" in line.text]
 
 
+@pytest.mark.parametrize(
+    ("c", "way"), [(0.1, "related"), (0.49, "related"), (0.5, "contradicts"), (None, "contradicts")]
+)
+def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
+    right, wrong = opinion("Felt was right for the roof.", 1), opinion("Felt was wrong for the roof.", 3, c=c)
+    one = next(one for one in held([right, wrong], vault()).opinions if one.statement == right)
+    assert texts(getattr(one, way)) == [wrong.text]
+    assert (one.belief.value == 0.7) == (way == "related")
+
+
 def test_an_opinion_without_a_number_has_the_default() -> None:
     assert only(opinion(EARLY, c=None)).prior == 0.7
 

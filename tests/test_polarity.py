@@ -151,6 +151,7 @@ no longer sure  | Ben likes tea.                 | No longer sure that Ben likes
 conceded        | Ben likes tea.                 | Ben likes coffee, though he hates milk.       | unrelated
 two sentences   | Ben is always late.            | Rang Ben. He was on time, for once.           | contradicts
 at odds         | Ben is always late.            | Ben was late on Monday. He was on time today. | related
+at odds         | Ben is allergic to nuts.       | Is allergic to nuts, so nothing with nuts.    | related
 phrase          | Ben cannot stand opera.        | Ben can't wait for the opera.                 | contradicts
 phrase          | Ben's cakes are good.          | Ben's cake was not bad.                       | supports
 not a word      | Ben is on time.                | The bus stops at Ben's house.                 | unrelated

@@ -156,13 +156,29 @@ class _Match(NamedTuple):
 
 
 def _judged(one: Statement, part: Part) -> str:
-    """What a part says of a statement; what is only supposed, or of somebody else, is no more than related."""
-    told = {word.concept: word for word in part.words}
-    match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
-    verdict = _verdict(match)
+    """What a part says of a statement; what is only supposed, or of somebody else, is no more than related.
+
+    Nor is what one of its clauses bears out: "Is allergic to nuts, so nothing with nuts".
+    """
+    verdict = _verdict(_beside(one, part))
     is_plain = part.hedges <= one.part.hedges and one.part.hedges.isdisjoint(table.DOUBTS)
     is_of_it = not part.other or part.other in one.topics
+    if verdict == CONTRADICTS and any(_verdict(_beside(one, clause)) == SUPPORTS for clause in _clauses(part)):
+        return RELATED
     return verdict if verdict == UNRELATED or (is_plain and is_of_it) else RELATED
+
+
+def _beside(one: Statement, part: Part) -> _Match:
+    told = {word.concept: word for word in part.words}
+    return _Match(one, part, told, [concept for concept in one.topics if concept in told])
+
+
+def _clauses(part: Part) -> list[Part]:
+    """The clauses of a part that has several, each by itself."""
+    numbers = sorted({word.clause for word in part.words})
+    if len(numbers) < 2:
+        return []
+    return [part._replace(words=tuple(w for w in part.words if w.clause == number)) for number in numbers]
 
 
 def _verdict(match: _Match) -> str:

@@ -15,6 +15,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect import outdated, wording
+from vault_memory.reflect.bearing import is_doubt
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
@@ -50,6 +51,9 @@ _LINE = re.compile(
     r'(?P<change>change): "(?P<old>.*?)" → "(?P<new>.*?)"|(?P<what>add|remove): "(?P<text>.*?)"'
     r") because .*\^p-(?P<name>[0-9a-f]{8})\s*$"
 )
+
+
+_LINK = re.compile(r"\[\[(?P<target>[^\[\]|#]+)[^\[\]]*\]\]")
 
 
 class Proposal(NamedTuple):
@@ -185,6 +189,9 @@ class Grounds:
     is_forgotten: Callable[[str], bool]
     """Whether a line was put into the core for a fact that was forgotten since."""
     refused: Collection[str] = frozenset()
+    """The names of those that are not to be asked again."""
+    done: Collection[str] = frozenset()
+    """Those of them that were not refused, but ticked."""
     open: Collection[str] = frozenset()
     """The names of those that stand on the page."""
 
@@ -196,17 +203,15 @@ def proposed(grounds: Grounds) -> list[Proposal]:
 
 def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
     """The same, and how many candidates were passed over."""
-    refused = frozenset(grounds.refused)
     found = list(_changes(grounds))
-    changes = [one for one in found if refused.isdisjoint(one.names)]
+    passed = Counter(_unfit(grounds))
+    changes = _unanswered(found, grounds, passed)
     changed = {one.change.old for one in changes}
     stale = [one for one in _removals(grounds) if one.change.old not in changed]
-    removed = [one for one in stale if refused.isdisjoint(one.names)]
+    removed = _unanswered(stale, grounds, passed)
     items = [item.text for item in grounds.items]
     asked: list[str] = []
     added: list[Proposal] = []
-    passed = Counter(_unfit(grounds))
-    passed["refused"] += len(found) - len(changes) + len(stale) - len(removed)
     for one in _additions(grounds):
         if len(added) >= MOST:
             passed["later"] += 1
@@ -216,11 +221,19 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
             passed["repeated"] += 1
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
-            if refused.isdisjoint(one.names):
-                added.append(one)
-            else:
-                passed["refused"] += 1
+            added += _unanswered([one], grounds, passed)
     return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], Passed(**passed)
+
+
+def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> list[Proposal]:
+    """Those that nobody has answered yet; the others are counted."""
+    left = []
+    for one in found:
+        if one.names.isdisjoint(grounds.refused):
+            left.append(one)
+        else:
+            passed["refused" if one.names.isdisjoint(grounds.done) else "said"] += 1
+    return left
 
 
 def _unfit(grounds: Grounds) -> Iterator[str]:
@@ -248,7 +261,7 @@ def _changes(grounds: Grounds) -> Iterator[Proposal]:
         newest = _newest_word(item, sorted(found.values(), key=in_order), grounds, slugs)
         if newest is None or newest.succeeded_by is not None:
             continue
-        text = _quotable(newest, grounds)
+        text = _linked(_quotable(newest, grounds), item, newest, grounds)
         change = Change(CHANGE, text, item.text)
         yield Proposal(change, f"on {newest.day} it was told otherwise", (newest,))
 
@@ -270,6 +283,8 @@ def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Seq
     stance = Stance(wording.told(item.text, lambda _: False), names)
     words = frozenset(grounds.stems(item.text)).difference(*map(grounds.stems, names))
     for place, fact in enumerate(reversed(facts)):
+        if is_doubt(fact):
+            continue
         if place >= CLOSELY and words.isdisjoint(grounds.stems(fact.text)):
             continue
         relation = stance.relation(fact.text)
@@ -305,6 +320,18 @@ def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
     names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
     return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)
+
+
+def _linked(text: str, item: Item, fact: Fact, grounds: Grounds) -> str:
+    """A text for the place of a line, with the line's own links to those whom the fact is about."""
+    for link in _LINK.finditer(item.text):
+        slugs = set(grounds.slugs(link[0])).intersection(fact.about)
+        if not slugs or f"[[{link['target']}" in text:
+            continue
+        names = sorted({name for slug in slugs for name in grounds.names(slug)}, key=len, reverse=True)
+        called = "|".join(map(re.escape, names))
+        text = re.sub(rf"(?<![\w\[|@])(?:{called})(?![\w\]|])", lambda _, link=link: link[0], text, count=1)  # type: ignore[misc]
+    return text
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:

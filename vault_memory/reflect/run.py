@@ -246,6 +246,7 @@ class Run(Material):
             today=self._options.today,
             is_forgotten=said.is_forgotten,
             refused=said.refused,
+            done=said.done,
             open=said.open,
         )
         open_, passed = proposals.weighed(grounds)

@@ -41,6 +41,8 @@ class Said:
     refused: set[str]
     """Names of proposals that are not to be asked again: refused, or done."""
     given: dict[str, Given]
+    done: set[str] = field(default_factory=set)
+    """Those of them that were ticked, and so not refused."""
     removed: set[str] = field(default_factory=set)
     """The pages that a person removed."""
     rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -79,6 +81,7 @@ def read(store: Store) -> Said:
         rests[line].add(fact)
     return Said(
         deleted={path: frozenset(names) for path, names in deleted.items()},
+        done={v.name for v in ticked},
         refused={v.name for v in (*uses.verdicts(store, "refused"), *ticked)} | deleted.get(proposals.PATH, set()),
         given={v.name: Given(v.value, date.fromordinal(v.day)) for v in uses.verdicts(store, "given")},
         removed={v.about for v in uses.verdicts(store, "removed") if v.value},
@@ -129,6 +132,7 @@ def hear_proposals(said: Said, block: Block | None, last: Iterable[Line] | None)
             said.new.append(New("refused", answer.name))
         else:
             said.ticked[answer.name] = answer.change
+            said.done.add(answer.name)
 
 
 def hear_opinions(said: Said, block: Block | None, last: Iterable[Line] | None, today: date) -> None:
