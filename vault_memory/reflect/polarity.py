@@ -185,6 +185,8 @@ def _verdict(match: _Match) -> str:
     one = match.one
     if one.predicate and one.predicate.concept in match.told:
         return _of_attribute(match, one.predicate)
+    if one.predicate and (akin := _told_akin(match, one.predicate.concept)):
+        return _of_attribute(akin, one.predicate)
     if changed := _of_numbers(match):
         return changed
     if one.is_attitude:
@@ -208,6 +210,15 @@ def _of_attribute(match: _Match, held: Word) -> str:
         narrow = len(match.one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
         return SUPPORTS if narrow and sign > 0 and not match.one.is_attitude else UNRELATED
     return RELATED if _counts_otherwise(match) else SUPPORTS if sign > 0 else CONTRADICTS
+
+
+def _told_akin(match: _Match, concept: str) -> _Match | None:
+    """The same with the word for another attribute that says as much, where all else is the same thing; else None."""
+    other = match.told.get(table.AKIN.get(concept, ""))
+    if not match.one.topics or other is None or other.role != COMPLEMENT or match.cover < 1:
+        return None
+    words = tuple(word._replace(concept=concept) if word == other else word for word in match.part.words)
+    return _beside(match.one, match.part._replace(words=words))
 
 
 def _bearing(match: _Match, held: Word) -> Word | None:
