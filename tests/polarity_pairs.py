@@ -386,6 +386,31 @@ unrelated | Choir | The choir needs tenors. | The choir had soup instead of dinn
 """
 
 
+_JUDGED = """
+contradicts | Team | Friday releases are fine. | Friday releases are a bad idea.
+contradicts | Team | Friday releases are fine | Friday releases are wrong
+contradicts | Team | Friday releases are fine | Friday releases were a mistake
+supports | Team | Friday releases are a bad idea. | Friday releases are a mistake.
+contradicts | Team | Our estimates are too optimistic. | Our estimates can be trusted.
+contradicts | Team | Our estimates can be trusted. | The estimates are far too optimistic again.
+contradicts | Jonas | Jonas's estimates can be trusted. | Jonas's estimates are too optimistic.
+contradicts | Felt | Felt was a mistake for the roof. | Felt was the right choice for the roof.
+contradicts | Mara | Mara can be trusted with money. | Mara cannot be trusted with money.
+contradicts | Old pump | The old pump is reliable. | The old pump can't be trusted any more.
+supports | Old pump | The old pump is unreliable. | The old pump cannot be trusted.
+contradicts | Cellar | The cellar walls are sound. | The cellar walls are in a bad state.
+contradicts | Backup plan | The backup plan is sound. | The backup plan is bad.
+unrelated | Mara | Mara can be trusted with money. | Mara has a bad cold.
+unrelated | Team | Friday releases are fine. | Paid a fine on Friday.
+unrelated | Jonas | Jonas's estimates are too optimistic. | Jonas is fine again.
+unrelated | Old pump | The old pump is reliable. | The old pump was a bad red.
+unrelated | Tern | Tern is the right tool for the tiles. | Tern's logo is a mistake.
+related | Jonas | Jonas is fine with short notice. | Jonas may be fine with short notice.
+supports | Team | Working from home is fine on Mondays. | Worked from home on Monday, a good idea again.
+contradicts | Team | Meetings without notes are fine. | Meetings without notes are a bad idea.
+"""
+
+
 def _pairs(label: str, table: str) -> list[Pair]:
     rows = [[cell.strip() for cell in line.split(" | ")] for line in table.strip().splitlines()]
     return [Pair(label, tuple(names.split(", ")), opinion, fact) for names, opinion, fact in rows]
@@ -403,6 +428,6 @@ _FIRST = [
     _pairs(RELATED, _RELATED),
 ]
 CONTRAST = _labelled(_CONTRAST)
-DEVELOPMENT = [pair for pairs in (*_FIRST, CONTRAST) for pair in pairs[::2]] + _labelled(_FURTHER)
+DEVELOPMENT = [pair for pairs in (*_FIRST, CONTRAST) for pair in pairs[::2]] + _labelled(_FURTHER + _JUDGED)
 KEPT_APART = [pair for pairs in (*_FIRST, CONTRAST) for pair in pairs[1::2]] + _labelled(_LAST)
 PAIRS = DEVELOPMENT + KEPT_APART

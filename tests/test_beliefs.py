@@ -136,6 +136,30 @@ def test_a_restatement_with_another_confidence_draws_it_there() -> None:
     assert 0.7 - STEP_DOWN <= lower < 0.7 < higher <= 0.7 + STEP_UP
 
 
+def test_an_opinion_told_again_without_a_number_stays_as_sure() -> None:
+    assert only(opinion(EARLY, 1, c=0.9), opinion(EARLY, 5, c=None)).belief.value == 0.9
+
+
+def test_the_numbers_it_was_stated_with_are_told() -> None:
+    said = [opinion(EARLY, day, c=c) for day, c in ((1, 0.6), (2, 0.6), (3, 0.85), (5, None), (70, 0.95))]
+    one = only(*said)
+    assert [number for _, number in one.stated] == [0.6, 0.85, 0.95]
+    context = Context(Citations(set()), str.title, lambda _: False, stems, lambda _: 0.5, len)
+    lines = [line.text for line in opinion_page.entry(one, context)]
+    assert "  - stated .60 on 1 November, .85 on 3 November 2025, .95 on 9 January 2026" in lines
+    assert not [line for line in opinion_page.entry(only(said[0]), context) if "stated" in line.text]
+
+
+@pytest.mark.parametrize(
+    ("c", "way"), [(0.1, "related"), (0.49, "related"), (0.5, "contradicts"), (None, "contradicts")]
+)
+def test_a_doubt_bears_neither_way(c: float | None, way: str) -> None:
+    right, wrong = opinion("Felt was right for the roof.", 1), opinion("Felt was wrong for the roof.", 3, c=c)
+    one = next(one for one in held([right, wrong], vault()).opinions if one.statement == right)
+    assert texts(getattr(one, way)) == [wrong.text]
+    assert (one.belief.value == 0.7) == (way == "related")
+
+
 def test_an_opinion_without_a_number_has_the_default() -> None:
     assert only(opinion(EARLY, c=None)).prior == 0.7
 

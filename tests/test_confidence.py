@@ -69,6 +69,12 @@ def test_a_restatement_moves_by_one_step_at_most(prior, told, day, stated):
     assert -STEP_DOWN - EPSILON <= change <= STEP_DOWN + EPSILON
 
 
+@given(priors, evidence, st.floats(0, 1), st.floats(0, 1))
+def test_a_surer_restatement_gives_no_less(prior, told, one, other):
+    low, high = (value(prior, [*told, Evidence(NEW, 4000, RESTATES, c)]) for c in sorted((one, other)))
+    assert low <= high + EPSILON
+
+
 @given(st.floats(0, 1), st.floats(0, 1), evidence)
 def test_a_surer_prior_gives_no_less(one, other, told):
     low, high = sorted((one, other))
@@ -140,7 +146,13 @@ def contradicts(*on):
         (0.7, contradicts(10, 10, 190), 9 * 0.7 / (9 + 3 * (0.65 + 0.65 + 1))),
         # Of one day the contradiction comes first, to .6; the support then draws to .635.
         (0.7, supports(10) + contradicts(10), (9 * 0.7 + 1) / 11.5),
-        (0.7, [Evidence(1, 10, RESTATES, 0.9)], (9 * 0.7 + 0.9) / 10),
+        # Stated anew: the whole step towards the number, and no further than it.
+        (0.7, [Evidence(1, 10, RESTATES, 0.9)], 0.8),
+        (0.6, [Evidence(1, 10, RESTATES, 0.85)], 0.7),
+        (0.6, [Evidence(1, 10, RESTATES, 0.85), Evidence(2, 11, RESTATES, 0.95)], 0.8),
+        (0.9, [Evidence(1, 10, RESTATES, 0.3)], 0.75),
+        (0.7, [Evidence(1, 10, RESTATES, 0.75)], 0.75),
+        (0.7, [*supports(5), Evidence(200, 10, RESTATES, 0.7)], 0.7),
         (0.7, [Evidence(1, 10, RESTATES)], 0.7),
         # Without a day it is as old as can be, once there is a day at all.
         (0.7, supports(None), (9 * 0.7 + 1) / 10),

@@ -338,6 +338,61 @@ def test_aliases_and_speakers_are_on_one_page(tmp_path: Path) -> None:
         assert said in lines
 
 
+def _talk(*names: str) -> str:
+    said = ["Did you sleep?", "I moved to Trondheim on Monday.", "Good.", "I sold the old boat to the museum.", "Oh!"]
+    return "".join(f"- {names[n % 2]}: {line}\n" for n, line in enumerate(said))
+
+
+@pytest.mark.parametrize(
+    ("links", "has_own_page"),
+    [
+        (["[[Jonas Weber]]"], False),
+        (["[[Jonas Weber]]", "[[Jonas Falk]]"], True),
+        (["[[Jonas Weber]]", "[[Jonas]]"], True),
+        (["[[Jonas trip]]"], True),
+    ],
+    ids=["one", "two of that name", "linked so", "no name of a person"],
+)
+def test_who_speaks_by_first_name_is_the_only_one_known_by_it(
+    tmp_path: Path, links: Sequence[str], has_own_page: bool
+) -> None:
+    whom = " ".join(links)
+    root = fill(
+        tmp_path / "v",
+        {
+            "memory/2025-11-03.md": f"Rang {whom} about the rye bread.\n",
+            "memory/2025-11-04.md": f"Rowed with {whom} to the weir.\n",
+            "memory/2025-11-05.md": _talk("Odd", "Jonas"),
+            "memory/2025-11-06.md": _talk("Odd", "Jonas").replace("boat", "sail"),
+        },
+    )
+    reflected(root)
+    own = [path for path in pages(root) if path.endswith("/Jonas.md")]
+    assert bool(own) == has_own_page
+    in_full = texts(root).get("bank/entities/Jonas Weber.md", b"").decode()
+    assert ("Trondheim" in in_full) != has_own_page
+    before = texts(root)
+    assert reflected(root).edits == ()
+    assert texts(root) == before
+
+
+def test_what_strangers_decided_is_on_no_page(tmp_path: Path) -> None:
+    root = fill(
+        tmp_path / "v",
+        {
+            "memory/2025-11-03.md": "Dorothea decided to marry Casaubon, the fool\n",
+            "memory/2025-11-04.md": "Nora decided to sell the boathouse.\n",
+            "memory/2025-11-05.md": log("W @Nora: Rows to the weir."),
+            "memory/2025-11-06.md": log("W @Nora: Sings in the choir.", "B: Bought a lamp for the hall."),
+        },
+    )
+    reflected(root)
+    told = {path: text for path, text in texts(root).items() if path.startswith("bank/")}
+    assert not [path for path, text in told.items() if b"Casaubon" in text]
+    assert b"sell the boathouse" in told["bank/entities/Nora.md"]
+    assert b"sell the boathouse" not in told["bank/experience.md"]
+
+
 def test_a_name_in_plain_text_counts_alike_before_and_after_its_page_is_there(tmp_path: Path) -> None:
     root = fill(
         tmp_path / "v",

@@ -72,6 +72,42 @@ LOG = [
     ("Decision: weekly releases, on Tuesdays.", W, "Decision: weekly releases, on Tuesdays."),
     ("Decided: no car this year.", B, "Decided: no car this year."),
     ("We have not decided on the colour of the hull.", None, ""),
+    ("We did not decide on the payment vendor", None, ""),
+    ("Nobody has decided on the vendor of the sails.", None, ""),
+    ("We never agreed on a berth for the winter.", None, ""),
+    ("We talked with Ingrid and decided to sell the boat.", B, "We talked with Ingrid and decided to sell the boat."),
+    ("It was decided to keep the ledger in SQLite.", B, "It was decided to keep the ledger in SQLite."),
+    ("The team decided to release on Fridays", B, "The team decided to release on Fridays"),
+    ("Nora and I decided to sell the canoe.", B, "Nora and I decided to sell the canoe."),
+    # what others decided is no deed of mine, and who has no name in a log is nobody
+    ("Dorothea decided to marry Casaubon, the fool", S, "Dorothea decided to marry Casaubon, the fool"),
+    ("[[Nora]] decided to sell the boathouse.", S, "[[Nora]] decided to sell the boathouse."),
+    ("The villain picked the lock of the cellar.", None, ""),
+    ("She decided to sell the boathouse.", None, ""),
+    # what is only said, asked or joked
+    ("Jonas joked that he has decided to become a monk", None, ""),
+    ("I joked that I have decided to become a monk.", None, ""),
+    ("Nora asked whether we switched to Postgres", None, ""),
+    ("Nora wondered if we decided on Postgres.", None, ""),
+    ("I wondered whether we decided on Postgres.", None, ""),
+    ("I asked Nora whether we switched to Postgres.", B, "I asked Nora whether we switched to Postgres."),
+    ("Nora said that we decided on Postgres.", None, ""),
+    ("Tomas told me we sold the boathouse.", None, ""),
+    ("Rumour has it that we moved the harbour office.", None, ""),
+    ("I told Nora that we moved the moorings.", B, "I told Nora that we moved the moorings."),
+    ("Nora said hello, and we sketched two cranes.", B, "Nora said hello, and we sketched two cranes."),
+    ("Mum told me she sold the canoe.", W, "Mum told me she sold the canoe."),
+    ("I wrote down five", None, ""),
+    ("I wrote down five numbers of the meter.", B, "I wrote down five numbers of the meter."),
+    ("I did not go to the harbour with Ida.", None, ""),
+    # what has ended, or will not be
+    ("I no longer use the almanac; all is in the app now", W, "I no longer use the almanac; all is in the app now"),
+    ("I no longer like it", None, ""),
+    ("The regatta is cancelled.", W, "The regatta is cancelled."),
+    ("The regatta has been postponed.", W, "The regatta has been postponed."),
+    ("The regatta is not cancelled.", None, ""),
+    ("Nora fears that the regatta is cancelled.", None, ""),
+    ("If the regatta is cancelled we sail.", None, ""),
     # preferences
     ("I love rye bread with caraway.", O, "I love rye bread with caraway."),
     ("My favourite café is the one by the lock.", O, "My favourite café is the one by the lock."),
@@ -263,6 +299,11 @@ def test_a_conversation() -> None:
 )
 def test_who_talks(text: str, names: set[str]) -> None:
     assert talking(parse(PATH, text.encode())) == names
+
+
+def test_what_others_said_is_told_in_a_conversation() -> None:
+    talk = "- Ada: Nora said that we sold the canoe.\n- Bo: I see.\n- Ada: They chose the red boat.\n- Bo: Did we?\n"
+    assert [(fact.line, fact.kind) for fact in told(talk)] == [(1, B), (3, S)]
 
 
 def test_in_a_log_a_label_is_no_speaker() -> None:

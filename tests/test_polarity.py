@@ -151,6 +151,12 @@ no longer sure  | Ben likes tea.                 | No longer sure that Ben likes
 conceded        | Ben likes tea.                 | Ben likes coffee, though he hates milk.       | unrelated
 two sentences   | Ben is always late.            | Rang Ben. He was on time, for once.           | contradicts
 at odds         | Ben is always late.            | Ben was late on Monday. He was on time today. | related
+at odds         | Ben is allergic to nuts.       | Is allergic to nuts, so nothing with nuts.    | related
+judged          | Ben's roof is fine.            | Ben's roof is a bad idea.                     | contradicts
+judged          | Ben's roof is sound.           | Ben's roof was a mistake.                     | contradicts
+judged          | Ben's figures can be trusted.  | Ben's figures are too optimistic.             | contradicts
+judged          | Ben is optimistic.             | Ben's soup is too hot.                        | unrelated
+judged          | Ben is good at chess.          | Ben was wrong about the garden.               | unrelated
 phrase          | Ben cannot stand opera.        | Ben can't wait for the opera.                 | contradicts
 phrase          | Ben's cakes are good.          | Ben's cake was not bad.                       | supports
 not a word      | Ben is on time.                | The bus stops at Ben's house.                 | unrelated

@@ -87,6 +87,40 @@ def test_what_is_passed_over_is_counted_by_its_reason(root: Path) -> None:
     assert last.proposed.passed == Passed(unsure=1, once=1, said=1, refused=1)
 
 
+def test_what_was_ticked_was_not_refused(root: Path) -> None:
+    reflected(root)
+    mark(root, "x", NUTS)
+    reflected(root)
+    rewrite(root, "memory.md", "hazelnuts", "some foods")  # nothing in it says so any more
+    last = reflected(root)
+    assert last.proposed is not None
+    assert last.proposed.passed == Passed(unsure=1, once=1, said=1)
+
+
+def test_a_doubt_changes_no_line_of_the_core(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- [[Odd]] likes rain.\n")
+    put(root, "memory/2025-11-06.md", "## Retain\n- O(c=0.2) @Odd: Hates rain.\n")
+    reflected(root)
+    assert "change:" not in (root / PAGE).read_text()
+    put(root, "memory/2025-11-07.md", "## Retain\n- O(c=0.8) @Odd: Hates rain.\n")
+    reflected(root)
+    assert "change:" in (root / PAGE).read_text()
+
+
+def test_what_says_the_same_in_one_of_its_clauses_changes_no_line(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- [[Odd]] is allergic to nuts.\n")
+    put(root, "memory/2025-11-06.md", "## Retain\n- W @Odd: Is allergic to nuts, so nothing with nuts at the fika.\n")
+    reflected(root)
+    assert "change:" not in (root / PAGE).read_text()
+
+
+def test_a_change_keeps_the_links_of_its_line(root: Path) -> None:
+    put(root, "memory.md", "# Me\n\n- [[Odd]] lives in Bergen.\n")
+    reflected(root)
+    line = next(line for line in (root / PAGE).read_text().splitlines() if "change" in line)
+    assert line.startswith('- [ ] change: "[[Odd]] lives in Bergen." → "[[Odd]]: Now lives in Oslo"')
+
+
 def test_a_proposal_that_the_core_has_no_room_for_is_counted(root: Path) -> None:
     put(root, "memory.md", f"# Me\n\n- {'word ' * (TOKENS - 12)}\n")
     found = reflected(root).proposed

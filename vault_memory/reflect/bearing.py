@@ -32,8 +32,11 @@ SHARED = 4
 WORDINGS = 3
 """In so many of its wordings, the newest, an opinion is held against the facts."""
 
+DOUBT = 0.5
+"""A statement that is held with less than this says that it is rather not so: it decides nothing."""
+
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
-VERSION = 2
+VERSION = 3
 """Raise it whenever polarity.py would read the same words otherwise."""
 
 
@@ -135,6 +138,11 @@ class Judge:
         return Stance(self._text, self._names)
 
 
+def is_doubt(fact: Fact) -> bool:
+    """Whether a fact is an opinion that its own number makes a doubt."""
+    return fact.kind == OPINION and fact.confidence is not None and fact.confidence < DOUBT
+
+
 class Case:
     """One opinion with all that may bear on it."""
 
@@ -175,7 +183,12 @@ class Case:
         return fact.key not in own and not frozenset(fact.about or (NOBODY,)).isdisjoint(self._slugs)
 
     def _relation(self, fact: Fact, relation: str) -> str:
-        """What a fact says of it: what takes it back contradicts it, and what is cited for it bears it out."""
+        """What a fact says of it; what is doubted where it is stated bears neither way."""
+        found = self._taken(fact, relation)
+        return RELATED if found in (SUPPORTS, CONTRADICTS) and is_doubt(fact) else found
+
+    def _taken(self, fact: Fact, relation: str) -> str:
+        """What it says at its word: what takes it back contradicts it, and what is cited for it bears it out."""
         if fact.key in self._sight.backs and self._sight.takes_back(fact, self._told):
             return CONTRADICTS
         if relation == CONTRADICTS:

@@ -59,6 +59,17 @@ class Opinion:
         return self.statement.subjects or self.statement.about
 
     @property
+    def stated(self) -> tuple[tuple[date, float], ...]:
+        """The numbers it was stated with, and since which day each; the same one told again is left out."""
+        found: list[tuple[date, float]] = []
+        for fact in self.told:
+            day = _stated_on(fact)
+            is_new = fact.confidence is not None and (not found or found[-1][1] != fact.confidence)
+            if day and fact.confidence is not None and is_new:
+                found.append((day, fact.confidence))
+        return tuple(sorted(found))
+
+    @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
         days = (_stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
@@ -234,8 +245,9 @@ def _confidence(fact: Fact) -> float:
 
 
 def _piece(fact: Fact, relation: str) -> Evidence:
-    stated, day = _confidence(fact) if relation == RESTATES else None, _stated_on(fact)
-    return Evidence(fact.key, day.toordinal() if day else None, relation, stated)
+    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was."""
+    day = _stated_on(fact)
+    return Evidence(fact.key, day.toordinal() if day else None, relation, fact.confidence)
 
 
 def _came_later(piece: Evidence, day: date) -> bool:

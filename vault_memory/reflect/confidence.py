@@ -2,8 +2,9 @@
 
 Evidence is folded in from the prior, oldest first. Each piece draws the value towards the weighted mean of the prior
 and all evidence so far, by no more than a step, and only its own way: a support never lowers, a contradiction never
-raises. A piece weighs by its age relative to the newest before it, so the clock plays no part, and since nothing later
-is newer for its being there, one piece more moves the end by no more than its own step, wherever in time it lies.
+raises; a restatement draws towards the number it states. A piece weighs by its age relative to the newest before it,
+so the clock plays no part, and since nothing later is newer for its being there, one piece more moves the end by no
+more than its own step, wherever in time it lies.
 """
 
 from collections.abc import Iterable, Sequence
@@ -85,13 +86,17 @@ def _is_restatement(piece: Evidence) -> bool:
 
 
 def _moved(value: float, piece: Evidence, mean: float, is_agreed: bool) -> float:
-    """The value after one more piece: towards the mean, one step at most, and not against the piece."""
+    """The value after one more piece, one step at most: towards the mean, and not against the piece.
+
+    Who states it anew says what they hold now: that draws towards their number, not towards the mean.
+    """
     if piece.relation == SUPPORTS:
         moved = max(value, min(mean, value + STEP_UP))
     elif piece.relation == CONTRADICTS:
         moved = min(value, max(mean, value - (STEP_DOWN_AGREED if is_agreed else STEP_DOWN)))
     else:
-        moved = min(max(mean, value - STEP_DOWN), value + STEP_UP)
+        stated = mean if piece.stated is None else piece.stated
+        moved = min(max(stated, value - STEP_DOWN), value + STEP_UP)
     return _bounded(moved)
 
 

@@ -18,6 +18,7 @@ from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import Names
 from vault_memory.reflect import called, proposals
 from vault_memory.reflect.model import Fact
+from vault_memory.reflect.reported import decides_by_name
 from vault_memory.spans import Span
 from vault_memory.store import KINDS, Store
 
@@ -36,6 +37,7 @@ ORDER BY n.day, n.path, i.line
 _MENTIONS = "SELECT passage_id, name_id FROM mention"
 
 PAGE_DAYS = 2
+_OBSERVATION = KINDS.index("observation")
 
 
 class _Row(NamedTuple):
@@ -68,7 +70,7 @@ class Told:
     facts: tuple[Fact, ...]
     left_out: Mapping[str, int]
     speakers: Mapping[str, str]
-    """By slug, what those are called who are known from a conversation: as is written most often."""
+    """By slug, what those are called who are known from a conversation or by a link: as is written most often."""
     withheld: frozenset[int] = frozenset()
     """The keys of those left out: they are to go from every page, however many they are."""
 
@@ -91,9 +93,10 @@ def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bo
         else:
             rows.append(row)
     whom = _Whom(store, names, rows, page_days)
+    rows = [row for row in rows if not whom.is_of_strangers(row)]
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
     told = sorted(_followed(store, names, facts, today), key=_place_in_time)
-    return Told(tuple(told), dict(left_out), whom.speakers, frozenset(withheld.difference(fact.key for fact in told)))
+    return Told(tuple(told), dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
 
 
 def _place_in_time(fact: Fact) -> tuple[date, str, int]:
@@ -129,30 +132,62 @@ class _Whom:
             self._mentioned[passage].append(of_name[name])
         speakers = Counter(row.speaker for row in rows if row.speaker)
         spoken = sorted(speakers, key=lambda name: (speakers[name], name))
-        self.speakers = {self._canonical(name): name for name in spoken}
+        plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
+        linked = Counter(name for text in plain for name in entities.mentions(text))
+        self.called = {canonical(name): name for name in sorted(linked, key=lambda name: (linked[name], name))}
+        self._in_full = self._called_in_full(speakers, names, rows)
+        self.called |= {self._speaker(name): name for name in spoken if name not in self._in_full}
         forms = [(form, slug) for slug in names.pages for form in names.forms(slug)]
-        forms += [(name, self._canonical(name)) for name in speakers]
+        forms += [(name, self._speaker(name)) for name in speakers]
         # Who is to have a page is called by name already now: with the page there, nothing is to change.
-        forms += [(names.shown(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)]
+        forms += [
+            (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
+        ]
         self._called = called.Called(forms, lambda: called.small_words(row.text for row in rows))
 
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
-            speaker = [self._canonical(row.speaker)] if row.speaker else []
+            speaker = [self._speaker(row.speaker)] if row.speaker else []
             named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
         return self._both(row.whole.partition(":")[0], tuple(mentioned)) if mentioned else ((), ())
 
+    def is_of_strangers(self, row: _Row) -> bool:
+        """Whether a log tells what somebody decided whom no page and no other note knows: somebody in a book, say."""
+        if row.speaker != "" or row.kind != _OBSERVATION:
+            return False
+        return not self.of(row)[0] and decides_by_name(row.text)
+
+    def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[_Row]) -> Mapping[str, str]:
+        """Who speaks under the first word of the name of one known entity, and of no other, is that entity."""
+        bare = {name for name in speakers if " " not in name and self._canonical(name) not in names.pages}
+        if not bare:
+            return {}
+        known = {slug for row in rows if row.speaker is None for slug in self._mentioned.get(row.id, ())}
+        first: dict[str, set[str]] = defaultdict(set)
+        for slug in known | self.called.keys() | names.pages.keys():
+            words = (names.shown(slug) or self.called.get(slug) or slug).split()
+            if len(words) <= called.LONGEST and all(word[0].isupper() for word in words):
+                first[words[0].casefold()].add(slug)
+        found = {name: first[name.casefold()] for name in bare}
+        return {name: min(slugs) for name, slugs in found.items() if len(slugs) == 1}
+
+    def _speaker(self, name: str) -> str:
+        return self._in_full.get(name) or self._canonical(name)
+
+    def _mentions(self, row: _Row) -> list[str]:
+        """Who is mentioned in so many words where a fact stands."""
+        if row.speaker is None:
+            return self._mentioned.get(row.id, [])
+        return [self._canonical(name) for name in entities.mentions(row.text)]
+
     def _to_have_a_page(self, rows: Iterable[_Row], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""
         days: dict[str, set[str]] = defaultdict(set)
         for row in rows:
-            if row.speaker is None:
-                slugs = self._mentioned.get(row.id, [])
-            else:
-                slugs = [self._canonical(name) for name in (row.speaker, *entities.mentions(row.text)) if name]
+            slugs = [*self._mentions(row), *([self._speaker(row.speaker)] if row.speaker else [])]
             for slug in slugs if row.day else ():
                 if slug not in self._taken:
                     days[slug].add(row.day or "")

@@ -3,6 +3,7 @@
 - **.85** Prefers concise replies on WhatsApp — [[2025-11-27]] L14
   - also: Wants short messages — [[2025-10-29]] L16
   - ▅▆▇ rising from .70, last on 27 November 2025
+  - stated .70 on 29 October, .85 on 27 November 2025
   - for: Skips messages that need scrolling — [[2025-11-11]] L36
 """
 
@@ -30,6 +31,9 @@ FRAME_TOKENS = 30
 """The heading, and the line that counts what is folded."""
 
 TEXT_TOKENS = 44
+
+STATED = 3
+"""So many of the numbers it was stated with are told, the newest."""
 
 
 class Detail(NamedTuple):
@@ -99,6 +103,8 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
         yield Line(f"  - also: {_told(fact, context)}", (fact.key,))
     if opinion.belief.history:
         yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
+    if len(opinion.stated) > 1:
+        yield Line(f"  - {_stated(opinion)}", slot=f"stated {name}")
     for word, facts, most in (
         ("for", opinion.supports, detail.supports),
         ("against", opinion.contradicts, detail.contradicts),
@@ -130,6 +136,17 @@ def _course(opinion: Opinion) -> str:
     start = f" from {decimal(shown(belief.prior))}" if shown(belief.prior) != belief.shown else ""
     last = f", last on {long(day)}" if day else ""
     return f"{belief.sparkline} {belief.trend}{start}{last}"
+
+
+def _stated(opinion: Opinion) -> str:
+    """The last numbers it was stated with: `stated .60 on 18 March, .85 on 20 March 2025`."""
+    last = opinion.stated[-STATED:]
+    days = [day for day, _ in last]
+    told = (
+        f"{decimal(number)} on {long(day, beside)}"
+        for (day, number), beside in zip(last, [*days[1:], None], strict=True)
+    )
+    return f"stated {', '.join(told)}"
 
 
 def decimal(value: float) -> str:

@@ -156,19 +156,37 @@ class _Match(NamedTuple):
 
 
 def _judged(one: Statement, part: Part) -> str:
-    """What a part says of a statement; what is only supposed, or of somebody else, is no more than related."""
-    told = {word.concept: word for word in part.words}
-    match = _Match(one, part, told, [concept for concept in one.topics if concept in told])
-    verdict = _verdict(match)
+    """What a part says of a statement; what is only supposed, or of somebody else, is no more than related.
+
+    Nor is what one of its clauses bears out: "Is allergic to nuts, so nothing with nuts".
+    """
+    verdict = _verdict(_beside(one, part))
     is_plain = part.hedges <= one.part.hedges and one.part.hedges.isdisjoint(table.DOUBTS)
     is_of_it = not part.other or part.other in one.topics
+    if verdict == CONTRADICTS and any(_verdict(_beside(one, clause)) == SUPPORTS for clause in _clauses(part)):
+        return RELATED
     return verdict if verdict == UNRELATED or (is_plain and is_of_it) else RELATED
+
+
+def _beside(one: Statement, part: Part) -> _Match:
+    told = {word.concept: word for word in part.words}
+    return _Match(one, part, told, [concept for concept in one.topics if concept in told])
+
+
+def _clauses(part: Part) -> list[Part]:
+    """The clauses of a part that has several, each by itself."""
+    numbers = sorted({word.clause for word in part.words})
+    if len(numbers) < 2:
+        return []
+    return [part._replace(words=tuple(w for w in part.words if w.clause == number)) for number in numbers]
 
 
 def _verdict(match: _Match) -> str:
     one = match.one
     if one.predicate and one.predicate.concept in match.told:
         return _of_attribute(match, one.predicate)
+    if one.predicate and (akin := _told_akin(match, one.predicate.concept)):
+        return _of_attribute(akin, one.predicate)
     if changed := _of_numbers(match):
         return changed
     if one.is_attitude:
@@ -192,6 +210,15 @@ def _of_attribute(match: _Match, held: Word) -> str:
         narrow = len(match.one.topics) == 1 and held.concept not in table.BROAD and told.subject in ("", NAME)
         return SUPPORTS if narrow and sign > 0 and not match.one.is_attitude else UNRELATED
     return RELATED if _counts_otherwise(match) else SUPPORTS if sign > 0 else CONTRADICTS
+
+
+def _told_akin(match: _Match, concept: str) -> _Match | None:
+    """The same with the word for another attribute that says as much, where all else is the same thing; else None."""
+    other = match.told.get(table.AKIN.get(concept, ""))
+    if not match.one.topics or other is None or other.role != COMPLEMENT or match.cover < 1:
+        return None
+    words = tuple(word._replace(concept=concept) if word == other else word for word in match.part.words)
+    return _beside(match.one, match.part._replace(words=words))
 
 
 def _bearing(match: _Match, held: Word) -> Word | None:

@@ -20,7 +20,7 @@ reliable dependable stable robust functions / unreliable flaky unstable fail cra
 loud noisy / quiet silent
 cheap inexpensive affordable / expensive pricey costly overpriced
 right correct / wrong incorrect false mistaken
-good well great excellent superb wonderful splendid best better brilliant / bad badly poor
+good well great excellent superb wonderful splendid best better brilliant fine / bad badly poor
 good / terrible awful worst worse horrible dreadful lousy
 useful helpful handy valuable / useless unhelpful pointless worthless
 punctual / late tardy
@@ -96,6 +96,9 @@ ATTITUDES = _set("like trust afraid")
 BROAD = _set("good right easy enough important necessary possible useful reliable short big full light increase")
 """Attributes that nearly everything has: of one entity, too, they are said of many things."""
 
+AKIN = {"good": "right", "right": "good"}
+"""Attributes that come to the same where all that is said of a thing is one of them: "is fine", "was a mistake"."""
+
 PHRASES = (
     (
         "least not no nothing why well lot course",
@@ -118,6 +121,18 @@ PHRASES = (
     ("wait", "enjoy", r"can(?:not|['’]t| not) wait"),
     ("bad complaints", "good", r"not (?:too |so |at all )?bad|no complaints"),
     ("nothing", "best", r"nothing (?:beats|compares to)"),
+    ("bad good", "bad", r"(?:a )?bad (?:idea|choice|decision|move)"),
+    ("good", "good", r"(?:a )?good (?:idea|choice|decision|move)"),
+    ("mistake", "wrong", r"(?<=is |as )(?:an? )?(?:\w+ )?mistake|(?<=re )(?:an? )?(?:\w+ )?mistake"),
+    ("sound", "good", r"(?<=is )sound|(?<=as )sound|(?<=re )sound"),
+    ("trusted", "unreliable", r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)|(?:is|are) not to) be trusted"),
+    ("trusted", "reliable", r"can (?:always |mostly |usually |generally )?be trusted"),
+    (
+        "optimistic pessimistic rosy",
+        r"\1 unreliable",
+        r"((?:estimate|forecast|plan|schedule|projection|figure|deadline)s?\b[^.;,]{0,30}?) "
+        r"(?:far |much )?(?:too|overly) (?:optimistic|pessimistic|rosy)",
+    ),
     ("better", "excellent", r"could(?: not|n['’]t) be better"),
     ("stand bear abide", "hates", r"(?:can(?:not|['’]t| not)|could(?: not|n['’]t)) (?:stand|bear|abide)"),
     ("no", "useless", r"no (?:use|good)"),

@@ -15,6 +15,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect import outdated, wording
+from vault_memory.reflect.bearing import is_doubt
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
@@ -51,6 +52,9 @@ _LINE = re.compile(
 """What is quoted may hold `" because ` itself: the last one is ours."""
 
 _TO = '" → "'
+
+
+_LINK = re.compile(r"\[\[(?P<target>[^\[\]|#]+)[^\[\]]*\]\]")
 
 
 class Proposal(NamedTuple):
@@ -275,7 +279,7 @@ def _changes(grounds: Grounds) -> Iterator[Proposal]:
         newest = _newest_word(item, sorted(found.values(), key=in_order), grounds, slugs)
         if newest is None or newest.succeeded_by is not None:
             continue
-        text = _quotable(newest, grounds)
+        text = _linked(_quotable(newest, grounds), item, newest, grounds)
         change = Change(CHANGE, text, item.text)
         yield Proposal(change, f"on {newest.day} it was told otherwise", (newest,))
 
@@ -297,6 +301,8 @@ def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Seq
     stance = Stance(wording.told(item.text, lambda _: False), names)
     words = frozenset(grounds.stems(item.text)).difference(*map(grounds.stems, names))
     for place, fact in enumerate(reversed(facts)):
+        if is_doubt(fact):
+            continue
         if place >= CLOSELY and words.isdisjoint(grounds.stems(fact.text)):
             continue
         relation = stance.relation(fact.text)
@@ -332,6 +338,18 @@ def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
     names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
     return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)
+
+
+def _linked(text: str, item: Item, fact: Fact, grounds: Grounds) -> str:
+    """A text for the place of a line, with the line's own links to those whom the fact is about."""
+    for link in _LINK.finditer(item.text):
+        slugs = set(grounds.slugs(link[0])).intersection(fact.about)
+        if not slugs or f"[[{link['target']}" in text:
+            continue
+        names = sorted({name for slug in slugs for name in grounds.names(slug)}, key=len, reverse=True)
+        called = "|".join(map(re.escape, names))
+        text = re.sub(rf"(?<![\w\[|@])(?:{called})(?![\w\]|])", lambda _, link=link: link[0], text, count=1)  # type: ignore[misc]
+    return text
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:

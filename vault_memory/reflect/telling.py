@@ -1,7 +1,8 @@
 """Owns whether an English sentence tells something to remember, and of what kind; must not know notes. Pure.
 
 By rules, precise over complete; the first that holds gives the kind:
-- a decision ("we decided to …", "will use …", "Decision: …"): experience, or world for how things shall be;
+- a decision of the writer or the team ("we decided to …", "will use …", "Decision: …"): experience, or world for how
+  things shall be; of somebody else with a name, when nothing else is told: observation (reported.py);
 - a preference ("I love …", "my favourite …", "Nora prefers …"): opinion;
 - what I or we did, in the past or perfect ("I went to …", "we've been playing …"): experience;
 - a state of someone's life ("I have two kids", "I work as …", "my sister lives in …"): world;
@@ -19,6 +20,7 @@ import re
 from typing import NamedTuple
 
 from vault_memory.reflect import tellwords as table
+from vault_memory.reflect.reported import COUNTS_ONLY, DECIDED, OTHER, OWN, UNDECIDED, Said, vouched, who_decided
 
 WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "observation"
 
@@ -83,15 +85,6 @@ _GOOD_TIME = re.compile(
     r" (?:(?:a|an|the|such|so much|lots of|some|more) )*(?:\w+ )?(?:blast|fun|time|feeling|day|idea|point|look|chance"
     r"|doubt|lot|clue|question|moment|words|luck|to)\b"
 )
-_DECIDED = re.compile(
-    r"\b(?P<done>[Dd]ecided|[Aa]greed (?:to|on|that|with \S+ (?:to|that|on))|[Cc]hose|[Oo]pted|[Ss]ettled on"
-    r"|[Ww]ent with|[Pp]icked)\b"
-    r"|\b(?:we|team|they|I)\b[^.]{0,20}\bwill (?:use|go with)\b|\b(?:[Ww]ill use|[Ww]ill go with)\b"
-    r"|(?:^|\b[Ww]e're |\b[Ww]e are |\bI'm )[Gg]oing with\b(?! (?:my|the|our) (?:kids|family|friends?))|^Decision:"
-)
-_UNDECIDED = re.compile(
-    r"(?:\bnot|n't|\bnever|\byet to(?: be)?) (?:yet |really |been )?(?:decided|agreed|chose|picked)"
-)
 _FAVOURITE = re.compile(r"\b(?:my|our|his|her|their)(?: \w+)? fav(?:ou?rites?|es?|s)?\b|\bfavou?rites? of mine\b", re.I)
 _NO_STAND = re.compile(r"\b(?:I|[Ww]e) can(?:'t|not) (?:stand|live without|bear)\b(?! (?:it|this|that|you)\b)")
 _FOND = re.compile(
@@ -101,8 +94,13 @@ _FOND = re.compile(
     r"|obsessed with|passionate about|keen on|into|crazy about) (?!it\b|this\b|that\b|you)"
 )
 _DENIED = re.compile(
-    r"\b(?:I|[Ww]e) (?:don't|do not|can't|cannot) (?:really |even |usually |normally )?"
-    r"(?P<verb>like|enjoy|eat|drink|own|drive|smoke|play|work|live|watch|celebrate)\b(?P<rest>.*)"
+    r"\b(?:I|[Ww]e) (?:don't|do not|can't|cannot|no longer) (?:really |even |usually |normally )?"
+    r"(?P<verb>like|enjoy|eat|drink|own|drive|smoke|play|work|live|watch|celebrate|use)\b(?P<rest>.*)"
+)
+_PLAIN = r"(?!(?:if|when|whether|that|which|who|where|not|says?|said)\b)[^\s,;:]+"
+_OFF = re.compile(
+    rf"[\"'“*_(]*(?:@|\[\[|(?!An? )[A-Z])[^\s,;:]*(?: {_PLAIN}){{0,4}}"
+    r" (?:is|are|has been|have been) (?:now |all )?(?:cancelled|canceled|postponed|called off|rescheduled)\b"
 )
 _STATE = re.compile(
     r" *(?:an? (?!bit|little|lot|mess|tad|fan|big|huge|believer|while|hundred|sucker)\w|allerg|vegan|vegetarian"
@@ -177,9 +175,26 @@ def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
         return None
     if "since" in held or "how" in held:
         text = _LEADS_NOWHERE.sub(" ", text)
+    said = vouched(text, held, place.is_turn)
     sentence = _Sentence(text, words, held, place)
-    kind = _decision(sentence) or (_mine(sentence) if is_mine else None) or _others(sentence) or _in_passing(sentence)
+    kind = _told(said, sentence) if said else None
     return kind if kind and (says_something(words) or (is_mine and _names_one_thing(sentence))) else None
+
+
+def _told(said: Said, whole: _Sentence) -> str | None:
+    """The kind of what a sentence tells by what its writer vouches for."""
+    own, others = _of(said.own, whole), _of(said.of_themselves, whole)
+    is_mine = not table.MINE.isdisjoint(own.held)
+    kind = _decision(own) or (_mine(own) if is_mine else None) or (_others(others) if others.words else None)
+    return kind or _decision(own, is_own=False) or _in_passing(own)
+
+
+def _of(text: str, whole: _Sentence) -> _Sentence:
+    """What is left of a sentence, read anew; mostly that is all of it."""
+    if text == whole.text:
+        return whole
+    words = words_of(text)
+    return _Sentence(text, words, frozenset(words), whole.place)
 
 
 def elaborates(text: str) -> bool:
@@ -200,11 +215,17 @@ def says_something(words: list[str]) -> bool:
     return len(set(words) - table.GENERIC) > 1 and table.is_english(words)
 
 
-def _decision(sentence: _Sentence) -> str | None:
-    match = _DECIDED.search(sentence.text) if sentence.held & table.DECISION_HINTS else None
-    if not match or _UNDECIDED.search(sentence.text):
+def _decision(sentence: _Sentence, is_own: bool = True) -> str | None:
+    """What the writer decided; what others did is no deed of theirs, and in a log told only of those with a name."""
+    match = DECIDED.search(sentence.text) if sentence.held & table.DECISION_HINTS else None
+    if not match or UNDECIDED.search(sentence.text):
         return None
-    return EXPERIENCE if match["done"] else WORLD
+    if not match["done"]:
+        return WORLD if is_own else None
+    who = who_decided(sentence.text, match.start())
+    if is_own:
+        return EXPERIENCE if who == OWN else None
+    return OBSERVATION if sentence.place.is_turn or who != OTHER else None
 
 
 def _mine(sentence: _Sentence) -> str | None:
@@ -213,6 +234,8 @@ def _mine(sentence: _Sentence) -> str | None:
     if held & table.LIKE_HINTS and _preference(text):
         return OPINION
     for match in _FIRST.finditer(text):
+        if UNDECIDED.search(text, match.start(), match.end("verb")):
+            continue
         if kind := _deed(match["aux"] or "", match["verb"].lower(), match["rest"]):
             return kind
     if held & table.BEING_HINTS and (kind := _being(text)):
@@ -222,7 +245,7 @@ def _mine(sentence: _Sentence) -> str | None:
     plan = _PLAN.search(text) if held & table.PLAN_HINTS else None
     if plan and plan["verb"].lower() not in table.NO_PLANS:
         return WORLD
-    denied = _DENIED.search(text) if "n't " in text else None
+    denied = _DENIED.search(text) if not table.DENIED_HINTS.isdisjoint(held) else None
     if denied and not _NO_OBJECT.match(denied["rest"]):
         return WORLD
     will = held & table.WILL_HINTS and held.isdisjoint(table.YOU) and _WILL.search(text)
@@ -253,6 +276,8 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return WORLD
     if verb == "had" and rest.startswith(" to "):
         return EXPERIENCE
+    if COUNTS_ONLY.match(rest) or (verb == "did" and rest.startswith(" not ")):
+        return None
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
         return None
     if verb == "got" and not table.STATES_OF_MIND.isdisjoint(words_of(rest)[:2]):
@@ -294,6 +319,8 @@ def _others(sentence: _Sentence) -> str | None:
         return WORLD
     if first in table.NO_SUBJECTS:
         return None
+    if not table.OFF_HINTS.isdisjoint(sentence.held) and _OFF.match(text):
+        return WORLD
     if first not in table.MINE or first in table.OWNERS:
         is_mentioned = ("[[" in text or "@" in text) and _MENTION.search(text) is not None
         if kind := _of_somebody(sentence, is_mentioned):
@@ -354,7 +381,12 @@ def _logged(sentence: _Sentence) -> bool:
 
 def _is_deed(verb: str, rest: str, place: Place) -> bool:
     """Whether the past form that a sentence begins with tells a deed; `rest` is what follows it."""
-    if verb in table.STATES_OF_MIND or rest[:1] in (",", "!", ".", ":", "-", "'") or rest.startswith(" by "):
+    if (
+        COUNTS_ONLY.match(rest)
+        or verb in table.STATES_OF_MIND
+        or rest[:1] in (",", "!", ".", ":", "-", "'")
+        or rest.startswith(" by ")
+    ):
         return False
     if verb in table.UNMARKED:
         return (place.is_logged or place.is_done) and verb not in ("let", "bet", "cost")

@@ -168,6 +168,8 @@ BEING_HINTS = _words("i'm am we're are was were been")
 NAME_HINTS = _words("name names")
 PLAN_HINTS = _words("going gonna about planning set due scheduled plan planned intend appointment")
 WILL_HINTS = _words("i'll we'll will shall")
+DENIED_HINTS = _words("don't can't cannot not longer")
+OFF_HINTS = _words("cancelled canceled postponed called rescheduled")
 OTHERS_HINTS = LIKES_OF_OTHERS | _words(
     """moved started stopped quit got bought adopted longer now signed joined passed became born died retired
     graduated sold switched resigned broke split gave pregnant turned lives works dropped hired can't allergic vegan
