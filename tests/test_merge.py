@@ -184,7 +184,11 @@ def test_an_entry_with_a_line_of_theirs_below_it_stays_with_it(is_told: bool) ->
 
 def below(number: int) -> list[Line]:
     """An entry with lines of its own below it."""
-    return [fact(number), Line(f"  - for {number}", ((50 + number) << 32,)), Line(f"  - course {number}", slot=f"c {number}")]
+    return [
+        fact(number),
+        Line(f"  - for {number}", ((50 + number) << 32,)),
+        Line(f"  - course {number}", slot=f"c {number}"),
+    ]
 
 
 def parent_of(mine: str, lines: Sequence[str]) -> str:
@@ -201,7 +205,8 @@ def test_a_line_moved_in_stays_below_its_line_whatever_becomes_of_ours(data: st.
         deeper = " " * (indent(hand.text[at - 1]) + 2)
         hand.edit(lambda lines, at=at, count=count, deeper=deeper: lines.insert(at, f"{deeper}- mine {count}"))
     for count in range(data.draw(st.integers(0, 2))):
-        hand.edit(lambda lines, at=data.draw(st.integers(0, len(hand.text))), count=count: lines.insert(at, f"- top {count}"))
+        at = data.draw(st.integers(0, len(hand.text)))
+        hand.edit(lambda lines, at=at, count=count: lines.insert(at, f"- top {count}"))
     mine = [line for line in hand.text if "- mine" in line]
     before = {line: parent_of(line, hand.text) for line in mine}
     for _ in range(data.draw(st.integers(1, 3))):
@@ -246,7 +251,8 @@ def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
     hand.edit(lambda lines: lines.__setitem__(slice(None), [line.replace("Tomas", "Tomas Ek") for line in lines]))
     hand.facts = frozenset(map(name, (3, 11, 12, 14)))
     opening = opening._replace(text="2 facts.")
-    draft = [linked(1, "Tomas Ek", 11), BLANK, opening, BLANK, fact(3), Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))]
+    moved = Line(linked(4, "Tomas Ek").text.replace("L4", "L9"), (14 << 32,))
+    draft = [linked(1, "Tomas Ek", 11), BLANK, opening, BLANK, fact(3), moved]
     found = hand.run(draft)
     assert (hand.text, hand.theirs(), found.orphaned, found.deleted) == (texts(draft), [], (), frozenset())
     assert (found.is_edited, found.block.cites) == (False, tuple(map(name, (11, 3, 14))))
@@ -275,7 +281,8 @@ def test_another_link_in_one_line_is_theirs() -> None:
 def test_what_repeats_what_a_changed_line_says_is_told_once() -> None:
     hand = Hand([fact(1), fact(2)]).edit(swap(F1, "- mine"))
     hand.run([fact(1), fact(2)])
-    found = merged([fact(2), fact(9)], hand.block, hand.last, Known(frozenset(), hand.facts, same={name(1): "=", name(9): "="}))
+    known = Known(frozenset(), hand.facts, same={name(1): "=", name(9): "="})
+    found = merged([fact(2), fact(9)], hand.block, hand.last, known)
     assert found is not None
     assert texts(found.lines) == ["- mine", F2]
 

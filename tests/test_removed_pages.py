@@ -1,4 +1,4 @@
-"""A page file that a person removed is not made again and is told of; what was lost, or undone, comes back."""
+"""A page file that a person removed is not made again and is told of; of many gone at once nothing is written."""
 
 import json
 import shutil
@@ -10,6 +10,7 @@ from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
 from vaults import memory, put, run
 
 from vault_memory import reflection
+from vault_memory.errors import RefusedError
 from vault_memory.reflect import job
 from vault_memory.reflect.job import Reflected
 
@@ -102,18 +103,62 @@ def test_what_comes_back_by_itself_is_kept_up(root: Path) -> None:
     assert b"Has a new boat" in (root / NORA).read_bytes()
 
 
-@pytest.mark.parametrize("lost", ["bank", "bank and the index"])
-def test_what_is_lost_with_most_others_comes_back(root: Path, lost: str) -> None:
+def without(root: Path, *paths: str) -> None:
+    for path in paths:
+        (root / path).unlink()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--dry-run",), ("--only", "summaries")])
+def test_many_gone_at_once_are_lost_and_nothing_is_written(root: Path, arguments: tuple[str, ...]) -> None:
+    shutil.rmtree(root / "bank/entities")
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora @Kallö: Has a new boat.\n")
+    before = texts(root)
+    ended = run(root, "reflect", "--now", "2025-12-10", *arguments)
+    assert (ended.returncode, texts(root), noted(root)) == (6, before, [])
+    said = " ".join(ended.stderr.split())
+    assert "3 of 3 pages of bank/entities are gone since the last run: nothing was written." in said
+    assert "synced and mounted; `memory reflect --force` makes them anew" in said
+
+
+def test_with_force_they_are_made_anew(root: Path) -> None:
+    before = texts(root)
+    shutil.rmtree(root / "bank/entities")
+    with pytest.raises(RefusedError):
+        reflected(root)
+    done = reflected(root, force=True)
+    assert (before.keys() - texts(root).keys(), done.removed, noted(root)) == (set(), (), [])
+    assert reflected(root).edits == ()
+
+
+def test_ticked_proposals_are_done_without_them(root: Path) -> None:
+    shutil.rmtree(root / "bank/entities")
+    assert reflected(root, apply_core=True).exit_code == 0
+    with pytest.raises(RefusedError):
+        reflected(root)
+
+
+def test_two_of_three_are_a_persons_tidying_and_so_is_the_third_another_day(root: Path) -> None:
+    without(root, NORA, KALLO)
+    assert reflected(root).removed == (KALLO, NORA)
+    without(root, ODD)
+    assert reflected(root).removed == (KALLO, NORA, ODD)
+
+
+def test_without_the_index_nobody_knows_what_stood(root: Path) -> None:
     before = texts(root)
     (root / NORA).unlink()
     reflected(root)
     shutil.rmtree(root / "bank")
-    if "index" in lost:
-        without_index(root)
+    without_index(root)
     put(root, ODD, before[ODD])
-    done = reflected(root)
-    assert done.removed == (NORA,)
+    assert reflected(root).removed == (NORA,)
     assert before.keys() - texts(root).keys() == {NORA}
+
+
+def test_a_folder_that_was_moved_is_not_lost(root: Path) -> None:
+    shutil.move(root / "bank/entities", root / "People")
+    assert reflected(root).exit_code == 0
+    assert not (root / "bank/entities").exists()
 
 
 def test_what_an_undo_took_away_comes_back(tmp_path: Path) -> None:
@@ -154,3 +199,7 @@ def test_a_page_that_nobody_would_make_is_not_told_of(root: Path) -> None:
     reflected(root, force=True)
     (root / NORA).unlink()
     assert reflected(root, force=False).removed == ()
+    without(root, KALLO)
+    reflected(root)
+    without(root, ODD)
+    assert reflected(root).exit_code == 0

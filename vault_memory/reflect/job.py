@@ -197,6 +197,7 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
         closing(Store.open(index)) as store,
         schema.writing(store.connection),
     ):
+        store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in found.gone])
         store.connection.executemany(sql, rows)
         store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", found.bearings.gone)
         store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.bearings.found)

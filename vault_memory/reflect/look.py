@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.entities import link_name
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block, Line
@@ -66,6 +67,8 @@ class Found:
     """The pages of periods with too little to tell, each with the reason."""
     moves: Callable[[Edit], list[Move]] = lambda edit: []
     """What became of the opinions with an edit of their page."""
+    gone: frozenset[str] = frozenset()
+    """The pages that stood after the last run and are not there any more: the next one does not look for them."""
 
 
 class Look:
@@ -107,11 +110,15 @@ class Look:
             proposed, page = self._left(after) if self._seen.only_core else self._proposals(after)
             plans += page
         told, unmade = self._run.told, sorted(self._run.unmade)
-        self._said.new += (verdicts.New("removed", path, 1.0) for path in unmade if path not in self._said.removed)
+        if not self._seen.only_core:  # which does not ask whether they were lost
+            tidied = frozenset[str]() if self._seen.force else self._gone - self._moved
+            removed = sorted(tidied.union(unmade) - self._said.removed)
+            self._said.new += (verdicts.New("removed", path, 1.0) for path in removed)
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
         return Found(
             plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts), proposed,
             self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
+            frozenset() if self._seen.only_core else self._gone - self._moved,
         )  # fmt: skip
 
     @property
@@ -153,11 +160,23 @@ class Look:
                 yield self._drafted(retracted(path, name, block, self._past))
 
     def _removed(self) -> frozenset[str]:
-        """The pages that are not made again, for a person removed them; none where that is asked for."""
+        """The pages that are not made again, for a person removed them; none where that is asked for.
+
+        Raises RefusedError where so many are gone at once that they were lost.
+        """
         stood = [path for path, (_, _, _, was_there) in self._known.items() if was_there]
-        asked = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
-        removed = verdicts.hear_pages(self._said, stood, asked)
-        return frozenset() if self._seen.force and not self._seen.only_core else removed
+        there = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
+        missing = {link_name(path): path for path in stood if path not in there}
+        notes = (row[0] for row in self._store.rows("SELECT path FROM note")) if missing else ()
+        self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
+        pages = verdicts.Pages(stood, there, self._moved)
+        self._gone = verdicts.hear_pages(self._said, pages)
+        if self._seen.only_core:
+            return self._gone.union(self._said.removed)
+        if self._seen.force:
+            return frozenset()
+        verdicts.refuse_lost(self._gone, self._said, pages)
+        return self._gone.union(self._said.removed)
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -170,8 +189,8 @@ class Look:
 
     def _same_opinions(self) -> dict[str, str]:
         """By the names of facts that state the same opinion what all of these are known by."""
-        opinions = (one for one in self._run.opinions.opinions if len(one.told) > 1)
-        return {blocks.short(fact.key): f"opinion {blocks.short(one.told[0].key)}" for one in opinions for fact in one.told}
+        told = (one.told for one in self._run.opinions.opinions if len(one.told) > 1)
+        return {blocks.short(fact.key): f"opinion {blocks.short(facts[0].key)}" for facts in told for fact in facts}
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""

@@ -19,7 +19,7 @@ What a person added or changed stays, what they deleted stays away, the rest kee
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, indent, instead, sha, short
@@ -84,9 +84,7 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
     yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
     found = tuple(line for line, _ in lines)
     theirs = [line for line, is_theirs in lines if is_theirs]
-    orphaned = tuple(
-        line.text for line in theirs if line.keys and not any(name in known.facts for name in line.names)
-    )
+    orphaned = tuple(line.text for line in theirs if _is_orphan(line, known.facts))
     return Merged(closed(found, yours), found, edits.deleted, orphaned, edits.is_edited, renamed)
 
 
@@ -242,7 +240,7 @@ class _Without:
         return -1
 
     def places(self, theirs: Mapping[int, Line]) -> dict[int, int]:
-        """By the places of lines of theirs, before which of those kept each is to stand whose own lines follow there."""
+        """By the places of lines of theirs, before which of those kept each goes whose own lines follow there."""
         found: dict[int, int] = {}
         for line, at in self._told:
             depth = indent(line.text)

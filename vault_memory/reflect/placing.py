@@ -75,7 +75,8 @@ class Placing:
         """Whether a line goes wherever an earlier one goes: for it is below it, or both belong to the same."""
         if place in self._instead:
             return False
-        return self._parents[place] >= root or (self._parents[place] == self._parents[root] and root not in self._instead)
+        above = self._parents[place]
+        return above >= root or (above == self._parents[root] and root not in self._instead)
 
     def _placed(self, first: int, end: int) -> tuple[tuple[int, int], list[Line]]:
         """Where lines of theirs go, and the lines with the blank ones that keep them apart."""

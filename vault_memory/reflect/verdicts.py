@@ -2,7 +2,7 @@
 refused, and confidences they gave by hand. The journal remembers it; here it is read from there, and from the pages."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory import journal, uses
+from vault_memory.errors import RefusedError
 from vault_memory.reflect import proposals
 from vault_memory.reflect.bearing import Given
 from vault_memory.reflect.blocks import Block, Line, text_name
@@ -19,8 +20,8 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import Stated
 from vault_memory.store import Store
 
-LOST_SHARE = 0.5
-"""More than this share of the pages gone at once was no person: a folder is not synced, or an older state came back."""
+LOST_SHARE, LOST_PAGES = 0.25, 3
+"""So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
 
 _STATED = re.compile(r"\s*[-*+] \*\*(?P<number>[01]?\.\d{1,4}|[01])\*\* ")
 
@@ -101,18 +102,37 @@ def _digits(key: int) -> str:
     return f"{key & (1 << 64) - 1:016x}"
 
 
-def hear_pages(said: Said, stood: Collection[str], there: Collection[str]) -> frozenset[str]:
-    """The pages that a person removed: those known of, and of those that `stood` after the last run what is gone.
+class Pages(NamedTuple):
+    """The pages that `stood` after the last run, those that are `there` now, and those moved elsewhere."""
 
-    What is gone with most of the others was lost, and comes back.
-    """
-    for path in sorted(said.removed.intersection(there)):
+    stood: Collection[str]
+    there: Collection[str]
+    moved: Collection[str] = ()
+
+
+def hear_pages(said: Said, pages: Pages) -> frozenset[str]:
+    """The pages of those that stood after the last run that are gone; the journal notes them as a person's doing."""
+    for path in sorted(said.removed.intersection(pages.there)):
         said.removed.discard(path)
         said.new.append(New("removed", path, 0.0))
-    left = [path for path in stood if path not in said.removed]
-    gone = [path for path in left if path not in there]
-    is_lost = len(gone) == len(left) or len(gone) > LOST_SHARE * len(left)
-    return frozenset(said.removed) if is_lost else frozenset((*said.removed, *gone))
+    return frozenset(path for path in pages.stood if path not in said.removed and path not in pages.there)
+
+
+def refuse_lost(gone: Collection[str], said: Said, pages: Pages) -> None:
+    """Raise RefusedError where more pages of a folder are gone at once than a person tidies away."""
+    stood = Counter(_folder(path) for path in pages.stood if path not in said.removed)
+    lost = Counter(_folder(path) for path in gone if path not in pages.moved)
+    much = [folder for folder in sorted(lost) if LOST_PAGES <= lost[folder] >= LOST_SHARE * stood[folder]]
+    if much:
+        told = " and ".join(f"{lost[folder]:,} of {stood[folder]:,} pages of {folder}" for folder in much)
+        raise RefusedError(
+            f"{told} are gone since the last run: nothing was written.",
+            "Check that everything is synced and mounted; `memory reflect --force` makes them anew from the notes.",
+        )
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "the vault"
 
 
 def hear_proposals(said: Said, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False) -> None:

@@ -1,0 +1,41 @@
+"""A note renamed in Obsidian, links and all: its page goes on under the new name, and no line becomes a person's."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from reflecting import reflected, texts
+from sample import SAMPLE
+from vaults import age, put
+
+OLD, NEW = "Tomas Ek", "Tomas the roofer"
+DAY = "2025-12-03"
+
+
+def renamed(root: Path) -> None:
+    """Rename the page, and replace the links to it in every note, as Obsidian does."""
+    (root / f"bank/entities/{OLD}.md").rename(root / f"bank/entities/{NEW}.md")
+    for path, data in texts(root).items():
+        found = data
+        for end in ("]]", "|", "#"):
+            found = found.replace(f"[[{OLD}{end}".encode(), f"[[{NEW}{end}".encode())
+        if found != data:
+            put(root, path, found)
+
+
+def test_the_pages_go_on_as_before(tmp_path: Path) -> None:
+    root = Path(shutil.copytree(SAMPLE, tmp_path / "v"))
+    for file in root.rglob("*.md"):
+        age(file, 60)
+    reflected(root, DAY)
+    renamed(root)
+    done = reflected(root, DAY)
+    assert (done.exit_code, done.orphaned, done.removed, done.skipped) == (0, (), (), ())
+    assert f"bank/entities/{NEW}.md" in [edit.path for edit in done.edits]
+    for path, data in texts(root).items():
+        if path.startswith("bank/"):
+            assert (b" yours=" in data, f"[[{OLD}".encode() in data) == (False, False), path
+    for path in (f"bank/entities/{NEW}.md", "bank/experience.md", "bank/summaries/2025-11.md"):
+        entries = Counter(line for line in (root / path).read_text("utf-8").splitlines() if line.startswith("- "))
+        assert max(entries.values()) == 1
+    assert reflected(root, DAY).edits == ()
