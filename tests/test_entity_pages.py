@@ -459,7 +459,9 @@ def test_the_clock_moves_facts_on_entity_pages_to_another_section_and_nothing_el
     moved = set()
     for day in range(5, 90, 9):
         before = texts(root)
-        for edit in reflected(root, str(date(2026, 1, 2) + timedelta(day)), only=("entities", "summaries")).edits:
+        for edit in reflected(
+            root, str(date(2026, 1, 2) + timedelta(day)), only=("entities", "opinions", "summaries")
+        ).edits:
             moved.add(edit.path)
             was, now = block(before[edit.path]), block(texts(root)[edit.path])
             assert edit.path.startswith("bank/entities/")
