@@ -73,7 +73,7 @@ def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
 def test_how_many_were_put_back_and_how_many_deleted(root: Path) -> None:
     said = run(root, "reflect", "--undo")
     gone = sum(line.startswith("  - ") for line in said.stdout.splitlines())
-    assert f"1 page put back and {gone} deleted, as before " in said.stdout
+    assert said.stdout.startswith("1 page put back as before ") and f", {gone} deleted that it had made." in said.stdout
     assert gone >= 2 and f"  ~ {ODD}" in said.stdout
 
 
@@ -168,6 +168,23 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
     with opened(mine) as store:
         uses.catch_up(store, root)
         assert len(uses.tombstones(store)) == 1
+
+
+def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
+    note = put(root, "memory/2025-12-04.md", "## Retain\n- W @Kallö: Got a new pier.\n- W @Kallö: Is quiet.\n")
+    mine = memory(root)
+    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 2, 2))
+    note.chmod(0o444)
+    assert run(root, "reflect", "--undo", done.run, first=obeying_permissions()).returncode == 3
+    mine.index()
+    with opened(mine) as store:
+        assert len(uses.tombstones(store)) == 1
+    note.chmod(0o644)
+    said = run(root, "reflect", "--undo", done.run)
+    assert (said.returncode, "1 note put back" in said.stdout, b"new pier" in note.read_bytes()) == (0, True, True)
+    mine.index()
+    with opened(mine) as store:
+        assert uses.tombstones(store) == set()
 
 
 # --- what is kept how long -------------------------------------------------------------------------------------------

@@ -354,9 +354,12 @@ def undone_document(undone: "Undone", dry_run: bool) -> Document:
 def undone_text(undone: "Undone", dry_run: bool) -> str:
     """What an undo put back and what it deleted, or would."""
     noun = "page" if undone.run.endswith("-reflect") else "note"
-    restored, deleted = undone.restored, undone.deleted
-    parts = [f"{plural(len(restored), noun)} put back"] * bool(restored)
-    parts += [f"{len(deleted):,} deleted" if restored else f"{plural(len(deleted), noun)} deleted"] * bool(deleted)
+    restored, deleted = len(undone.restored), len(undone.deleted)
+    if restored:
+        said = f"{plural(restored, noun)} put back as before {undone.run}"
+        said += f", {deleted:,} deleted that it had made" if deleted else ""
+    else:
+        said = f"{plural(deleted, noun)} deleted that {undone.run} had made"
     dry = " (dry run: nothing was written)" if dry_run else ""
     lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
-    return "\n".join([f"{' and '.join(parts)}, as before {undone.run}{dry}.", *lines])
+    return "\n".join([f"{said}{dry}.", *lines])

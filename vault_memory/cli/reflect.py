@@ -13,9 +13,11 @@ from vault_memory.render import dump
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
 @click.option("--since", metavar="D", help="Only pages that something told since then touches.")
-@click.option("--now", metavar="T", help="As if it were then: a date or time.")
+@click.option(
+    "--now", metavar="T", help="Reckon with that day as today; what notes of later days say counts all the same."
+)
 @click.option("--force", is_flag=True, help="Write also pages that would lose more than a quarter of their entries.")
-@click.option("--dry-run", is_flag=True, help="Only print what would be written, as a diff.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written (a diff), or undone.")
 @click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
 @click.option("--apply-core", is_flag=True, help="Put the ticked proposals into memory.md, and write nothing else.")
 @click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Take back the last run, or the one named.")
