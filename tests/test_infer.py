@@ -354,7 +354,7 @@ def test_any_text_gives_whole_words_of_its_lines(text: str) -> None:
 HOSTILE = (
     "I ", "I was ", "my ", "“", '"', "[", "[a b", "oh ", "Oh, ", "yeah Mel, ", "a. ", "I'm also ", "[[", "@a ", "~~a",
     "`", "1. ", "- ", "#a ", "since ", "Ab Cd ", "I have also ", "on 1 may ", "yesterday ",
-    "12:30 ", "my a b ", "…", "((", "not yet ",
+    "12:30 ", "my a b ", "…", "((", "not yet ", "Ann said that ", "asked me ", "The a is ", "nobody ever ",
 )  # fmt: skip
 
 
