@@ -122,7 +122,7 @@ def test_a_summary_with_too_little_left_tells_nothing_that_is_gone(tmp_path: Pat
 
 
 def test_forgotten_facts_are_no_loss_however_many(tmp_path: Path) -> None:
-    places = "house mill weir chapel barn school smithy ferry farm inn bridge well".split()
+    places = ["house", "mill", "weir", "chapel", "barn", "school", "smithy", "ferry", "farm", "inn", "bridge", "well"]
     bullets = [f"- W @Nora: Keeps {n} bees behind the {places[n - 2]} of {n % 5} neighbours.\n" for n in range(2, 14)]
     root = fill(tmp_path / "v", {LOG: "## Retain\n" + "".join(bullets), LATER: "## Retain\n- W @Nora: Has a dog.\n"})
     settle(root)

@@ -52,6 +52,7 @@ def document(done: "Reflected") -> Document:
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
+        "odd": [{"path": odd.path, "line": odd.line} for odd in done.odd],
         "left_out": done.left_out,
         "removed": list(done.removed),
         "model": _model(done),
@@ -109,6 +110,10 @@ def text(done: "Reflected", verbose: bool = False) -> str:
         for sentence in (*_proposed(done), *_left(done), *_removed(done, verbose), *_untold(done, verbose)):
             lines += _wrapped(sentence)
     lines += _orphaned(done, verbose)
+    for odd in done.odd:
+        lines.append(
+            f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1: it counts for nothing.'
+        )
     for skipped in done.skipped:
         lines.append(f"  ! {clean(skipped.why)} {skipped.next_step}")
     if done.run:

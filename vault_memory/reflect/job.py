@@ -63,6 +63,8 @@ class Reflected:
     """The pages that would be made, had nobody removed them."""
     orphaned: tuple[Orphan, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
+    odd: tuple[verdicts.Odd, ...] = ()
+    """Lines of a person's with a confidence that is none."""
     model: Model | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
@@ -145,6 +147,7 @@ def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
         seconds=time.monotonic() - started,
         removed=plan.removed,
         orphaned=plan.orphaned,
+        odd=tuple(found.said.odd),
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
         proposed=found.proposed,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.entities import link_name
 from vault_memory.errors import ConflictError, RefusedError, VaultError
-from vault_memory.reflect import blocks, core, opinion_page, proposals, verdicts
+from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.material import Bearings, Options
@@ -81,9 +81,8 @@ class Look:
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
         self._untold: dict[str, str] = {}
-        opinions = self._block(opinion_page.PATH, opinion_page.BLOCK)
-        verdicts.hear_opinions(self._said, opinions, self._ledger.last(opinions.sha) if opinions else None, seen.today)
         self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
+        self._hear_opinions()
         options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._removed())
         self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = Past(
@@ -95,6 +94,15 @@ class Look:
             is_linked=self._run.is_linked,
             same=self._same_opinions,
         )
+
+    def _hear_opinions(self) -> None:
+        """Take in the confidences given by hand: on the page of opinions, and on those of entities."""
+        changed = (path for path, (_, is_same, is_there, _) in self._known.items() if is_there and not is_same)
+        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
+        for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
+            block = self._block(path, name)
+            last = self._ledger.last(block.sha) if block else None
+            verdicts.hear_opinions(self._said, verdicts.Written(path, block, last), self._seen.today)
 
     @property
     def run(self) -> Run:

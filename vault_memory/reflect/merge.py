@@ -136,10 +136,13 @@ def _taken_back(edits: Edits, draft: Sequence[Line], known: Known) -> tuple[Edit
     lines, ours, renamed = list(edits.lines), set[int](), set[str]()
     for place, line in edits.theirs.items():
         same, was = drafted.get(bare(line.text)), edits.new.get(place)
-        if same and (bare(was) != bare(line.text) if was is not None else _is_orphan(line, known.facts)):
+        if not (was and _is_renamed(was, line.text, known.is_linked)):
+            if same is None or not same.names.isdisjoint(line.names):
+                continue  # their own line; or what they made of ours, as a number by hand that is told since
+            if not _is_orphan(line, known.facts) if was is None else bare(was) == bare(line.text):
+                continue
+        if same:
             lines[place] = same._replace(text=line.text)
-        elif not (was and _is_renamed(was, line.text, known.is_linked)):
-            continue
         ours.add(place)
         renamed |= line.names if line.keys else NOBODY
     is_edited = edits.is_edited and not (edits.new and not edits.deleted and ours.issuperset(edits.new))

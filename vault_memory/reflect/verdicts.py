@@ -26,6 +26,16 @@ LOST_SHARE, LOST_PAGES = 0.25, 3
 _STATED = re.compile(r"\s*[-*+] \*\*(?P<number>[01]?\.\d{1,4}|[01])\*\* ")
 
 
+_IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
+
+
+class Odd(NamedTuple):
+    """A line of a person's with a confidence that is none."""
+
+    path: str
+    line: str
+
+
 class New(NamedTuple):
     """What the journal is to note: what was said, of which line, proposal or opinion, a value, and where."""
 
@@ -65,6 +75,8 @@ class Said:
     """Names of proposals that stand on the page."""
     new: list[New] = field(default_factory=list)
     """What the journal is to note."""
+    odd: list[Odd] = field(default_factory=list)
+    """What cannot be heard."""
     day: date = date.min
     """The day on which the new is heard."""
 
@@ -204,28 +216,39 @@ def hear_done(said: Said) -> None:
         said.new.append(New("ticked", name, about=about))
 
 
-def hear_opinions(said: Said, block: Block | None, last: Iterable[Line] | None, today: date) -> None:
-    """Take in the confidences that were changed by hand on the page of opinions."""
+class Written(NamedTuple):
+    """A block of a page as it stands, and what was written there last."""
+
+    path: str
+    block: Block | None
+    last: list[Line] | None
+
+
+def hear_opinions(said: Said, page: Written, today: date) -> None:
+    """Take in the confidences that were changed by hand on a page that tells of opinions."""
+    block, last = page.block, page.last
     if block is None or block.is_as_written or last is None:
         return
     said.day = today
-    for name, number in _changed(block, list(last)):
-        if name in said.given and said.given[name].confidence == number:
-            continue  # a run that left this page alone heard it before
-        said.given[name] = Given(number, today)
-        said.new.append(New("given", name, number))
+    for name, number, line in _changed(block, last):
+        if number is None:
+            said.odd.append(Odd(page.path, line))
+        elif name not in said.given or said.given[name].confidence != number:
+            # Else a run that left this page alone heard it before.
+            said.given[name] = Given(number, today)
+            said.new.append(New("given", name, number))
 
 
-def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float]]:
-    """The numbers that stand in lines of theirs, where ours had another, by what the line was known by."""
+def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None, str]]:
+    """The numbers in lines of theirs where ours had another, by what the line was known by; None where it is none."""
     before = {name: _number(line.text) for line in last for name in line.names if line.keys}
     edits = edited(block, last)
     for place in sorted(edits.yours):
         line = edits.lines[place]
         number = _number(line.text)
-        for name in line.names if line.keys and number is not None else ():
-            if number is not None and before.get(name) not in (None, number):
-                yield name, number
+        for name in sorted(line.names) if line.keys and _IN_ITS_PLACE.match(line.text) else ():
+            if before.get(name) not in (None, number):
+                yield name, number, line.text
 
 
 def _number(text: str) -> float | None:

@@ -1,0 +1,52 @@
+"""A confidence that a person gives an opinion by hand: it is heard wherever it stands, once, and never twice told."""
+
+from pathlib import Path
+
+import pytest
+from reflecting import NORA, block, reflect, reflected, rewrite, small_vault
+from vaults import put, run
+
+OPINIONS = "bank/opinions.md"
+COFFEE = "Likes her coffee without milk"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = small_vault(tmp_path / "v")
+    reflected(made)
+    return made
+
+
+def told(root: Path, path: str, name: str) -> list[str]:
+    return [line for line in block((root / path).read_bytes(), name) if COFFEE in line]
+
+
+@pytest.mark.parametrize("path", [OPINIONS, NORA])
+def test_it_is_heard_on_every_page_that_tells_the_opinion(root: Path, path: str) -> None:
+    rewrite(root, path, f"**.80** {COFFEE}", f"**.95** {COFFEE}")
+    reflected(root)
+    for page, name in ((OPINIONS, "opinions"), (NORA, "facts")):
+        assert [line[:9] for line in told(root, page, name)] == ["- **.95**"]
+    assert reflected(root).edits == ()
+
+
+@pytest.mark.parametrize("again", [f"{COFFEE}.", "Likes her coffee without [[milk]]."])
+@pytest.mark.parametrize("more", ["", ", always"])
+def test_told_again_it_is_one_opinion(root: Path, again: str, more: str) -> None:
+    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**.95** {COFFEE}{more}")
+    reflected(root)
+    put(root, "memory/2025-12-08.md", f"## Retain\n- O(c=0.75) @Nora: {again}\n")
+    reflected(root)
+    assert [line[:9] for line in told(root, OPINIONS, "opinions")] == ["- **.95**"]
+    assert reflected(root).edits == ()
+
+
+@pytest.mark.parametrize("number", ["1.5", "9", "high", ""])
+def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: str) -> None:
+    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**{number}** {COFFEE}")
+    ended = run(root, "reflect", "--now", "2025-12-10")
+    assert ended.returncode == 0
+    assert "has no number between 0 and 1: it counts for nothing." in ended.stdout
+    assert [line[: 6 + len(number)] for line in told(root, OPINIONS, "opinions")] == [f"- **{number}**"]
+    assert [line[:9] for line in told(root, NORA, "facts")] == ["- **.80**"]
+    assert reflect(root)["odd"] == []
