@@ -274,7 +274,7 @@ def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, s
     reflect(root, server)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
     assert run(root, "index", "--rebuild").returncode == 0
-    rewrite(root, MARTA, "### Now", "A line of my own.\n\n### Now")
+    rewrite(root, MARTA, "…and ", "A line of my own.\n\n…and ")
     for path in logs():
         rewrite(root, path, "## Retain", "A word more.\n\n## Retain")
     server.trouble.reply = answer(("Marta repaired the sluice of the mill pond together with two carpenters.", [1]))
@@ -291,6 +291,8 @@ def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, s
 
 
 def test_time_that_ages_facts_costs_no_new_text(root: Path, server: ModelServer) -> None:
+    for name in ("key", "bell", "rope", "lamp", "oar", "scythe", "ladder", "kettle"):
+        rewrite(root, sorted(logs())[-1], "## Retain\n", f"## Retain\n- W(i=0.1) @Marta: Keeps a {name}.\n")
     reflect(root, server)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
     later = replace(memory(root).config, reflect_provider="ollama", reflect_model="llama3.2",
