@@ -290,8 +290,9 @@ def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, s
     assert reflect(root, server).edits == ()
 
 
-def test_time_that_ages_facts_costs_no_new_text(tmp_path: Path, server: ModelServer) -> None:
-    root = fill(tmp_path / "v", many())
+def test_time_that_ages_facts_costs_no_new_text(root: Path, server: ModelServer) -> None:
+    for name in ("key", "bell", "rope", "lamp", "oar", "scythe", "ladder", "kettle"):
+        rewrite(root, sorted(logs())[-1], "## Retain\n", f"## Retain\n- W(i=0.1) @Marta: Keeps a {name}.\n")
     reflect(root, server)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
     later = replace(memory(root).config, reflect_provider="ollama", reflect_model="llama3.2",

@@ -228,12 +228,21 @@ def test_turns_take_what_is_left() -> None:
     late = select.lately(facts)
     assert [one.line for one in facts if late(one)] == list(range(10))
     first, second, rest = select.in_turns(
-        facts, weigh(alike=1.0), [Turn(26), Turn(40, lambda one: one.line > 6), Turn(1000)]
+        facts, 1000, weigh(alike=1.0), [Turn(26), Turn(40, lambda one: one.line > 6), Turn(1000)]
     )
     assert len(first) == 2
     assert second
     assert {one.line for one in second} <= {7, 8, 9}
     assert sorted(one.line for one in (*first, *second, *rest)) == list(range(10))
+
+
+@pytest.mark.parametrize("budget", [0, 13, 30, 500])
+def test_turns_take_no_more_than_the_budget(budget: int) -> None:
+    facts = [fact(f"Counted {word} boats.", line) for line, word in enumerate(WORDS.split())]
+    one = weigh(alike=1.0)
+    found = select.in_turns(facts, budget, one, [Turn(26), Turn(1000, lambda fact: fact.line > 3), Turn(1000)])
+    assert sum(one.cost(fact) for turn in found for fact in turn) <= budget
+    assert len(found) == 3
 
 
 def test_lately_is_measured_from_the_newest() -> None:
@@ -247,8 +256,11 @@ def test_lately_is_measured_from_the_newest() -> None:
 def test_what_waits_may_be_taken_in_a_later_turn() -> None:
     new = fact("Moved upriver.", 2, "ann")
     old = fact("Lives at Harbour Street with two cats.", 1, "ann", succeeded_by=new.key)
-    assert select.in_turns([old, new], weigh(), [Turn(12), Turn(100)]) == [[new], [old]]
-    assert select.in_turns([old, new], weigh(), [Turn(100, lambda one: one is old), Turn(100)]) == [[], [new, old]]
+    assert select.in_turns([old, new], 1000, weigh(), [Turn(12), Turn(100)]) == [[new], [old]]
+    assert select.in_turns([old, new], 1000, weigh(), [Turn(100, lambda one: one is old), Turn(100)]) == [
+        [],
+        [new, old],
+    ]
 
 
 # --- properties --------------------------------------------------------------------------------------------------

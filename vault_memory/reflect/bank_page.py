@@ -47,8 +47,8 @@ def _lines(
     weigh, late = Weigh(context.stems, context.rarity, cost), lately(telling)
     room = tokens
     while True:
-        new = Turn(room // LATELY_SHARE, late)
-        taken = [fact for found in in_turns(telling, weigh, [new, Turn(room - room // LATELY_SHARE)]) for fact in found]
+        turns = [Turn(room // LATELY_SHARE, late), Turn(room)]
+        taken = [fact for found in in_turns(telling, room, weigh, turns) for fact in found]
         found = [*_told(taken, body, by_thread), *_folded(len(facts) - len(taken))]
         over = context.count("\n".join(line.text for line in found)) - tokens
         if over <= 0 or not taken:

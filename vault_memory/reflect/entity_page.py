@@ -122,7 +122,7 @@ class _Page:
             Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
-        best, core, new, more = in_turns(telling, weigh, (*first, Turn(self._tokens)))
+        best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
         best.sort(key=lambda fact: fact.succeeded_by is not None)
         return best, [*core, *new, *more]
 

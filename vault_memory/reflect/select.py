@@ -97,24 +97,25 @@ class Turn(NamedTuple):
 
 def chosen(facts: Sequence[Fact], budget: int, weigh: Weigh) -> list[Fact]:
     """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
-    return in_turns(facts, weigh, [Turn(budget)])[0]
+    return in_turns(facts, budget, weigh, [Turn(budget)])[0]
 
 
-def in_turns(facts: Sequence[Fact], weigh: Weigh, turns: Iterable[Turn]) -> list[list[Fact]]:
+def in_turns(facts: Sequence[Fact], budget: int, weigh: Weigh, turns: Iterable[Turn]) -> list[list[Fact]]:
     """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
 
-    What a turn leaves of its tokens the next one has too.
+    All together take no more than the budget.
     """
     candidates = _candidates(facts, weigh)
     weights = _weights(candidates, weigh)
     telling = [one._replace(concepts=tuple(c for c in one.concepts if c in weights)) for one in candidates]
     coverage = _Coverage(weights)
     taken: list[_Candidate] = []
-    found, left = [], 0
+    found = []
     for turn in turns:
-        given = turn._replace(budget=turn.budget + left)
+        given = turn._replace(budget=min(turn.budget, budget))
         now = list(_greedy(telling, coverage, given, _Taken(tuple(taken), weigh.alike)))
-        taken, left = [*taken, *now], given.budget - sum(one.cost for one in now)
+        taken += now
+        budget -= sum(one.cost for one in now)
         found.append([one.fact for one in now])
     return found
 
