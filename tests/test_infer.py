@@ -74,6 +74,8 @@ LOG = [
     ("We have not decided on the colour of the hull.", None, ""),
     ("We did not decide on the payment vendor", None, ""),
     ("Nobody has decided on the vendor of the sails.", None, ""),
+    ("Did not decide on the payment vendor.", None, ""),
+    ("Did not light the stove in the hall.", B, "Did not light the stove in the hall."),
     ("We never agreed on a berth for the winter.", None, ""),
     ("We talked with Ingrid and decided to sell the boat.", B, "We talked with Ingrid and decided to sell the boat."),
     ("It was decided to keep the ledger in SQLite.", B, "It was decided to keep the ledger in SQLite."),

@@ -381,6 +381,8 @@ def _logged(sentence: _Sentence) -> bool:
 
 def _is_deed(verb: str, rest: str, place: Place) -> bool:
     """Whether the past form that a sentence begins with tells a deed; `rest` is what follows it."""
+    if rest.startswith(" not ") and UNDECIDED.match(rest, 1):
+        return False
     if (
         COUNTS_ONLY.match(rest)
         or verb in table.STATES_OF_MIND
