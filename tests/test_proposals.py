@@ -778,6 +778,17 @@ def test_who_is_to_have_a_page_is_called_by_name_before_it_is_there(tmp_path: Pa
     assert reflected(root).edits == ()
 
 
+def test_a_proposal_reads_the_same_before_the_page_of_whom_it_names_is_there(tmp_path: Path) -> None:
+    logs = {
+        "memory/2025-11-01.md": "## Retain\n- W(i=0.95) @[[Jean-Luc Lind]]: Jean-Luc Lind is allergic to nuts.\n",
+        "memory/2025-11-05.md": "## Retain\n- W @[[Jean-Luc Lind]]: Keeps bees.\n",
+    }
+    root = fill(tmp_path / "v", logs)
+    reflected(root)
+    assert '- [ ] add: "Jean-Luc Lind is allergic to nuts" because' in (root / PAGE).read_text()
+    assert reflected(root).edits == ()
+
+
 def test_a_fact_that_lies_far_back_still_contradicts(tmp_path: Path) -> None:
     more = "".join(f"- W @Odd: Caught {n} herrings off the pier.\n" for n in range(2 * proposals.CLOSELY))
     logs = {"memory/2025-11-05.md": LOGS["memory/2025-11-05.md"], "memory/2025-11-06.md": f"## Retain\n{more}"}

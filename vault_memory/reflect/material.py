@@ -116,8 +116,13 @@ class Material:
     def vault(self) -> Vault:
         """What its opinions are read with."""
         known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
-        names = lru_cache(1 << 12)(lambda slug: (slug.replace("-", " "), *self._names.forms(slug)))
-        return Vault(names, self._stems, known, self._said.given)
+        return Vault(lru_cache(1 << 12)(self._called), self._stems, known, self._said.given)
+
+    def _called(self, slug: str) -> tuple[str, ...]:
+        """What an entity is called: by the name of its page already before that is there."""
+        path = self._pages.get(slug) if slug not in self._names.pages else None
+        names = ((link_name(path),) if path else ()) + tuple(self._names.forms(slug))
+        return (slug.replace("-", " "), *dict.fromkeys(names))
 
     @property
     def bearings(self) -> "Bearings":

@@ -227,17 +227,15 @@ def proposed(grounds: Grounds) -> list[Proposal]:
 
 def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
     """The same, and how many candidates were passed over."""
-    refused, answered = frozenset(grounds.refused), frozenset((*grounds.refused, *grounds.done))
     found = list(_changes(grounds))
-    changes = [one for one in found if answered.isdisjoint(one.names)]
+    passed = Counter(_unfit(grounds))
+    changes = _unanswered(found, grounds, passed)
     changed = {one.change.old for one in changes}
     stale = [one for one in _removals(grounds) if one.change.old not in changed]
-    removed = [one for one in stale if answered.isdisjoint(one.names)]
+    removed = _unanswered(stale, grounds, passed)
     items = [item.text for item in grounds.items]
     asked: list[str] = []
     added: list[Proposal] = []
-    passed = Counter(_unfit(grounds))
-    passed["refused"] += sum(not refused.isdisjoint(one.names) for one in (*found, *stale))
     for one in _additions(grounds):
         if len(added) >= MOST:
             passed["later"] += 1
@@ -247,11 +245,21 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
             passed["repeated"] += 1
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
-            if answered.isdisjoint(one.names):
-                added.append(one)
-            else:
-                passed["said" if refused.isdisjoint(one.names) else "refused"] += 1
+            added += _unanswered([one], grounds, passed)
     return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], Passed(**passed)
+
+
+def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> list[Proposal]:
+    """Those that nobody has answered yet; the others are counted."""
+    unasked = []
+    for one in found:
+        if not one.names.isdisjoint(grounds.refused):
+            passed["refused"] += 1
+        elif not one.names.isdisjoint(grounds.done):
+            passed["said"] += 1
+        else:
+            unasked.append(one)
+    return unasked
 
 
 def _unfit(grounds: Grounds) -> Iterator[str]:
