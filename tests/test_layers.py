@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = [
-    ["__init__", "errors", "folders", "choices", "shipped", "garbage"],
+    ["__init__", "errors", "folders", "choices", "shipped", "garbage", "columns"],
     ["config", "note", "properties", "parse", "links", "spans", "tense", "timetokens", "timewords", "dates", "daily",
      "retain", "chunk", "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights",
      "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",

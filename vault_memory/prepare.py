@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory import chunk, claims, dates, entities, retain, scopes, terms, tokens
 from vault_memory.answer import note_header
+from vault_memory.columns import FactColumns, InferredColumns
 from vault_memory.decay import is_decided
 from vault_memory.journal import passage_key
 from vault_memory.links import links, tags
 from vault_memory.note import Note, Problem
 from vault_memory.parse import parse
 from vault_memory.properties import texts
-from vault_memory.store import Context, FactColumns, InferredColumns, NoteHead, PassageRow, context_hash, text_hash
+from vault_memory.store import Context, NoteHead, PassageRow, context_hash, text_hash
 from vault_memory.vault import DailySettings, content_hash
 from vault_memory.walk import File
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from vault_memory import entities, schema, terms
+from vault_memory.columns import FactColumns, InferredColumns
 from vault_memory.vectors import total
 
 if TYPE_CHECKING:
@@ -72,35 +73,6 @@ class NoteHead(NamedTuple):
     names: Sequence[str]
     links: "Iterable[Link]"
     tags: "Sequence[Tag]"
-
-
-class FactColumns(NamedTuple):
-    """What is stored of a fact; `wording` hashes what it says, `key` is what the journal knows its words by."""
-
-    confidence: float | None
-    importance: float | None
-    occurred_from: str | None
-    occurred_to: str | None
-    block_id: str | None
-    narrative: str
-    wording: int
-    key: int
-    decided: bool
-    """Whether a decision is in it (decay.py)."""
-    part: int
-
-
-class InferredColumns(NamedTuple):
-    """What is stored of what a line of a log without facts tells (reflect/infer.py)."""
-
-    line: int
-    kind: str
-    text: str
-    speaker: str | None
-    occurred_from: str | None
-    occurred_to: str | None
-    key: int
-    decided: bool
 
 
 class PassageRow(NamedTuple):
