@@ -142,7 +142,7 @@ class _Page:
         best, more = self._chosen
         opening = [Line("## In the logs")]
         if self._facts:  # of opinions alone their own heading says enough
-            opening += [Line(""), *self._headline(best), self._opening()]
+            opening += [Line(""), *self._headline(best), self._opening]
         yield from opening
         yield from self._section("", sorted(best[1:], key=in_order, reverse=True))
         used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
@@ -188,6 +188,7 @@ class _Page:
             text = line.text.removeprefix("- ").removesuffix(cited)
             yield from (line._replace(text=f"**{text.replace('**', '')}**{cited}"), Line(""))
 
+    @cached_property
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
         days = sorted({fact.when for fact in self._facts if fact.when})
@@ -222,17 +223,22 @@ class _Page:
 
     def _closing(self, told: Sequence[Fact]) -> Iterator[Line]:
         """How many facts are folded away, and where they stand."""
-        folded = _without(self._facts, told)
+        folded = len(self._facts) - len(told)
         if not folded:
             return
-        places = Counter(map(self._where, folded))
+        places = self._places - Counter(map(self._where, told))
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
-        more = f"…and {len(folded)} more fact{'s' * (len(folded) != 1)}"
+        more = f"…and {folded} more fact{'s' * (folded != 1)}"
         yield from (
             Line(""),
             Line(f"{more}, {'on' if len(fullest) == len(places) else 'most of them on'} {links}.", slot="folded"),
         )
+
+    @cached_property
+    def _places(self) -> Counter[str]:
+        """How many of the facts are to be looked up where: a page is laid out several times until it fits."""
+        return Counter(map(self._where, self._facts))
 
     def _where(self, fact: Fact) -> str:
         """Where a folded fact is to be looked up: the summary of its month if there is one, else its note."""
