@@ -165,6 +165,13 @@ def test_values_by_hand(prior, told, expected):
     assert value(prior, told) == pytest.approx(expected)
 
 
+def test_the_same_words_on_another_day_say_what_is_held_then_and_bear_nothing_out_again():
+    stated = [Evidence(1, NEW + day, RESTATES, 0.95) for day in (0, 0, 1, 2)]
+    assert value(0.5, stated) == pytest.approx(0.5 + 3 * STEP_UP)
+    told = [Evidence(1, NEW + day, SUPPORTS) for day in range(4)]
+    assert value(0.5, told) == value(0.5, told[:1])
+
+
 def test_one_day_of_anger_does_less_than_two_days():
     once = value(0.9, contradicts(10, 10, 10))
     twice = value(0.9, contradicts(10, 10, 11))

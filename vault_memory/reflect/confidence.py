@@ -63,7 +63,10 @@ class Belief:
 
 
 def confidence(prior: float, evidence: Iterable[Evidence]) -> Belief:
-    """How sure to be, from a prior in 0..1 and evidence in any order; of several with one key the oldest counts."""
+    """How sure to be, from a prior in 0..1 and evidence in any order; of several with one key the oldest counts.
+
+    Restatements count once a day.
+    """
     tally = _Tally(_bounded(prior))
     value, history = tally.prior, dict[int, float]()
     for piece in _in_order(evidence):
@@ -78,7 +81,12 @@ def _in_order(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
     """The pieces that count, oldest first; those of one day in an order that no caller decides."""
     telling = [e for e in evidence if e.relation in (SUPPORTS, CONTRADICTS) or _is_restatement(e)]
     ordered = sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0))
-    return list({piece.key: piece for piece in reversed(ordered)}.values())[::-1]
+    return list({_name(piece): piece for piece in reversed(ordered)}.values())[::-1]
+
+
+def _name(piece: Evidence) -> tuple[int, int | None]:
+    """What a piece counts once as: the same words on another day are no new evidence, but say what is held then."""
+    return piece.key, piece.day if piece.relation == RESTATES else None
 
 
 def _is_restatement(piece: Evidence) -> bool:
