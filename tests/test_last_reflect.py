@@ -49,7 +49,7 @@ def test_where_none_ran_nothing_is_told(root: Path) -> None:
 
 
 def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
-    began = datetime.now(UTC)
+    began = datetime.now(UTC).replace(microsecond=0)
     done = reflect(root)
     document, text = told(root)
     assert document is not None

@@ -56,9 +56,9 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
     assert found.tiers == {"core": 0, "working": 8, "peripheral": 2}
     assert found.entities._asdict() == {"paged": 1, "mentioned": 1, "most": (("Bo", 4), ("Ann", 3))}
     assert (found.opinions.held, found.opinions.moved) == (3, 1)
-    assert found.opinions.bands == {"sure": 1, "likely": 0, "open": 1, "doubted": 1}
+    assert found.opinions.bands == {"sure": 1, "likely": 1, "open": 0, "doubted": 1}
     assert found.opinions.curves == (
-        Curve("Ann: Likes the sea", ((date(2025, 11, 10), 0.5), (TODAY, 0.55))),
+        Curve("Ann: Likes the sea", ((date(2025, 11, 10), 0.5), (TODAY, 0.6))),
         Curve("Bo: Never pays", ((date(2025, 9, 1), 0.3),)),
     )
     assert found.summaries == {"week": 1, "month": 1, "year": 0}
@@ -160,7 +160,7 @@ def test_the_figures_as_text(vault: Memory) -> None:
         "tiers      0 core, 8 working, 2 peripheral",
         "entities   2: 1 with a page, 1 only mentioned",
         "mentioned  Bo 4, Ann 3",
-        "opinions   3 held: 1 sure, 1 open, 1 doubted; 1 moved in the last 30 days",
+        "opinions   3 held: 1 sure, 1 likely, 1 doubted; 1 moved in the last 30 days",
         "summaries  1 week, 1 month",
         "recalls    0 different questions in the last 30 days",
         "index      N, N the notes' N",
