@@ -4,7 +4,6 @@ import codecs
 import json
 import os
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, snapshot, start
+from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot, start
 
 from vault_memory import journal, retain, uses
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
@@ -465,13 +464,7 @@ print(json.dumps({"faults": faults, "seen": seen}))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
 def test_killed_at_every_step_no_fact_is_gone_that_nobody_remembers(root: Path, tmp_path: Path) -> None:
-    script = put(tmp_path, "killer.py", KILLER)
-    ended = subprocess.run(
-        [sys.executable, str(script), str(root), str(tmp_path / "kept")],
-        capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
+    ended = run_killer(KILLER, root, tmp_path / "kept")
     told = json.loads(ended.stdout)
     assert told["faults"] == []
     assert {(gone, count) for gone, count in told["seen"]} == {(False, 0), (False, 1), (True, 1)}

@@ -1,14 +1,12 @@
 """A reflect killed at any step of its writing: every page is as it was or as it is to be, and the next run ends it."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from reflecting import NORA, reflect, rewrite, small_vault, texts
-from vaults import age, put
+from vaults import age, put, run_killer
 
 KILLER = '''
 """Runs `memory` commands as forks of one warm process, each killed at one step of its writing."""
@@ -172,13 +170,7 @@ def prepare(root: Path) -> None:
 def test_killed_at_every_step(tmp_path: Path) -> None:
     root = tmp_path / "v"
     prepare(root)
-    script = put(tmp_path, "killer.py", KILLER)
-    ended = subprocess.run(
-        [sys.executable, str(script), str(root), str(tmp_path / "kept")],
-        capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
+    ended = run_killer(KILLER, root, tmp_path / "kept")
     told = json.loads(ended.stderr.splitlines()[-1])
     assert told["faults"] == []
     assert told["pages"] >= 3

@@ -123,8 +123,6 @@ def test_a_small_month() -> None:
         "period": "2025-11",
         "from": "2025-11-01",
         "to": "2025-11-30",
-        "facts": 7,
-        "days": 6,
         "written": "extractive",
     }
     assert (draft.title, draft.path) == ("November 2025", "bank/summaries/2025-11.md")

@@ -131,3 +131,18 @@ def obeying_permissions() -> str:
         pytest.skip("root obeys no permissions here")
     # Without CAP_DAC_OVERRIDE (1) and CAP_DAC_READ_SEARCH (2) root is bound by modes like anyone; 24: PR_CAPBSET_DROP.
     return "import ctypes\nfor right in (1, 2): assert ctypes.CDLL(None).prctl(24, right, 0, 0, 0) == 0"
+
+
+def run_killer(script: str, root: Path, kept: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a script that kills what it starts at every step, on a vault and a copy of it, and check that it got through.
+
+    A process of its own, for it forks.
+    """
+    file = put(kept.parent, "killer.py", script)
+    ended = subprocess.run(
+        [sys.executable, str(file), str(root), str(kept)],
+        capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended

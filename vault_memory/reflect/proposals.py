@@ -220,13 +220,8 @@ class Grounds:
     """The names of those that stand on the page."""
 
 
-def proposed(grounds: Grounds) -> list[Proposal]:
-    """The proposals that nobody has answered: changes and removals of what is there first, then a few additions."""
-    return weighed(grounds)[0]
-
-
 def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
-    """The same, and how many candidates were passed over."""
+    """The proposals that nobody has answered, changes and removals first; and how many candidates were passed over."""
     found = list(_changes(grounds))
     passed = Counter(_unfit(grounds))
     changes = _unanswered(found, grounds, passed)

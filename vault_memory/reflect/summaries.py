@@ -53,7 +53,7 @@ class Draft(NamedTuple):
     path: str
     told: tuple[tuple[str, tuple[Fact, ...]], ...]
     """Each line with the facts it cites: none for the opening, a heading or an empty line."""
-    properties: Mapping[str, str | int]
+    properties: Mapping[str, str]
     folded: int
     """How many of the period's facts are not told, only counted."""
     block: tuple[Line, ...] = ()
@@ -62,9 +62,7 @@ class Draft(NamedTuple):
     @property
     def start(self) -> str:
         """How a new page begins, before its block."""
-        # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
-        lasting = {key: value for key, value in self.properties.items() if key not in ("facts", "days")}
-        properties = "".join(f"{key}: {value}\n" for key, value in lasting.items())
+        properties = "".join(f"{key}: {value}\n" for key, value in self.properties.items())
         return f"---\n{properties}---\n# {self.title}\n"
 
     @property
@@ -102,7 +100,7 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     folded = len(inside) - len(taken)
     whole = tuple(frame.around(told, taken))
     block = tuple(body.line(text, cited) for text, cited in whole)
-    return Draft(period.title, period.path, whole, _properties(period, inside), folded, block)
+    return Draft(period.title, period.path, whole, _properties(period), folded, block)
 
 
 def too_little(period: Period, facts: Sequence[Fact]) -> TooLittle:
@@ -221,13 +219,12 @@ def _finer_pages(period: Period, context: Context) -> str:
     return f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""
 
 
-def _properties(period: Period, facts: Sequence[Fact]) -> dict[str, str | int]:
+def _properties(period: Period) -> dict[str, str]:
+    # Without how many facts there are: the block is kept up to date, but what stands around it is the user's.
     return {
         "period": period.name,
         "from": period.start.isoformat(),
         "to": period.end.isoformat(),
-        "facts": len(facts),
-        "days": len({fact.when for fact in facts}),
         "written": EXTRACTIVE,
     }
 
