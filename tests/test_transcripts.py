@@ -50,8 +50,7 @@ VOLATILE = (
     (r"(?<=vault-memory-)[0-9a-f]{12}", "<vault>"),
     (r"(?<=vault-memory sha=)[0-9a-f]{12}", "<hash>"),
     (r"(?<= gui/)\d+", "501"),
-    (r"(?<=\.memory/history/)\S+Z-\w+-(?=[a-z])", "<time>-<device>-"),
-    (r"\b\d{8}T\d{6}\.\d{6}Z-\w+-(?=reflect)", "<time>-<device>-"),
+    (r"\b\d{8}T\d{6}\.\d{6}Z-\w+-(?=[a-z])", "<time>-<device>-"),
     (r"forgotten on \d{4}-\d\d-\d\d", "forgotten on <today>"),
     (re.escape(os.path.abspath(sys.executable)), "/usr/bin/python3"),
     # what any change of a note or of the ranking changes

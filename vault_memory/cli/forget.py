@@ -52,7 +52,7 @@ def _tell(shared: Shared, planned: "Removal", done: "Forgotten | None", is_known
         shared.note("Nothing was written." if is_known else "Nothing was written: --yes takes it out.")
     else:
         shared.say(render.clean(f"Forgotten: {done.removal.source}"))
-        shared.note(f"The note as it was is kept in {done.kept_in}.")
+        shared.note(f"`memory reflect --undo {done.run}` puts it back; the note as it was is kept in {done.kept_in}.")
         for warning in done.warnings:
             shared.note(render.clean(warning))
 
