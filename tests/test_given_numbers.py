@@ -50,3 +50,27 @@ def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: 
     assert [line[: 6 + len(number)] for line in told(root, OPINIONS, "opinions")] == [f"- **{number}**"]
     assert [line[:9] for line in told(root, NORA, "facts")] == ["- **.80**"]
     assert reflect(root)["odd"] == []
+
+
+@pytest.mark.parametrize("path", [OPINIONS, NORA])
+@pytest.mark.parametrize("more", ["", ", always"])
+def test_it_stands_until_newer_evidence_moves_it(root: Path, path: str, more: str) -> None:
+    rewrite(root, path, f"**.80** {COFFEE}", f"**.62** {COFFEE}{more}")
+    reflected(root)
+    assert [line[:9] for line in told(root, path, "opinions" if path == OPINIONS else "facts")] == ["- **.62**"]
+    put(root, "memory/2025-12-12.md", f"## Retain\n- O(c=0.2) @Nora: {COFFEE}.\n")
+    reflected(root, "2025-12-14")
+    for page, name in ((OPINIONS, "opinions"), (NORA, "facts")):
+        lines = told(root, page, name)
+        assert [line[:9] for line in lines] == ["- **.45**"], page
+        assert (more in lines[0]) is (bool(more) and page == path) or not more
+    assert reflected(root, "2025-12-14").edits == ()
+
+
+def test_given_otherwise_on_two_pages_both_show_what_was_heard(root: Path) -> None:
+    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**.30** {COFFEE}")
+    rewrite(root, NORA, f"**.80** {COFFEE}", f"**.95** {COFFEE}")
+    reflected(root)
+    numbers = {line[:9] for page, name in ((OPINIONS, "opinions"), (NORA, "facts")) for line in told(root, page, name)}
+    assert len(numbers) == 1
+    assert reflected(root).edits == ()

@@ -7,7 +7,8 @@
 `sha` is of the text between as it was written, `cites` the texts of the facts cited in it, in order, and `yours` the
 places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says
 what those stand for that took the place of one of ours: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the facts that it
-cited, or else what it was. So also a device that did not write the page knows what is told there. DESIGN.md §4.
+cited (`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. So also a device that did not write the page knows what
+is told there. DESIGN.md §4.
 """
 
 import hashlib
@@ -23,11 +24,13 @@ from vault_memory.reflect.cite import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")
 _VALUE = re.compile(r"\b(sha|cites|yours|instead|by)=([^\s>]*)")
-_INSTEAD = re.compile(r"(\d{1,6}):(?:~([\w+]+)|([0-9a-f]{8}(?:\+[0-9a-f]{8})*))")
+_INSTEAD = re.compile(r"(\d{1,6}):(?:~([\w+]+)|(?:([0-9a-f]{8})/)?([0-9a-f]{8}(?:\+[0-9a-f]{8})*))")
 _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
+_CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01])(?=\*\* )")
+_OPENS = re.compile(r"\s*[-*+] \*\*")
 
 
 class Line(NamedTuple):
@@ -41,12 +44,19 @@ class Line(NamedTuple):
     slot: str = ""
     parts: tuple["Line", ...] = ()
     """Of a line that tells several facts: one line of each, for a person may not want all of them."""
+    of: str = ""
+    """Of a line below an entry, what the entry is known by: the same fact may stand elsewhere, as an entry itself."""
+
+    @property
+    def facts(self) -> frozenset[str]:
+        """The names of the facts it cites."""
+        return frozenset(map(short, self.keys))
 
     @property
     def names(self) -> frozenset[str]:
         """What the line is known by."""
         if self.keys:
-            return frozenset(map(short, self.keys))
+            return frozenset(f"{self.of}/{fact}" for fact in self.facts) if self.of else self.facts
         return frozenset([self.slot or text_name(self.text)])
 
 
@@ -72,9 +82,10 @@ class Block(NamedTuple):
         found: dict[int, Line] = {}
         for match in filter(None, map(_INSTEAD.fullmatch, self.instead)):
             place = int(match[1]) - 1
-            keys = tuple(int(name, 16) << 32 for name in (match[3] or "").split("+") if name)
+            keys = tuple(int(name, 16) << 32 for name in (match[4] or "").split("+") if name)
             if place in self.yours and place < len(self.lines):
-                found[place] = Line(self.lines[place], keys, (match[2] or "").replace("+", " "))
+                slot = (match[2] or "").replace("+", " ")
+                found[place] = Line(self.lines[place], keys, slot, of=match[3] or "")
         return found
 
 
@@ -94,7 +105,8 @@ def short(key: int) -> str:
 
 def instead(place: int, line: Line) -> str:
     """What the closing marker says of a line of theirs that stands for one of ours; "" where that cannot be said."""
-    said = "+".join(map(short, line.keys)) or f"~{line.slot.replace(' ', '+')}"
+    facts = "+".join(map(short, line.keys))
+    said = (f"{line.of}/{facts}" if line.of and facts else facts) or f"~{line.slot.replace(' ', '+')}"
     text = f"{place + 1}:{said}"
     return text if _INSTEAD.fullmatch(text) else ""
 
@@ -121,6 +133,19 @@ def bullet(text: str) -> str:
     """What stands before the words of a list item, or ""."""
     found = _BULLET.match(text)
     return found[0] if found else ""
+
+
+def confidence(text: str) -> float | None:
+    """The confidence with which a line opens, 0..1; None where it opens with none."""
+    opens = _OPENS.match(text)
+    found = _CONFIDENCE.match(text, opens.end()) if opens else None
+    return float(found[0]) if found and float(found[0]) <= 1 else None
+
+
+def with_confidence_of(text: str, other: str) -> str:
+    """A line that opens with a confidence, with that of another line in its place."""
+    found = _CONFIDENCE.search(other)
+    return _CONFIDENCE.sub(found[0], text, count=1) if found else text
 
 
 def indent(text: str) -> int:

@@ -52,7 +52,7 @@ class Compared:
     @property
     def names(self) -> frozenset[str]:
         """The facts on the page as it was, and on it still: what a person took out of it among them."""
-        return frozenset(self.cites).union(*(line.names for line in self.was if line.keys))
+        return frozenset(self.cites).union(*(line.facts for line in self.was))
 
 
 def standing(block: Block | None, last: Sequence[Line] | None) -> tuple[Line, ...]:
@@ -66,10 +66,10 @@ def standing(block: Block | None, last: Sequence[Line] | None) -> tuple[Line, ..
 
 def change(of: Compared, facts: Container[str]) -> Change:
     """What changes from one block to the other; `facts` are the names of all facts there are."""
-    before, after = of.names, _names(of.lines)
+    before, after = of.names, frozenset[str]().union(*(line.facts for line in of.lines))
     new = after - before
     gone = before - after
-    deleted = gone & of.deleted
+    deleted = gone.intersection(name.rpartition("/")[2] for name in of.deleted)
     retracted = {name for name in gone - deleted if name not in facts}
     changed = (_places(of.was, retracted) & _places(of.lines, new)).total()
     return Change(
@@ -82,10 +82,6 @@ def change(of: Compared, facts: Container[str]) -> Change:
         is_moved=_order(of.was) != _order(of.lines),
         is_edited=of.is_edited,
     )
-
-
-def _names(lines: Sequence[Line]) -> frozenset[str]:
-    return frozenset(short(key) for line in lines for key in line.keys)
 
 
 def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, str]]:
@@ -109,7 +105,7 @@ def _cited(text: str) -> Iterator[tuple[str, str]]:
 def _reworded(of: Compared, before: Container[str]) -> int:
     """The lines about facts that stood there before, told in other words."""
     said = {bare(line.text) for line in of.was}
-    known = (line for line in of.lines if line.keys and all(name in before for name in line.names))
+    known = (line for line in of.lines if line.keys and all(name in before for name in line.facts))
     return sum(bare(line.text) not in said for line in known)
 
 

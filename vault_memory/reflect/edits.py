@@ -155,7 +155,7 @@ class _Compared:
         if source in self._yours and not (line.keys or line.slot):
             return
         slot = "" if line.keys else next(iter(line.names))
-        self._lines[place] = Line(self._lines[place].text, line.keys, slot)
+        self._lines[place] = Line(self._lines[place].text, line.keys, slot, of=line.of)
 
     # --- what was taken out --------------------------------------------------------------------------------------
 

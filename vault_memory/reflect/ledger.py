@@ -38,7 +38,8 @@ class Ledger:
             return None
         with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
             return [
-                Line(str(text), tuple(map(int, keys)), str(slot)) for text, keys, slot in json.loads(file.read_bytes())
+                Line(str(text), tuple(map(int, keys)), str(slot), of=str(*of))
+                for text, keys, slot, *of in json.loads(file.read_bytes())
             ]
         return None
 
@@ -47,8 +48,8 @@ class Ledger:
         file = places.derived(self._root, f"{FOLDER}/{sha}.json")
         if file is None:
             raise RefusedError(f".memory/{FOLDER} is behind a link: nothing was written.", "Make it a plain folder.")
-        plain = [(line.text, line.keys, line.slot) for line in lines]
-        if self.last(sha) == [Line(*line) for line in plain]:
+        plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
+        if self.last(sha) == [line._replace(parts=()) for line in lines]:
             return
         try:
             file.parent.parent.mkdir(parents=True, exist_ok=True)

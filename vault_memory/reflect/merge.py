@@ -14,6 +14,8 @@ What a person added or changed stays, what they deleted stays away, the rest kee
   theirs too, once the draft does not have it any more.
 - A line of theirs that says what one of the draft says is that line, and so is one in which only the name of a note is
   another, as the draft has it too: Obsidian renames a note in all lines that link it.
+- The confidence of an opinion is what its evidence makes of it: given by hand it is heard (verdicts.py), and stands as
+  it was given until the evidence moves it, in their line as in ours.
 - A line of theirs that took the place of one whose fact has since gone from the notes is a conflict: it stays, and is
   told of.
 """
@@ -22,7 +24,20 @@ import re
 from collections.abc import Callable, Container, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from vault_memory.reflect.blocks import Block, Line, bare, bullet, heading_level, indent, instead, sha, short
+from vault_memory.reflect.blocks import (
+    Block,
+    Line,
+    bare,
+    bullet,
+    confidence,
+    heading_level,
+    indent,
+    instead,
+    sha,
+    short,
+    with_confidence_of,
+)
+from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.edits import NOBODY, Edits, alone, edited
 from vault_memory.reflect.placing import Placing
 
@@ -79,7 +94,7 @@ def merged(draft: Sequence[Line], present: Block | None, last: Sequence[Line] | 
         return None
     else:
         edits = edited(present, last)
-    edits, renamed = _taken_back(edits, draft, known)
+    edits, renamed = _taken_back(_with_confidences(edits, draft, known), draft, known)
     lines = _laid_out(draft, edits, known)
     yours = frozenset(place for place, (_, is_theirs) in enumerate(lines) if is_theirs)
     found = tuple(line for line, _ in lines)
@@ -144,14 +159,26 @@ def _taken_back(edits: Edits, draft: Sequence[Line], known: Known) -> tuple[Edit
         if same:
             lines[place] = same._replace(text=line.text)
         ours.add(place)
-        renamed |= line.names if line.keys else NOBODY
+        renamed |= line.facts
     is_edited = edits.is_edited and not (edits.new and not edits.deleted and ours.issuperset(edits.new))
     left = edits._replace(lines=tuple(lines), yours=edits.yours - ours, is_edited=is_edited)
     return left, frozenset(renamed)
 
 
+def _with_confidences(edits: Edits, draft: Sequence[Line], known: Known) -> Edits:
+    """The edits with the confidences that the draft has for the opinions that lines of theirs stand for."""
+    ours = {name: line for line in draft if confidence(line.text) is not None for name in known.called(line)}
+    lines = list(edits.lines)
+    for place, line in edits.theirs.items() if ours else ():
+        given = confidence(line.text) if line.keys else None
+        same = next((ours[name] for name in sorted(known.called(line)) if name in ours), None)
+        if given is not None and same and shown(given) != confidence(same.text):
+            lines[place] = line._replace(text=with_confidence_of(line.text, same.text))
+    return edits._replace(lines=tuple(lines))
+
+
 def _is_orphan(line: Line, facts: Container[str]) -> bool:
-    return bool(line.keys) and not any(name in facts for name in line.names)
+    return bool(line.keys) and not any(name in facts for name in line.facts)
 
 
 def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:

@@ -97,10 +97,10 @@ def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
 def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> Iterator[Line]:
     """One opinion with what speaks for and against it."""
     detail = detail or Detail()
-    name = short(opinion.statement.key)
+    name, of = short(opinion.statement.key), short(opinion.told[0].key)
     yield Line(f"- **{decimal(opinion.belief.shown)}** {_told(opinion.statement, context)}", (opinion.statement.key,))
     for fact in _other_wordings(opinion, context)[: detail.wordings]:
-        yield Line(f"  - also: {_told(fact, context)}", (fact.key,))
+        yield Line(f"  - also: {_told(fact, context)}", (fact.key,), of=of)
     if opinion.belief.history:
         yield Line(f"  - {_course(opinion)}", slot=f"course {name}")
     if len(opinion.stated) > 1:
@@ -113,7 +113,7 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
         newest = sorted(facts, key=in_order, reverse=True)[:most]
         for fact in newest:
             how = "taken back" if fact.key in opinion.taken_back else word
-            yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,))
+            yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,), of=of)
         if len(facts) > most and word != "related":
             yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
 

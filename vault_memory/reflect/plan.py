@@ -160,7 +160,7 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
 def retracted(path: str, name: str, block: Block, past: Past) -> Draft:
     """The draft of a page that no facts make any more: of its block what still rests on facts, and nothing else."""
     lines = changed.standing(block, past.last(block.sha))
-    kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.names))
+    kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.facts))
     return Draft(path, name, kept or (NOTHING_LEFT,), "", "")
 
 
@@ -273,7 +273,7 @@ def _refuse_loss(draft: Draft, block: Block, renamed: Container[str], past: Past
         return
     said = {blocks.bare(line.text) for line in draft.lines}
     was = changed.standing(block, past.last(block.sha))
-    stands = {name for line in was if blocks.bare(line.text) in said for name in line.names}
+    stands = {name for line in was if blocks.bare(line.text) in said for name in line.facts}
     lost = [name for name in lost if name not in stands]
     reworded = changed.change(Compared(was, block.cites, draft.lines), past.facts).changed  # in its note, where it was
     if _is_much(lost[reworded:], block):

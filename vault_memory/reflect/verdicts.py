@@ -13,7 +13,7 @@ from vault_memory import journal, uses
 from vault_memory.errors import RefusedError
 from vault_memory.reflect import proposals
 from vault_memory.reflect.bearing import Given
-from vault_memory.reflect.blocks import Block, Line, text_name
+from vault_memory.reflect.blocks import Block, Line, confidence, text_name
 from vault_memory.reflect.core import REMOVE, Change
 from vault_memory.reflect.edits import edited
 from vault_memory.reflect.model import Fact
@@ -22,9 +22,6 @@ from vault_memory.store import Store
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
-
-_STATED = re.compile(r"\s*[-*+] \*\*(?P<number>[01]?\.\d{1,4}|[01])\*\* ")
-
 
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
@@ -241,19 +238,14 @@ def hear_opinions(said: Said, page: Written, today: date) -> None:
 
 def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None, str]]:
     """The numbers in lines of theirs where ours had another, by what the line was known by; None where it is none."""
-    before = {name: _number(line.text) for line in last for name in line.names if line.keys}
+    before = {name: confidence(line.text) for line in last for name in line.names if line.keys}
     edits = edited(block, last)
     for place in sorted(edits.yours):
         line = edits.lines[place]
-        number = _number(line.text)
+        number = confidence(line.text)
         for name in sorted(line.names) if line.keys and _IN_ITS_PLACE.match(line.text) else ():
             if before.get(name) not in (None, number):
                 yield name, number, line.text
-
-
-def _number(text: str) -> float | None:
-    match = _STATED.match(text)
-    return float(match["number"]) if match and float(match["number"]) <= 1 else None
 
 
 def note(root: Path, said: Said, now: datetime) -> None:
