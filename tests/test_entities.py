@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.entities import is_reserved, link_name, mentions, resolve, slug
+from vault_memory.entities import file_name, is_reserved, link_name, mentions, resolve, slug
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,14 @@ ALIASES = {
 )
 def test_a_name_means_its_page_then_an_alias_of_one_page_and_nothing_by_guess(name: str, page: str | None) -> None:
     assert resolve(name, PAGES, ALIASES) == page
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=400))
+def test_every_name_makes_a_file_name(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    made = file_name(name)
+    assert 0 < len(made.encode()) <= 184 and made == made.strip(". ") and made == file_name(made)
+    (tmp_path_factory.getbasetemp() / f"{made}.md").write_bytes(b"")
+
+
+def test_no_file_name_turns_the_text_around_it() -> None:
+    assert file_name("Nora\u202egnp.exe") == "Nora gnp.exe"

@@ -540,3 +540,11 @@ def test_only_what_new_facts_touch_loses_no_link(root: Path) -> None:
     assert "[[2025-W45]]" in month
     assert "facts: " not in month, "a number in the properties would not be kept up"
     assert reflected(root).edits == ()
+
+
+def test_a_name_too_long_for_a_file_stops_no_page(tmp_path: Path) -> None:
+    told = "## Retain\n- W @[[{name}]]: Keeps a light on day {day}.\n- W @Zoe: Rows on day {day}.\n"
+    root = fill(tmp_path / "v", {f"memory/2025-11-0{n}.md": told.format(name="Æ" * 200, day=n) for n in (3, 5)})
+    done = reflected(root)
+    assert done.exit_code == 0 and "bank/entities/Zoe.md" in {edit.path for edit in done.edits}
+    assert reflected(root).edits == ()

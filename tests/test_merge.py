@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.blocks import Block, Line, bare, indent, short, text_name
+from vault_memory.reflect.edits import edited
 from vault_memory.reflect.merge import Known, Merged, merged
 
 BLANK = Line("")
@@ -795,3 +796,10 @@ def test_a_big_page_is_merged_in_a_moment() -> None:
     hand.edit(lambda lines: [lines.insert(chance.randrange(len(lines)), "- mine") for _ in range(50)] and None)
     hand.run(draft)
     assert hand.text.count("- mine") == 50
+
+
+def test_a_reworded_line_is_known_in_a_long_paste() -> None:
+    last = [Line(f"- Painted the chapel with {n} friends — [[2025-11-03]] L{n}", (n,)) for n in range(1, 40)]
+    pasted = [f"- my own lamp, garden and letter of evening number {n}" for n in range(300)]
+    found = edited(Block((*pasted, last[7].text.replace("chapel", "long chapel")), "x"), last)
+    assert [line.keys for line in found.lines if line.keys] == [(8,)]

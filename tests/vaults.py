@@ -141,7 +141,7 @@ def run_killer(script: str, root: Path, kept: Path) -> "subprocess.CompletedProc
     file = put(kept.parent, "killer.py", script)
     ended = subprocess.run(
         [sys.executable, str(file), str(root), str(kept)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=900, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr

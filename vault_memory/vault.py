@@ -240,7 +240,13 @@ class Vault:
         return folder
 
     def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
-        current = target.read_bytes() if target.exists() else None
+        try:
+            current = target.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            current = None
+        except OSError as error:
+            why = f"{path} cannot be read: {error.strerror or error}; nothing was changed."
+            raise VaultError(why, "Check its permissions, and how long its name is.") from error
         if current != expected:
             raise ConflictError(
                 f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."

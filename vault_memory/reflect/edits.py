@@ -7,6 +7,7 @@ two lines of ours as many are ours as were written there, the first and the last
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Line, bare, heading_level
@@ -17,6 +18,9 @@ _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 ALIKE = 0.5
 """A line is taken for a changed one rather than a new one from this share of common characters on."""
+
+SHARED = 0.25
+"""Lines that are alike share at least this share of what any three characters in a row make."""
 
 
 class Edits(NamedTuple):
@@ -41,6 +45,11 @@ def _mark(text: str) -> str:
     """The block id at the end of a line, by which it is known whatever else is changed in it; or ""."""
     found = _BLOCK_ID.search(text)
     return found[0].strip() if found else ""
+
+
+@lru_cache(maxsize=1 << 12)
+def _trigrams(text: str) -> frozenset[str]:
+    return frozenset(text[at : at + 3] for at in range(max(len(text) - 2, 1)))
 
 
 def alone(name: str) -> str:
@@ -147,7 +156,12 @@ class _Compared:
         return bool(heading_level(self._lines[place].text)) == bool(heading_level(self._last[source].text))
 
     def _alike(self, place: int, source: int) -> float:
-        return SequenceMatcher(None, self._last[source].text, self._lines[place].text, autojunk=False).ratio()
+        """How alike two lines are; 0 for most, which share too little to be compared at length (1 ms a pair)."""
+        was, now = self._last[source].text, self._lines[place].text
+        ours, theirs = _trigrams(was), _trigrams(now)
+        if 2 * len(ours & theirs) < SHARED * (len(ours) + len(theirs)):
+            return 0.0
+        return SequenceMatcher(None, was, now, autojunk=False).ratio()
 
     def _inherit(self, place: int, source: int) -> None:
         line = self._last[source]
