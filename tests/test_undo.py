@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from reflecting import NORA, ODD, reflect, reflected, rewrite, small_vault, texts
+from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_vault, texts
 from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory import preimages, uses
@@ -56,7 +56,7 @@ def test_a_dry_run_tells_of_the_conflict_that_an_undo_would_meet(root: Path) -> 
 
 @pytest.mark.parametrize(
     "option",
-    [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--force",), ("--only", "entities"), ("--apply-core",)],
+    [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--only", "entities"), ("--apply-core",)],
 )
 def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
     root: Path, option: tuple[str, ...]
@@ -221,3 +221,16 @@ def test_a_refused_loss_ends_with_six_whatever_else_was_written(root: Path) -> N
     rewrite(root, "memory/2025-11-20.md", "@Nora", "@Kallö")
     done = reflect(root, code=6)
     assert done["pages"] and len(done["skipped"]) >= 2
+
+
+def test_with_force_all_is_put_back_but_what_was_changed_since(root: Path) -> None:
+    rewrite(root, NORA, "## In the logs", "## In my logs")
+    mine = (root / NORA).read_bytes()
+    assert reflect(root, "--undo", code=5)["error"]["exit_code"] == 5
+    would = reflect(root, "--undo", "--force", "--dry-run")
+    assert would["kept"] == [NORA] and NORA not in actions(would)
+    said = run(root, "reflect", "--undo", "--force")
+    assert (said.returncode, f"  = {NORA}: changed since" in said.stdout) == (0, True)
+    assert (root / NORA).read_bytes() == mine
+    assert (root / ODD).read_bytes() == HAND_MADE[ODD] and not (root / KALLO).exists()
+    assert run(root, "reflect", "--undo", "--force").returncode == 2, "nothing is left to undo"

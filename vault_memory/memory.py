@@ -237,11 +237,14 @@ class Memory(Scribe):
 
         return reflect(self, asked, steps)
 
-    def undo(self, run: str = "", *, dry_run: bool = False) -> "Undone":
-        """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`)."""
+    def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "Undone":
+        """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).
+
+        With `force` notes that were changed since stay as they are, and the others are put back.
+        """
         from vault_memory.reflect.job import undo
 
-        return undo(self, run, dry_run=dry_run)
+        return undo(self, run, dry_run=dry_run, force=force)
 
     # --- health --------------------------------------------------------------------------------------------------
 

@@ -59,6 +59,8 @@ class Undone(NamedTuple):
 
     run: str
     backs: tuple[Back, ...]
+    kept: tuple[str, ...] = ()
+    """The notes that were changed since, and stay as they are."""
 
     @property
     def paths(self) -> list[str]:
@@ -234,13 +236,13 @@ class Preimages:
             raise UsageError(f"There is no run `{name}`.", NAMED)
         return found[0]
 
-    def undo(self, run: Run, vault: Vault) -> Undone:
+    def undo(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
         """Put back, byte for byte, what that run changed. What was not there before is deleted.
 
         A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
         cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
         """
-        found = self.undoing(run, vault)
+        found = self.undoing(run, vault, force=force)
         failed: dict[str, VaultMemoryError] = {}
         for path, now, text in found.backs:
             try:
@@ -257,27 +259,28 @@ class Preimages:
         run.mark_undone()
         return found
 
-    def undoing(self, run: Run, vault: Vault) -> Undone:
-        """What `undo` would do; nothing is written.
+    def undoing(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
+        """What `undo` would do; nothing is written. With `force` what was changed since is left as it is.
 
-        Raises ConflictError when a note is neither as the run found it nor as the run left it, UsageError when nothing
-        is to undo.
+        Else raises ConflictError when a note is neither as the run found it nor as the run left it, and UsageError when
+        nothing is to undo.
         """
         notes: dict[str, list[Change]] = {}
         for change in run.changes():
             notes.setdefault(change.path, []).append(change)
         wanted = {path: _wanted(vault, path, changes) for path, changes in notes.items()}
         changed = sorted(path for path, back in wanted.items() if back is _CHANGED)
-        if changed:
+        if changed and not force:
             raise ConflictError(
                 f"{', '.join(changed)}: changed since {run.name}; nothing was undone.",
-                f"The earlier texts lie in {run.place}.",
+                f"With --force all else is put back. The earlier texts lie in {run.place}.",
             )
         backs = [back for back in wanted.values() if isinstance(back, _Back)]
         if not backs:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
         # All texts are read before the first note is touched.
-        return Undone(run.name, tuple(Back(back.to.path, back.now, run.text(back.to)) for back in backs))
+        found = tuple(Back(back.to.path, back.now, run.text(back.to)) for back in backs)
+        return Undone(run.name, found, tuple(changed))
 
     def prune(self) -> None:
         """Delete the runs that are too old to be kept."""

@@ -352,7 +352,8 @@ def undone_document(undone: "Undone", dry_run: bool) -> Document:
     """The `reflect@1` document of an undo, or of what one would do."""
     pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
     return schema("reflect") | {
-        "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages
+        "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages,
+        "kept": list(undone.kept),
     }  # fmt: skip
 
 
@@ -367,4 +368,5 @@ def undone_text(undone: "Undone", dry_run: bool) -> str:
         said = f"{plural(deleted, noun)} deleted that {undone.run} had made"
     dry = " (dry run: nothing was written)" if dry_run else ""
     lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
-    return "\n".join([f"{said}{dry}.", *lines])
+    kept = [f"  = {clean(path)}: changed since, and left as it is" for path in undone.kept]
+    return "\n".join([f"{said}{dry}.", *lines, *kept])

@@ -16,7 +16,7 @@ from vault_memory.render import dump
 @click.option(
     "--now", metavar="T", help="Reckon with that day as today; what notes of later days say counts all the same."
 )
-@click.option("--force", is_flag=True, help="Write also pages that would lose more than a quarter of their entries.")
+@click.option("--force", is_flag=True, help="Write also pages that would lose much; undo what nobody changed since.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written (a diff), or undone.")
 @click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
 @click.option("--apply-core", is_flag=True, help="Put the ticked proposals into memory.md, and write nothing else.")
@@ -30,9 +30,9 @@ def reflect(
 
     memory = shared.memory()
     if undo is not None:
-        given = {"--since": since, "--now": now, "--force": force, "--only": only, "--apply-core": apply_core}
+        given = {"--since": since, "--now": now, "--only": only, "--apply-core": apply_core}
         _refuse_beside_undo([option for option, value in given.items() if value])
-        undone = memory.undo(undo, dry_run=dry_run)
+        undone = memory.undo(undo, dry_run=dry_run, force=force)
         tell = reflection.undone_text
         shared.say(dump(reflection.undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
         return
@@ -51,4 +51,6 @@ def _refuse_beside_undo(options: Sequence[str]) -> None:
     """Raise UsageError for options that say what to write: an undo takes back a whole run."""
     if options:
         what = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not go with --undo."
-        raise UsageError(f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`, with --dry-run or without.")
+        raise UsageError(
+            f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`, with --dry-run or --force or without."
+        )

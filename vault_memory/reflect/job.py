@@ -206,18 +206,18 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
         store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.bearings.found)
 
 
-def undo(memory: "Memory", name: str = "", *, dry_run: bool = False) -> Undone:
+def undo(memory: "Memory", name: str = "", *, dry_run: bool = False, force: bool = False) -> Undone:
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
-    Raises UsageError when there is nothing to undo, ConflictError when a page was changed since, VaultMemoryError when
-    some notes could not be put back.
+    Raises UsageError when there is nothing to undo, ConflictError when a page was changed since (which `force` leaves
+    as it is), VaultMemoryError when some notes could not be put back.
     """
     with _alone(memory):
         preimages = Preimages(memory.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
             try:
-                found = preimages.undoing(run, memory.vault)
+                found = preimages.undoing(run, memory.vault, force=force)
             except UsageError:
                 if name:
                     raise
@@ -237,7 +237,7 @@ def _put_back(memory: "Memory", run: Run, found: Undone) -> None:
         if run.kind == "forget":
             for back in found.backs:
                 held.enter_context(memory.unforgetting(back))
-        Preimages(memory.vault.root).undo(run, memory.vault)
+        Preimages(memory.vault.root).undo(run, memory.vault, force=bool(found.kept))
 
 
 def _forget(memory: "Memory", paths: list[str]) -> None:
