@@ -53,6 +53,7 @@ def file_name(name: str) -> str:
     return f"{clean}_" if is_reserved(clean) else clean
 
 
+@lru_cache(maxsize=1 << 16)
 def link_name(target: str) -> str:
     """The name a link target stands for: its last path component without `.md`."""
     return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()
