@@ -29,6 +29,9 @@ MENTION = re.compile(
 """`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""
 
 
+_UNFIT = re.compile(r"[/\\:*?\"<>|\x00-\x1f]")
+_SPACES = re.compile(r"\s+")
+
 # A link to a daily note is a citation, not somebody.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
@@ -37,7 +40,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 def slug(name: str) -> str:
     """The form names are compared in: NFC, case folded, spaces to `-`, path separators out, "" for nothing left."""
     text = unicodedata.normalize("NFC", name).casefold()
-    text = re.sub(r"[\s]+", "-", re.sub(r"[/\\:*?\"<>|\x00-\x1f]", " ", text).strip())
+    text = _SPACES.sub("-", _UNFIT.sub(" ", text).strip())
     return text.strip(".-")
 
 
