@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from daemons import start_daemon
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_sheet import POISON, lines
@@ -295,6 +296,54 @@ def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
         [sys.executable, "-c", code, str(kept.vault.root)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == ""
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "vault_memory", "context", "--vault", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=60, check=False)
+
+
+def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept: Memory) -> None:
+    done = run(kept.vault.root, "what", "does", "Peter", "prefer?", "--budget", "150")
+    assert done.returncode == 0, done.stderr
+    assert frame.stripped(done.stdout).strip() == "" and "Coffee black" in done.stdout
+    assert "left out" in done.stderr and tokens.count(done.stdout) <= 150
+    assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").stdout
+    assert "secret" not in run(kept.vault.root, "stove").stdout
+    assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").stdout
+    assert run(kept.vault.root, "stove", "--format", "html").returncode == 2
+
+
+def test_the_command_gives_a_document(kept: Memory) -> None:
+    document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").stdout)
+    assert document["schema"] == "vault-memory/context@1"
+    assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
+    assert document["filters"] == {"scopes": ["global"], "source": "notes"}
+    assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 5}
+    assert (document["budget"], document["format"], document["degraded"]) == (2000, "xml", [])
+    assert tokens.count(document["text"]) <= document["tokens"] <= 2000
+    small = json.loads(run(kept.vault.root, "stove", "--json", "--budget", "20").stdout)
+    assert small["text"] == "" and small["degraded"][0]["what"] == "budget"
+
+
+def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
+    kept.index()
+    alone = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    daemon = start_daemon(kept.vault.root)
+    served = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    assert {**served, "seconds": 0} == {**alone, "seconds": 0}
+    keys = [shown["key"] for shown in alone["shown"]]
+    less = daemon.ask("context", prompt="stove", without=keys, without_core=True, patience=0)
+    assert not {shown["key"] for shown in less["shown"]} & set(keys)
+    wrong: list[dict[str, object]] = [
+        {"without": ["x"]}, {"format": "html"}, {"recent_days": -1}, {"patience": True}, {"prompt": 1}, {"scopes": []},
+    ]  # fmt: skip
+    for params in wrong:
+        with pytest.raises(UsageError):
+            daemon.ask("context", **params)
 
 
 # --- who asks --------------------------------------------------------------------------------------------------------
