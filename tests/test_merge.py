@@ -803,3 +803,13 @@ def test_a_reworded_line_is_known_in_a_long_paste() -> None:
     pasted = [f"- my own lamp, garden and letter of evening number {n}" for n in range(300)]
     found = edited(Block((*pasted, last[7].text.replace("chapel", "long chapel")), "x"), last)
     assert [line.keys for line in found.lines if line.keys] == [(8,)]
+
+
+def test_a_line_of_theirs_stays_in_its_section_when_the_one_above_it_leaves() -> None:
+    hand = Hand().edit(after(F2, "- mine"))
+    moved = [line for line in DRAFT if line.text != F2]
+    hand.run([*moved[:8], fact(2), *moved[8:]] if len(moved) > 8 else [*moved, fact(2)])
+    at = hand.text.index("- mine")
+    above = [line for line in hand.text[:at] if line.startswith("#")]
+    before = [line for line in texts(DRAFT)[: texts(DRAFT).index(F2)] if line.startswith("#")]
+    assert above[-1] == before[-1] and hand.text.index(F2) > at

@@ -27,6 +27,11 @@ class Placing:
         for place, line in enumerate(kept):
             for name in line.names if line.keys or line.slot else ():
                 self._named.setdefault(name, place)
+        self._sections: list[int] = []
+        """By place among ours where the heading is that it stands under."""
+        for place, line in enumerate(kept):
+            above = self._sections[-1] if self._sections else -1
+            self._sections.append(place if heading_level(line.text) else above)
         self._parents = parents([line.text for line in edits.lines])
         self._put: dict[int, tuple[int, int]] = {}
         """Where each of their lines goes: before which of ours, and in which order there."""
@@ -159,8 +164,11 @@ class Placing:
     # --- what is still there ---------------------------------------------------------------------------------------
 
     def _anchor(self, first: int) -> tuple[int, int]:
-        """The nearest line above that is still there, -1 for the top; and by how many blank lines they are apart."""
-        blanks = 0
+        """The nearest line above that is still there, -1 for the top; and by how many blank lines they are apart.
+
+        One that is in another section now is left to go there alone.
+        """
+        blanks, section = 0, self._section(first)
         for place in range(first - 1, -1, -1):
             if place in self._edits.yours:
                 continue
@@ -169,9 +177,16 @@ class Placing:
                 blanks += 1
                 continue
             found = self._found(place, line)
-            if found is not None:
+            if found is not None and section in (None, self._sections[found]):
                 return found, blanks
         return -1, blanks
+
+    def _section(self, place: int) -> int | None:
+        """Where the heading of ours is that a line stands under, -1 for none; None where it is not there any more."""
+        for above in range(place - 1, -1, -1):
+            if above not in self._edits.yours and heading_level(self._edits.lines[above].text):
+                return self._found(above, self._edits.lines[above])
+        return -1
 
     def _found(self, place: int, line: Line) -> int | None:
         at = self._places.get(self._numbered[place])
