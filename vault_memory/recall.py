@@ -18,11 +18,16 @@ from vault_memory.ordering import Ordered
 from vault_memory.schema import snapshot
 from vault_memory.search import Search
 from vault_memory.shelf import NoteInfo
+from vault_memory.sight import seen
 from vault_memory.store import State, Store
 from vault_memory.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.rerank import Reranker
+
+
+MOST_ASKERS = 4
+"""For so many sets of scopes what was learnt of the index is kept."""
 
 
 class Recall:
@@ -33,6 +38,7 @@ class Recall:
         self._search, self._names = Search(store), Names(store)
         self._gatherer = Gatherer(store, self._search, self._names, meaning)
         self._seen: State | None = None
+        self._narrowed: dict[tuple[str, ...], Recall] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -40,10 +46,21 @@ class Recall:
         Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
         """
         started = time.perf_counter()
-        with snapshot(self._store.connection):
-            self._look_again()
-            answer = self._answer(request)
+        with snapshot(self._store.connection), seen(self._store, request.filters.scopes) as is_narrowed:
+            engine = self._for(request.filters.scopes) if is_narrowed else self
+            engine._look_again()
+            answer = engine._answer(request)
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _for(self, scopes: tuple[str, ...]) -> "Recall":
+        """What answers those who see only a part: what it learns of the index is learnt of that part."""
+        known = self._narrowed.pop(scopes, None)
+        if known is None:
+            known = Recall(self._store, self._vault, self._meaning.anew(), self._reranker)
+        self._narrowed[scopes] = known
+        for oldest in list(self._narrowed)[:-MOST_ASKERS]:
+            del self._narrowed[oldest]
+        return known
 
     def _look_again(self) -> None:
         """Take anew what holds for many questions, once this connection or another has changed the index."""
@@ -59,6 +76,8 @@ class Recall:
     def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
+        if not self._store.is_narrowed:
+            filters = filters._replace(scopes=())  # they hide nothing
         if filters:
             self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
         try:
@@ -107,7 +126,7 @@ class Recall:
             lanes=lanes.sizes,
             embedder=lanes.embedder,
             understood=Understood(
-                tuple(self._names.shown(slug) or slug for slug in lanes.about if self._may_name(slug, request)),
+                tuple(self._names.shown(slug) or slug for slug in lanes.about),
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
             ),
@@ -172,7 +191,7 @@ class Recall:
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
                 rank=len(results) + 1, score=ordered.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=self._mentioned(content, request), confidence=confidence,
+                occurred=occurred, entities=self._mentioned(content), confidence=confidence,
                 tier=life.tier if (life := ordered.lives.get(first.id)) else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
@@ -206,20 +225,9 @@ class Recall:
         except OSError:
             return None
 
-    def _mentioned(self, text: str, request: Request) -> tuple[str, ...]:
+    def _mentioned(self, text: str) -> tuple[str, ...]:
         found = {name: self._names.canonical(name) for name in entities.mentions(text)}
-        named = {
-            name: self._names.shown(slug) if self._may_name(slug, request) else name for name, slug in found.items()
-        }
-        return tuple(dict.fromkeys(shown or found[name] for name, shown in named.items()))
-
-    def _may_name(self, slug: str, request: Request) -> bool:
-        """Whether an entity's name may be told: where scopes are asked for, not that of a page or fact outside them."""
-        if not request.filters.scopes:
-            return True
-        if slug in self._names.pages:
-            return bool(self._search.on_pages([slug], 1))
-        return bool(self._search.mentioning(self._names.slugs(slug), 1))
+        return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in found.values()))
 
 
 def _without_guesses(degraded: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
