@@ -24,7 +24,7 @@ def normal(text: str) -> str:
 
 def is_trusted(by: str) -> bool:
     """Whether a text is a person's own, or was written for them: not from a web page or a tool's output."""
-    return _OUTSIDE.fullmatch(by) is None
+    return by == PERSON or _OUTSIDE.fullmatch(by) is None
 
 
 def own(said: str | None, of_note: str) -> str | None:

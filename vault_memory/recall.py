@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vault_memory import entities, journal, pack, query
+from vault_memory import entities, journal, pack, provenance, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.errors import RemoteError
 from vault_memory.evidence import Candidate
@@ -25,6 +25,10 @@ from vault_memory.vault import Vault
 if TYPE_CHECKING:
     from vault_memory.rerank import Reranker
 
+
+_OTHERS = (
+    "SELECT EXISTS (SELECT 1 FROM passage WHERE origin IS NOT NULL) OR EXISTS (SELECT 1 FROM note WHERE origin <> ?)"
+)
 
 MOST_ASKERS = 4
 """For so many sets of scopes what was learnt of the index is kept."""
@@ -69,6 +73,7 @@ class Recall:
             return
         self._seen = seen
         self._notes = int(self._store.one("SELECT count(*) FROM note"))
+        self._has_others = bool(self._store.one(_OTHERS, provenance.PERSON))
         self._search.look_again()
         self._names.look_again()
         self._gatherer.look_again()
@@ -149,7 +154,7 @@ class Recall:
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
-        headers, marks = _costs(ordered, notes)
+        headers, marks = self._costs(ordered, notes)
         when = question.asks_when or question.window is not None
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, each_note=when)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
@@ -171,6 +176,7 @@ class Recall:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
+        outside = self._outside([place[0].id for place in packed.places])
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
@@ -199,9 +205,10 @@ class Recall:
                 why=_why(ordered, first.id) if request.explain else None,
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text),
+                by=(by := outside.get(first.id, provenance.PERSON)), trusted=provenance.is_trusted(by),
             ))  # fmt: skip
         if any(left_out.values()):
-            headers, marks = _costs(ordered, notes)
+            headers, marks = self._costs(ordered, notes)
             packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)
         return results, left_out, packed
 
@@ -215,6 +222,24 @@ class Recall:
             row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3])
             for row in self._store.rows(sql, json.dumps(ids))
         }
+
+    def _outside(self, ids: list[int]) -> dict[int, str]:
+        """Who those of these passages are from that no person wrote."""
+        if not self._has_others:
+            return {}
+        sql = (
+            "SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage p ON p.id = j.value"
+            " JOIN note n ON n.id = p.note_id WHERE by <> ?"
+        )
+        return dict(self._store.rows(sql, json.dumps(ids), provenance.PERSON))
+
+    def _costs(self, ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:
+        """What naming each note costs, and what is printed behind a passage: superseded, or from outside."""
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
+        for i, by in self._outside(list(ordered.scores)).items():
+            if not provenance.is_trusted(by):
+                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
+        return {note.id: note.header_tokens for note in notes.values()}, marks
 
     def _lines(self, path: str) -> list[str] | None:
         """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
@@ -233,12 +258,6 @@ class Recall:
 def _without_guesses(degraded: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """What could not be used, where there are no results that could be called guesses."""
     return [(what, why.removesuffix(": these are guesses by meaning")) for what, why in degraded]
-
-
-def _costs(ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:
-    """What naming each note costs, and what is printed behind each superseded passage."""
-    marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
-    return {note.id: note.header_tokens for note in notes.values()}, marks
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:
