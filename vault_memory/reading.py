@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory import retain, scopes
+from vault_memory import retain
 from vault_memory.note import decode, split_lines
 from vault_memory.parse import parse
+from vault_memory.scopes import Folders, of_each_line, of_note
 from vault_memory.vault import Vault
 
 MAX_CHARS = 10_000
@@ -38,7 +39,7 @@ class Opened(NamedTuple):
     """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
 
     scopes: tuple[str, ...] = ()
-    folders: scopes.Folders = ()
+    folders: Folders = ()
 
 
 EVERYTHING = Opened()
@@ -80,9 +81,9 @@ def _shown(path: str, data: bytes, lines: list[str], opened: Opened) -> list[str
     Read from the file, as it is to be shown: the index may know an older one.
     """
     note = parse(path, data)
-    whole = scopes.of_note(note.properties, path, opened.folders)
+    whole = of_note(note.properties, path, opened.folders)
     facts = ((fact.start_line, fact.end_line, fact.scope) for fact in retain.facts(note, None))
-    of_line = scopes.of_each_line(note, whole, facts)
+    of_line = of_each_line(note, whole, facts)
     hidden = {number for number, scope in of_line.items() if scope not in opened.scopes}
     shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
     while shown and len(shown) in hidden:
