@@ -94,7 +94,9 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
         said.append(_plain(convictions.document(mine.opinions(name, scopes=OPEN))))
     said.append(render.entities_document(mine.entities(scopes=OPEN)))
     said.append(_plain(convictions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
-    said += [render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))]
+    said += [
+        render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
+    ]
     return json.dumps(said, indent=1, sort_keys=True)
 
 
@@ -121,7 +123,9 @@ def test_notes_out_of_scope_might_as_well_not_be_there(seen: Vault, hidden: Vaul
     """Whether a property of theirs or the folder they lie in puts them out of scope."""
     told = {"zz": "agent:adder"} if by_folder else {}
     if by_folder:
-        hidden = {f"ZZ/{path}": text.replace(text.partition("\n---\n")[0], "---\nx: 1") for path, text in hidden.items()}
+        hidden = {
+            f"ZZ/{path}": text.replace(text.partition("\n---\n")[0], "---\nx: 1") for path, text in hidden.items()
+        }
     asked = sorted({*seen, *hidden})
     with_them = shown({**seen, **hidden}, asked, told)
     assert with_them == shown(seen, asked, told)
@@ -157,7 +161,8 @@ def test_what_lines_out_of_scope_say_changes_nothing(vaults: tuple[Vault, Vault]
 
 HIDING = {
     "memory/2025-11-06.md": "## Retain\n- W @Peter: Prefers tea.\n- W(scope=agent:adder) @Quibble @Peter: Zanzibar.\n",
-    "Private/a.md": "---\nscope: agent:adder\n---\n# Vex\n\nZanzibar.\n\n## Retain\n- W(scope=global): Harbour is open.\n",
+    "Private/a.md": "---\nscope: agent:adder\n---\n# Vex\n\nZanzibar.\n\n"
+    "## Retain\n- W(scope=global): Harbour is open.\n",
 }
 
 
@@ -209,7 +214,9 @@ def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
 
 
 def _all(mine: Memory, scopes: tuple[str, ...]) -> str:
-    requests = [Request(text, NOW, 99, None, Filters(scopes=scopes)) for text in ("zanzibar", "Peter", "who is Quibble")]
+    requests = [
+        Request(text, NOW, 99, None, Filters(scopes=scopes)) for text in ("zanzibar", "Peter", "who is Quibble")
+    ]
     answers = list(mine.recall(requests, keep=False))
     told = [(answer.results, answer.understood.entities) for answer in answers]
     return repr((told, mine.entities(scopes=scopes), mine.entity("Peter", scopes=scopes)))

@@ -71,28 +71,30 @@ def git_root(folder: Path) -> Path | None:
     """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself."""
     for place in (folder, *folder.parents):
         mark = place / ".git"
-        try:
-            if mark.is_dir():
-                return place
-            if mark.is_file():
-                return _of_worktree(mark) or place
-        except OSError:
-            continue
+        if mark.is_dir():
+            return place
+        if mark.is_file():
+            return _of_worktree(mark) or place
     return None
 
 
 def _of_worktree(mark: Path) -> Path | None:
     """The repository that a worktree says it belongs to, where that knows of it: anybody can write such a file."""
-    said = _POINTS_TO.match(mark.read_bytes()[:4096].decode("utf-8", "replace").strip())
-    if not said:
+    try:
+        said = _POINTS_TO.match(_read(mark))
+        entry = (mark.parent / said[1]).resolve() if said else mark
+        is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"
+        knows_it = is_entry and Path(_read(entry / "gitdir")).resolve() == mark.resolve()
+    except (OSError, ValueError):  # nothing there, or no path
         return None
-    entry = (mark.parent / said[1]).resolve()
-    if entry.parent.name != "worktrees" or entry.parent.parent.name != ".git":
-        return None
-    back = (entry / "gitdir").read_bytes()[:4096].decode("utf-8", "replace").strip()
-    return entry.parent.parent.parent if Path(back).resolve() == mark.resolve() else None
+    return entry.parent.parent.parent if knows_it else None
+
+
+def _read(file: Path) -> str:
+    with open(file, "rb") as opened:
+        return opened.read(4096).decode("utf-8", "replace").strip()
 
 
 def identifier(name: str) -> str:
     """A name as it stands in a scope, so that a key of a fact can hold it: `Client A (old)` is `client-a-old`."""
-    return re.sub(r"[^\w.-]+", "-", entities.slug(name)).strip("-.")
+    return re.sub(r"(?:[^\w.-]|-)+", "-", entities.slug(name)).strip("-.")
