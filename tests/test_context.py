@@ -322,7 +322,7 @@ def test_the_command_gives_a_document(kept: Memory) -> None:
     assert document["schema"] == "vault-memory/context@1"
     assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
     assert document["filters"] == {"scopes": ["global"], "source": "notes"}
-    assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 5}
+    assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 4}, "one is out of scope"
     assert (document["budget"], document["format"], document["degraded"]) == (2000, "xml", [])
     assert tokens.count(document["text"]) <= document["tokens"] <= 2000
     small = json.loads(run(kept.vault.root, "stove", "--json", "--budget", "20").stdout)

@@ -167,6 +167,8 @@ def test_the_recall_document_is_whole() -> None:
         "entities",
         "confidence",
         "superseded_by",
+        "by",
+        "trusted",
         "tier",
         "content",
         "path",

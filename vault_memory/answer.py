@@ -89,6 +89,10 @@ class Result(NamedTuple):
     """The hash by which the journal knows the passage (journal.py)."""
     parts: tuple[int, ...] = ()
     """The same of each of its parts, where it is parts of one line."""
+    by: str = "person"
+    """Who it is from (provenance.py)."""
+    trusted: bool = True
+    """Whether that is somebody here: not a web page or a tool's output."""
 
     @property
     def source(self) -> str:

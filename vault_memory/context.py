@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import corefiles, journal, schema
+from vault_memory import corefiles, journal, schema, sight
 from vault_memory.answer import Filters, Request, Result
 from vault_memory.memory import Seen, seen
 from vault_memory.pack import said
@@ -136,7 +136,8 @@ class _Maker:
             self._take_passages()
         if self._wanted.recent_days > 0:
             self._take_recent()
-        found = seen(self._store, freshness)
+        with sight.seen(self._store, self._wanted.scopes):
+            found = seen(self._store, freshness, self._wanted.scopes)
         text = self._sheet.text()
         if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
             least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"

@@ -60,7 +60,7 @@ def _named(vault: Vault) -> Iterator[str]:
 def _core(vault: Vault, store: Store, path: str, allowed: tuple[str, ...]) -> Core:
     known = _indexed(store, path)
     note = parse(path, vault.read(path))
-    of_note = scopes.of_note(note)
+    of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
     # Where the settings put a note into a scope, only the index knows: both must be allowed.
     if known.scope not in allowed:
         return Core(path, 0, [])

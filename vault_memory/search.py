@@ -124,27 +124,29 @@ class Search:
         self._filtered = False
 
     def _where(self, column: str, word: str = "AND") -> str:
+        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
         return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._filtered else ""
 
     def lexical(self, match: str, limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any term of `match`."""
         sql = (
             "SELECT rowid, bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
-            + self._where("rowid")
+            + self._where("+rowid")
             + " ORDER BY s, rowid LIMIT ?"
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
-        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("rowid")
+        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
         return int(self._store.one(sql, match))
 
     def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
         sql = (
             "SELECT rowid, bm25(note_fts, 4.0, 4.0, 2.0, 1.0) AS s FROM note_fts WHERE note_fts MATCH ?"
-            " ORDER BY s, rowid LIMIT ?"
+            + (" AND rowid IN (SELECT id FROM note WHERE title <> '')" if self._store.is_narrowed else "")
+            + " ORDER BY s, rowid LIMIT ?"
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
 
@@ -166,7 +168,7 @@ class Search:
         near = self._near(space, vector, pool, limit)
         sql = (
             f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
-            + self._where("p.id", "WHERE")
+            + self._where("+p.id", "WHERE")
         )
         places: dict[int, list[int]] = {}
         for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):

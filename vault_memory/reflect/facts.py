@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory import decay, entities, history, journal, uses
+from vault_memory import decay, entities, history, journal, provenance, uses
 from vault_memory.answer import Filters
 from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import Names
@@ -24,13 +24,15 @@ from vault_memory.store import KINDS, Store
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
-  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL
+  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
+  coalesce(p.origin, n.origin)
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
 _INFERRED = """
 SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
-  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, '')
+  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
+  coalesce(p.origin, n.origin)
 FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.day, n.path, i.line
 """
@@ -61,6 +63,7 @@ class _Row(NamedTuple):
     decided: int
     wording: int
     speaker: str | None
+    by: str
 
 
 @dataclass(frozen=True)
@@ -211,15 +214,17 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
         yield Fact(
             row.key, kind, row.text, row.path, row.line, day, _occurred(row), about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
-            row.speaker is not None,
+            row.speaker is not None, by=row.by,
         )  # fmt: skip
 
 
 def _told_days(rows: Sequence[_Row]) -> Mapping[int, int]:
-    """On how many days what was told again and again was told, by its wording."""
+    """On how many days what was told again and again was told, by its wording; from outside it counts for nothing."""
     times = Counter(row.wording for row in rows if row.wording and row.day)
     often = {wording for wording, number in times.items() if number >= decay.REPEATED_DAYS}
-    told = {(row.wording, row.day) for row in rows if row.day and row.wording in often}
+    told = {
+        (row.wording, row.day) for row in rows if row.day and row.wording in often and provenance.is_trusted(row.by)
+    }
     return Counter(wording for wording, _ in told)
 
 
