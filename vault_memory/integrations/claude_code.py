@@ -4,9 +4,14 @@ Names and shapes are those of its hooks reference (code.claude.com/docs/en/hooks
 """
 
 import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from vault_memory.integrations import occasion
+from vault_memory.integrations.entries import Entry, is_program
 from vault_memory.integrations.occasion import Occasion, text
 
 AGENT = "claude-code"
@@ -15,6 +20,7 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"
 LONGEST_CONTEXT = 9500
 """UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
 
+_STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
 _NOTES = {"PreCompact": occasion.COMPACTING, "Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
 
 
@@ -22,7 +28,9 @@ def read(event: str, given: dict[str, Any]) -> Occasion | None:
     """The occasion that an event's input tells of; None for an event that is none of ours."""
     common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
     if event == "SessionStart":
-        return Occasion(occasion.COMPACTED if given.get("source") == "compact" else occasion.STARTED, *common)
+        source = given.get("source")
+        known = isinstance(source, str) and source in _STARTS
+        return Occasion(_STARTS[source] if known else occasion.STARTED, *common)
     if event == "UserPromptSubmit":
         return Occasion(occasion.ASKED, *common, text(given, "prompt"))
     if event == "PreCompact":
@@ -37,9 +45,28 @@ def answer(event: str, context: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
 
 
-def hooks(command: str, timeout_seconds: int) -> dict[str, dict[str, Any]]:
-    """For each event the group that its array in `hooks` of the settings holds; without a matcher it is for all."""
-    return {
-        event: {"hooks": [{"type": "command", "command": command.format(event=event), "timeout": timeout_seconds}]}
+def entries(words: Sequence[str], timeout_seconds: int) -> list[Entry]:
+    """What the settings hold for our hooks: `words` run this program. A group without a matcher is for every case."""
+    return [
+        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _is_ours, inner="hooks")
         for event in EVENTS
-    }
+    ]
+
+
+def _group(words: Sequence[str], timeout_seconds: int) -> dict[str, Any]:
+    line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    return {"hooks": [{"type": "command", "command": line, "timeout": timeout_seconds}]}
+
+
+def _is_ours(group: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and bool(hooks) and all(map(_is_our_hook, hooks))
+
+
+def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
+    line = hook.get("command") if isinstance(hook, dict) else None
+    try:
+        words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
+    except ValueError:  # a quote without its other half
+        return False
+    return is_program(words) and words[-3:-1] == ["hook", AGENT]

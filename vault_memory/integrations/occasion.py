@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from vault_memory.frame import stripped
 
-STARTED, ASKED, COMPACTED, COMPACTING, PAUSED, ENDED = "started", "asked", "compacted", "compacting", "paused", "ended"
+STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
+PAUSED, ENDED, GONE = "paused", "ended", "gone"
+"""A session that has ended may be resumed; one that is gone may not."""
 
 LONGEST_PROMPT = 4000
 """Characters of a prompt that are searched for: what is pasted below it says less with every line."""

@@ -17,7 +17,7 @@ LONGEST_CONTEXT = 20_000
 
 _WHAT = {
     "session.created": occasion.STARTED, "session.idle": occasion.PAUSED, "session.compacting": occasion.COMPACTED,
-    "session.deleted": occasion.ENDED,
+    "session.deleted": occasion.GONE,
 }  # fmt: skip
 
 
