@@ -154,7 +154,7 @@ UNUSUAL = [
     b"{\n\n}\n",
     b" \n",
     b"",
-    b"\xef\xbb\xbf{\r\n\t\"model\" : \"x\" ,\r\n\t\"big\":123456789012345678901234567890.50,\r\n\r\n}\r\n".replace(
+    b'\xef\xbb\xbf{\r\n\t"model" : "x" ,\r\n\t"big":123456789012345678901234567890.50,\r\n\r\n}\r\n'.replace(
         b",\r\n\r\n}", b"\r\n\r\n}"
     ),
     b'{"a":1,"a":2,"hooks":{},"\\u0068ooks2":"\\/\\ud83d\\ude00"}',

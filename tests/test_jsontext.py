@@ -24,7 +24,8 @@ def _spaced(draw: Any, parts: list[str]) -> str:
 @st.composite
 def texts(draw: Any, depth: int = 3, whole: bool = True) -> str:
     """JSON with white space anywhere; the outermost is an object."""
-    kind = "object" if whole else draw(st.sampled_from(["scalar", "string", "object", "array"] if depth else ["scalar"]))
+    kinds = ["scalar", "string", "object", "array"] if depth else ["scalar"]
+    kind = "object" if whole else draw(st.sampled_from(kinds))
     if kind in ("scalar", "string"):
         return str(draw(st.one_of(NUMBERS, st.sampled_from(["true", "false", "null"]), STRINGS)))
     items = []

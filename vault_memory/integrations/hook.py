@@ -10,14 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vault_memory import folders
-from vault_memory.errors import BusyError, LostError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
 from vault_memory.integrations import claude_code, occasion, opencode
 from vault_memory.integrations.occasion import Occasion
 from vault_memory.integrations.shown import Session
@@ -57,28 +57,27 @@ class Context(NamedTuple):
     """What is put before the model, and the keys of the passages in it."""
 
     text: str = ""
-    keys: tuple[int, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 class Want(NamedTuple):
     """What is to be put before the model: passages for a prompt, and with `core` what is always there."""
 
     prompt: str
-    without: frozenset[int] = frozenset()
+    without: frozenset[str] = frozenset()
     core: bool = False
 
 
 def run(call: Call) -> NoReturn:
     """Answer one event, read from standard input, on standard output, and end the process."""
-    until = time.monotonic() - BEGUN_SECONDS
     out = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
         os.dup2(nowhere, descriptor)
     work = Work(call)
     threading.Thread(target=work.run, daemon=True).start()
-    if not work.wait(until):
-        _leave_word(call, f"not done within {work.seconds:g} s", environ=work.environ)
+    if not work.wait():
+        _log_in_time(call, f"not done within {work.seconds:g} s", work.environ)
     with contextlib.suppress(OSError):
         os.write(out, work.said)
     os._exit(0)  # whatever the thread hangs in
@@ -89,13 +88,14 @@ class Work:
 
     def __init__(self, call: Call) -> None:
         self.call, self.environ = call, dict(os.environ)
+        self.begun = time.monotonic() - BEGUN_SECONDS
         self.said = b""
         self.seconds = SECONDS
         self._done = threading.Event()
 
-    def wait(self, begun: float) -> bool:
+    def wait(self) -> bool:
         """Whether it is done before its time is over; that may be set anew meanwhile."""
-        while (left := begun + self.seconds - time.monotonic()) > 0:
+        while (left := self.begun + self.seconds - time.monotonic()) > 0:
             if self._done.wait(min(left, 0.05)):
                 return True
         return self._done.is_set()
@@ -146,21 +146,35 @@ class Work:
     # --- what is put before the model ----------------------------------------------------------------------------
 
     def _context(self, event: Occasion, want: Want, most: int) -> Context:
+        """What is wanted, within the budget and so long that the agent takes all of it."""
         from vault_memory.config import load
 
         folder = Path(event.folder) if os.path.isabs(event.folder) else Path.cwd()
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
-        source = Source(self.call, config, _scopes(self.call.agent, folder, config, self.environ))
+        scopes = _scopes(self.call.agent, folder, config, self.environ)
+        params = {
+            "prompt": want.prompt, "core": want.core, "recent_days": RECENT_DAYS if want.core else 0,
+            "scope": list(scopes), "without": sorted(want.without), "patience": 0,
+        }  # fmt: skip
         budget = config.hooks_budget
         for _ in range(_CUT_SHORT):
-            found = source.context(want, budget)
+            found = self._found(config, {**params, "budget": budget})
             size = len(found.text.encode("utf-16-le")) // 2
             if size <= most:
                 return found
             budget = max(1, int(budget * most / size * 0.95))
         _log(self.call, f"what was found is longer than {most} characters", self.environ)
         return Context()
+
+    def _found(self, config: "Config", params: dict[str, Any]) -> Context:
+        """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
+        left = self.begun + self.seconds - time.monotonic()
+        document = _of_daemon(config.vault, params, left / 2) or _of_this_process(config, params)
+        if document["index"] is None:
+            _log(self.call, "; ".join(each["why"] for each in document["degraded"]), self.environ)
+            _build(config.vault, self.environ)
+        return Context(document["text"], tuple(each["key"] for each in document["shown"]))
 
 
 def _wanted(event: Occasion, session: Session) -> Want | None:
@@ -184,12 +198,69 @@ def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, st
     return scopes(Asker(agent, folder), config, environ)
 
 
-class Source:
-    """Where the passages come from: the vault's daemon when it answers, else this process."""
+def _of_daemon(vault: Path, params: dict[str, Any], wait_seconds: float) -> dict[str, Any] | None:
+    """The `context@1` document of the vault's daemon; None where none answers."""
+    from vault_memory import __version__, address, client
 
-    def __init__(self, call: Call, config: "Config", scopes: tuple[str, ...]) -> None:
-        self._call, self._config, self._scopes = call, config, scopes
+    process = {"version": __version__, "environment": folders.telling(os.environ)}
+    try:
+        with client.connect(address.known(vault)) as daemon:
+            found = daemon.call("context", {**params, "process": process}, max(wait_seconds, 0.05))
+    except (NotRunningError, LostError, UnknownMethodError):
+        return None
+    return found if isinstance(found, dict) else None
 
-    def context(self, want: Want, budget: int) -> Context:
-        """What there is within a budget of tokens."""
-        raise NotImplementedError
+
+def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
+    from vault_memory import methods
+    from vault_memory.memory import Memory
+
+    # No model is asked here, and the client of one takes longer to import than all the rest.
+    return methods.context(Memory(replace(config, embedding_provider="builtin", rerank_provider="off")), params)
+
+
+def _build(vault: Path, environ: Mapping[str, str]) -> None:
+    """Have the index built by a process that stays when this one ends, unless one was started a moment ago."""
+    stamp = _folder(environ) / f"building-{folders.vault_id(vault)}"
+    with contextlib.suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
+            return
+    stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stamp.touch()
+    subprocess.Popen(
+        [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+def _folder(environ: Mapping[str, str]) -> Path:
+    return Path(folders.user_folder("data", environ)) / "hooks"
+
+
+def _log(call: Call, why: str, environ: Mapping[str, str]) -> None:
+    """Say in the log why there was no answer; of a log that has grown the older half goes."""
+    line = " ".join(f"{call.agent[:40]} {call.event[:40]}: {why[:400]}".split())
+    with contextlib.suppress(OSError):
+        file = _folder(environ) / "hook.log"
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if file.exists() and file.stat().st_size > LOG_BYTES:
+            kept = file.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2]
+            part = file.with_suffix(f".{os.urandom(4).hex()}.part")
+            part.write_bytes(kept)
+            os.replace(part, file)
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            os.write(descriptor, f"{now} {line}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+
+
+def _log_in_time(call: Call, why: str, environ: Mapping[str, str]) -> None:
+    """The same where the disk may hang: nobody waits for it long."""
+    writing = threading.Thread(target=_log, args=(call, why, environ), daemon=True)
+    writing.start()
+    writing.join(0.05)

@@ -182,7 +182,7 @@ class Installer:
             document = {
                 "file": str(change.file), "is_new": record.is_new, "before": record.before,
                 "folders": record.folders, "is_known": record.made.is_known,
-                "containers": sorted(record.made.containers), "tails": [[path, tail] for path, tail in record.made.tails.items()],
+                "containers": sorted(record.made.containers), "tails": list(record.made.tails.items()),
             }  # fmt: skip
             part = file.with_suffix(f".{os.urandom(4).hex()}.part")
             replacing.write_durably(part, json.dumps(document).encode("ascii"))

@@ -20,15 +20,20 @@ _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
 
 _NODS = frozenset(
-    """y yes yep yeah yup ok okay k kk sure fine good great nice perfect right correct exactly agreed thanks thank thx
-    no nope nah n continue proceed go ahead on keep going next again retry repeat more done stop wait please do it that
-    this now you so then and the a let s lets us just yes looks look lgtm cool awesome sounds all of course
-    ja jo jep nein nö gut genau danke bitte weiter mach mal nochmal los passt alles klar und das es so
-    oui non si merci continue continuez vas y d accord bien parfait encore la le suivant
-    sí si no gracias continúa continua sigue vale bueno perfecto otra vez adelante dale
-    sim não obrigado obrigada claro isso mais sì grazie va bene avanti ancora
-    да нет хорошо спасибо дальше продолжай ещё ок ладно
-    是 是的 好 好的 对 不 不是 继续 谢谢 可以 行 はい いいえ 続けて ありがとう お願いします 네 아니요 계속 감사합니다""".split()
+    word
+    for line in (
+        "y yes yep yeah yup ok okay k kk sure fine good great nice perfect right correct exactly agreed thanks thank",
+        "thx no nope nah n continue proceed go ahead on keep going next again retry repeat more done stop wait please",
+        "do it that this now you so then and the a let s lets us just looks look lgtm cool awesome sounds all of course",
+        "ja jo jep nein nö gut genau danke bitte weiter mach mal nochmal los passt alles klar und das es",
+        "oui non si merci continuez vas d accord bien parfait encore la le suivant",
+        "sí gracias continúa continua sigue vale bueno perfecto otra vez adelante dale",
+        "sim não obrigado obrigada claro isso mais sì grazie va bene avanti ancora",
+        "да нет хорошо спасибо дальше продолжай ещё ок ладно",
+        "是 是的 好 好的 对 不 不是 继续 谢谢 可以 行 はい いいえ 続けて ありがとう お願いします",
+        "네 아니요 계속 감사합니다",
+    )
+    for word in line.split()
 )
 """Words that a person answers with and that name nothing to look for."""
 

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,9 @@ TURNS = 8
 
 MOST_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, cut, until the session ends: after a compaction it is looked for again."""
+
+_KEY = re.compile(r"[0-9a-f]{16}")
+"""A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
 MOST_BYTES = 1 << 17
 KEPT_DAYS = 7
@@ -35,9 +39,9 @@ class Session:
         name = hashlib.sha256(f"{agent}\n{session}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
-    def recent(self) -> frozenset[int]:
+    def recent(self) -> frozenset[str]:
         """The keys of the passages shown since the last compaction, in the last turns."""
-        found: set[int] = set()
+        found: set[str] = set()
         turns = 0
         for line in self._newest_first():
             found |= line["keys"]
@@ -51,11 +55,11 @@ class Session:
         found = [line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"]]
         return found[:MOST_PROMPTS][::-1]
 
-    def turn(self, keys: Iterable[int], prompt: str = "") -> None:
+    def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
         self._append({"what": "turn", "keys": list(keys), "prompt": prompt[:LONGEST_PROMPT]})
 
-    def beside(self, keys: Iterable[int], prompt: str = "") -> None:
+    def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
         self._append({"what": "beside", "keys": list(keys), "prompt": prompt[:LONGEST_PROMPT]})
 
@@ -121,7 +125,7 @@ class Session:
 def _line(raw: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(raw)
-        keys = frozenset(key for key in found.get("keys", ()) if isinstance(key, int))
+        keys = frozenset(key for key in found.get("keys", ()) if isinstance(key, str) and _KEY.fullmatch(key))
         prompt = found.get("prompt", "")
         return {"what": found["what"], "keys": keys, "prompt": prompt if isinstance(prompt, str) else ""}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -136,5 +136,6 @@ def _is_our_server(value: Any) -> bool:  # noqa: ANN401 - settings can hold anyt
     if not isinstance(value, dict):
         return False
     command, arguments = value.get("command"), value.get("args", [])
-    words = [*(command if isinstance(command, list) else [command]), *(arguments if isinstance(arguments, list) else [])]
+    words = list(command) if isinstance(command, list) else [command]
+    words += arguments if isinstance(arguments, list) else []
     return is_program(words) and "mcp" in words
