@@ -33,7 +33,7 @@ LAYERS = [
      "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
      "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
-     "integrations.shown",
+     "integrations.shown", "integrations.lines", "integrations.targets",
      "client", "runs", "chats", "llm", "preimages", "reflect.ledger",
      "drawn"],
     ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vault_memory import folders
 from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.integrations import claude_code, occasion, opencode
+from vault_memory.integrations import claude_code, lines, occasion, opencode
 from vault_memory.integrations.occasion import Occasion
 from vault_memory.integrations.shown import Session
 
@@ -244,19 +244,8 @@ def _log(call: Call, why: str, environ: Mapping[str, str]) -> None:
     """Say in the log why there was no answer; of a log that has grown the older half goes."""
     line = " ".join(f"{call.agent[:40]} {call.event[:40]}: {why[:400]}".split())
     with contextlib.suppress(OSError):
-        file = _folder(environ) / "hook.log"
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if file.exists() and file.stat().st_size > LOG_BYTES:
-            kept = file.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2]
-            part = file.with_suffix(f".{os.urandom(4).hex()}.part")
-            part.write_bytes(kept)
-            os.replace(part, file)
-        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            os.write(descriptor, f"{now} {line}\n".encode("utf-8", "replace"))
-        finally:
-            os.close(descriptor)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        lines.append(_folder(environ) / "hook.log", f"{now} {line}".encode("utf-8", "replace"), LOG_BYTES)
 
 
 def _log_in_time(call: Call, why: str, environ: Mapping[str, str]) -> None:

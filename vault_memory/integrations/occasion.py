@@ -24,7 +24,8 @@ _NODS = frozenset(
     for line in (
         "y yes yep yeah yup ok okay k kk sure fine good great nice perfect right correct exactly agreed thanks thank",
         "thx no nope nah n continue proceed go ahead on keep going next again retry repeat more done stop wait please",
-        "do it that this now you so then and the a let s lets us just looks look lgtm cool awesome sounds all of course",
+        "do it that this now you so then and the a let s lets us just looks look lgtm cool awesome sounds all of",
+        "course",
         "ja jo jep nein nö gut genau danke bitte weiter mach mal nochmal los passt alles klar und das es",
         "oui non si merci continuez vas d accord bien parfait encore la le suivant",
         "sí gracias continúa continua sigue vale bueno perfecto otra vez adelante dale",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.folders import user_folder
+from vault_memory.integrations import lines
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
@@ -26,7 +27,9 @@ MOST_PROMPTS, LONGEST_PROMPT = 3, 400
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
-MOST_BYTES = 1 << 17
+MOST_BYTES, MOST_KEYS = 1 << 19, 1000
+"""Eight turns of so many passages have a place in half of the file."""
+
 KEPT_DAYS = 7
 MOST_SESSIONS = 500
 
@@ -57,11 +60,11 @@ class Session:
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
-        self._append({"what": "turn", "keys": list(keys), "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
 
     def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append({"what": "beside", "keys": list(keys), "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
 
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
@@ -103,23 +106,7 @@ class Session:
         if self.file is None:
             return
         with contextlib.suppress(OSError):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._shorten()
-            descriptor = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                # A line cut off by a crash must not take this one with it: an empty line does no harm.
-                os.write(descriptor, b"\n" + json.dumps(line).encode("ascii") + b"\n")
-            finally:
-                os.close(descriptor)
-
-    def _shorten(self) -> None:
-        """Keep the newest lines of a file that has grown; a line appended just now may go, and comes again."""
-        assert self.file
-        if not self.file.exists() or self.file.stat().st_size < MOST_BYTES:
-            return
-        part = self.file.with_suffix(f".{os.urandom(4).hex()}.part")
-        part.write_bytes(b"\n".join(self._lines()[-4 * TURNS :]) + b"\n")
-        os.replace(part, self.file)
+            lines.append(self.file, json.dumps(line).encode("ascii"), MOST_BYTES)
 
 
 def _line(raw: bytes) -> dict[str, Any] | None:
