@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 TOKENS_A_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""
 
+MOST_BEYOND = 400
+"""So many more are looked for where some are not wanted again."""
+
 
 class Filters(NamedTuple):
     """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
@@ -45,11 +48,16 @@ class Request(NamedTuple):
     id: str | int | None = None
     is_pinned: bool = False
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
+    without: frozenset[int] = frozenset()
+    """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
+    told: tuple[str, ...] = ()
+    """Lines that are handed over besides the answer: the same words are not wanted twice."""
 
     @property
     def wanted(self) -> int:
         """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
-        return self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_A_RESULT)
+        asked = self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_A_RESULT)
+        return asked + min(len(self.without), MOST_BEYOND)
 
     @property
     def today(self) -> date:
@@ -79,6 +87,8 @@ class Result(NamedTuple):
     superseded_by: str | None = None
     key: int = 0
     """The hash by which the journal knows the passage (journal.py)."""
+    parts: tuple[int, ...] = ()
+    """The same of each of its parts, where it is parts of one line."""
 
     @property
     def source(self) -> str:

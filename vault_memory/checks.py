@@ -34,6 +34,17 @@ def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(value)
 
 
+def notes_inside(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+    found = texts(value)
+    for name in found:
+        parts = name.split("/")
+        if not name.endswith(".md") or any(part in ("", ".", "..") or part.startswith(".") for part in parts):
+            raise ValueError('must be a list of notes inside the vault, such as ["SOUL.md", "USER.md"]')
+        if "\\" in name or ":" in name or "\0" in name:
+            raise ValueError('must be a list of notes inside the vault, such as ["SOUL.md", "USER.md"]')
+    return found
+
+
 def between(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:  # noqa: ANN401
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:

@@ -2,6 +2,7 @@
 
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
+FORMATS = ("markdown", "json", "xml")
 SOURCES = ("notes", "sessions", "all")
 
 REFLECTED = ("entities", "opinions", "summaries", "proposals")

@@ -39,6 +39,7 @@ class Config:
     recall_budget: int = 2000
     recall_preset: str = "tuned"
     journal: bool = True
+    core_files: tuple[str, ...] = ()
     embedding_provider: str = "builtin"
     embedding_model: str = ""
     embedding_url: str = ""
@@ -99,6 +100,7 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.journal": Setting("journal", checks.flag),
     "hooks.seconds": Setting("hooks_seconds", checks.seconds(0.1, 60), vault_may_set=False),
     "hooks.budget": Setting("hooks_budget", checks.between(1, 1_000_000), vault_may_set=False),
+    "core.files": Setting("core_files", checks.notes_inside),
     "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
     "reflect.at": Setting("reflect_at", checks.time_of_day),
     "reflect.provider": Setting(

@@ -110,12 +110,12 @@ def note_shown(root: Path, query: str, now: datetime, passages: Sequence[Cited])
 
 def note_tombstone(root: Path, passage: Cited, now: datetime) -> None:
     """Append that a passage was forgotten; raises RefusedError behind a link, VaultError when the system refuses."""
-    _note_aloud(root, {"event": "tombstone", **_when(now), "text": _digits(passage.key), "source": passage.source})
+    _note_aloud(root, {"event": "tombstone", **_when(now), "text": digits(passage.key), "source": passage.source})
 
 
 def note_restored(root: Path, key: int, now: datetime) -> None:
     """Append that a forgotten passage was written again on purpose; raises like `note_tombstone`."""
-    _note_aloud(root, {"event": "restored", **_when(now), "text": _digits(key)})
+    _note_aloud(root, {"event": "restored", **_when(now), "text": digits(key)})
 
 
 def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, about: str = "") -> None:
@@ -146,7 +146,7 @@ def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[
         **_when(now, "seconds"),
         "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
         "passages": [passage.source for passage in passages],
-        "texts": [_digits(passage.key) for passage in passages],
+        "texts": [digits(passage.key) for passage in passages],
     }
     with suppress(OSError, RefusedError):
         _write(root, line)
@@ -164,7 +164,8 @@ def _when(now: datetime, to: str = "microseconds") -> dict[str, str]:
     return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec=to)}
 
 
-def _digits(key: int) -> str:
+def digits(key: int) -> str:
+    """A passage's hash as the journal writes it: 16 hex digits."""
     return f"{key & (1 << 64) - 1:016x}"
 
 
@@ -263,15 +264,15 @@ def _events(line: bytes) -> list[Event] | None:
             return list(_verdicts(event))
         if event["event"] != "recall":
             return []
-        day, question = date.fromisoformat(event["day"]).toordinal(), _signed(event["query"])
-        return [Use(_signed(text), question, day) for text in event["texts"]]
+        day, question = date.fromisoformat(event["day"]).toordinal(), signed(event["query"])
+        return [Use(signed(text), question, day) for text in event["texts"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def _tombstone(event: Any) -> Tombstone:  # noqa: ANN401 - it can be anything
     day = date.fromisoformat(event["day"]).toordinal()
-    return Tombstone(_signed(event["text"]), _at(event), day, event["event"] == "tombstone")
+    return Tombstone(signed(event["text"]), _at(event), day, event["event"] == "tombstone")
 
 
 def _verdicts(event: Any) -> Iterator[Verdict]:  # noqa: ANN401 - it can be anything
@@ -297,7 +298,8 @@ def later(now: datetime, at: int | None) -> datetime:
     return now if at is None else max(now, _EPOCH + timedelta(microseconds=at + 1))
 
 
-def _signed(digits: Any) -> int:  # noqa: ANN401
-    if not isinstance(digits, str) or len(digits) != 16:
+def signed(text: Any) -> int:  # noqa: ANN401
+    """The hash that `digits` wrote; raises ValueError for anything else."""
+    if not isinstance(text, str) or len(text) != 16:
         raise ValueError("not 16 hex digits")
-    return int.from_bytes(bytes.fromhex(digits), "big", signed=True)
+    return int.from_bytes(bytes.fromhex(text), "big", signed=True)

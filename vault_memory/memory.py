@@ -208,9 +208,7 @@ class Memory(Scribe):
         """Read from the index, and remember as `seen` what it was like."""
 
         def look(store: Store, freshness: Freshness) -> T:
-            notes = int(store.one("SELECT count(*) FROM note"))
-            degraded = (*_rebuilt(freshness), *_unread(freshness))
-            self.seen = Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
+            self.seen = seen(store, freshness)
             return question(store, freshness)
 
         return self.ask(look, progress)
@@ -268,6 +266,13 @@ class Memory(Scribe):
         from vault_memory.lint import lint
 
         return self._look(lambda store, freshness: lint(store, self.vault.walk(), freshness.report), progress)
+
+
+def seen(store: Store, freshness: Freshness) -> Seen:
+    """What an answer out of this index says of it."""
+    notes = int(store.one("SELECT count(*) FROM note"))
+    degraded = (*_rebuilt(freshness), *_unread(freshness))
+    return Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
 
 
 def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:

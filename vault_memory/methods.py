@@ -7,12 +7,18 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import convictions, reflection, render, report, request
+from vault_memory import convictions, reflection, render, report, request, retain
+from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.errors import UsageError
+from vault_memory.journal import signed
 from vault_memory.memory import Memory
 
 if TYPE_CHECKING:
+    from vault_memory.context import Wanted
     from vault_memory.indexer import Progress
+
+MOST_DAYS = 366
+"""How far back a context may look for what was noted lately."""
 
 Params = Mapping[str, Any]
 Document = dict[str, Any]
@@ -53,6 +59,46 @@ def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -
     if as_text:
         document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
     return document | {"seconds": round(time.perf_counter() - started, 4)}
+
+
+def context(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
+    from vault_memory.context import bundle
+
+    wanted = _wanted(params, memory)
+    patience = params.get("patience", 1.0)
+    if isinstance(patience, bool) or not isinstance(patience, int | float):
+        raise UsageError("`patience` must be a number of seconds.", "For example 0.")
+    return render.context_document(bundle(memory, wanted, patience, progress), wanted)
+
+
+def _wanted(params: Params, memory: Memory) -> "Wanted":
+    """What is asked of a context; without a prompt, core memory and what was noted lately."""
+    from vault_memory.context import RECENT_DAYS, Wanted
+
+    prompt, days = params.get("prompt", ""), params.get("recent_days")
+    if not isinstance(prompt, str):
+        raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
+    if days is None:
+        days = 0 if prompt.strip() else RECENT_DAYS
+    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MOST_DAYS:
+        raise UsageError(f"`recent_days` must be a whole number from 0 to {MOST_DAYS}.", "For example 7.")
+    return Wanted(
+        prompt, request.count(params, "budget") or memory.config.recall_budget,
+        tuple(retain.normal_scope(text) for text in request.texts(params, "scope")),
+        request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
+        request.choice(params, "source", SOURCES, "notes"),
+        None if params.get("now") is None else request.moment(params["now"]),
+    )  # fmt: skip
+
+
+def _keys(params: Params) -> frozenset[int]:
+    try:
+        return frozenset(map(signed, request.texts(params, "without")))
+    except ValueError as error:
+        raise UsageError(
+            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
+        ) from error
 
 
 def _status(memory: Memory, params: Params) -> Document:
@@ -110,6 +156,8 @@ def _index(memory: Memory, params: Params, progress: "Progress | None") -> Docum
 METHODS: Mapping[str, Method] = {
     "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
                                          "no_journal", "as_text"})),
+    "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
+                                          "recent_days", "now", "patience"})),
     "status": Method(_status),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens"})),
     "entity": Method(_entity, frozenset({"name"})),

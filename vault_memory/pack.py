@@ -48,13 +48,15 @@ class Packed:
 class Limits:
     """Results at most, tokens at most; `rendered` says that citations count against the budget.
 
-    `each_note` keeps the same words from another note: who asks when wants every time.
+    `each_note` keeps the same words from another note: who asks when wants every time. `told` are lines that are handed
+    over besides: the same words again are repeats.
     """
 
     k: int | None
     budget_tokens: int | None
     rendered: bool
     each_note: bool = False
+    told: tuple[str, ...] = ()
 
 
 def pack(
@@ -83,7 +85,9 @@ class _Packer:
         self._notes: set[int] = set()
         self._lines: dict[tuple[int, int], list[Candidate]] = {}
         self._said: set[tuple[object, ...]] = set()
-        self._told: set[tuple[str, ...]] = set()
+        self._before = {said(text) for text in limits.told} - {()}
+        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in limits.told}
+        self._told: set[tuple[str, ...]] = self._before | parts
 
     def add(self, passage: Candidate, score: float) -> None:
         """Take a passage, or count why not."""
@@ -102,7 +106,11 @@ class _Packer:
             return
         words = _words(passage)
         named = (passage.note_id if limits.each_note else None, *words)
-        if named in self._said or (passage.kind == PAGE and not limits.each_note and self._is_told(words)):
+        if (
+            named in self._said
+            or words in self._before
+            or (passage.kind == PAGE and not limits.each_note and self._is_told(words))
+        ):
             packed.near_duplicates += 1
             return
         self._said.add(named)
@@ -158,6 +166,11 @@ def _words(passage: Candidate) -> tuple[str, ...]:
     if passage.kind == PAGE:
         text = text.partition(" — [")[0]  # where it was told from
     return _words_of(text) or (text,)
+
+
+def said(text: str) -> tuple[str, ...]:
+    """What a line says, whatever its mark, kind and keys: its words in order without articles."""
+    return _words_of(terms.body(text, True))
 
 
 def _words_of(text: str) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
-        scope=_scope(note),
+        scope=scopes.of_note(note),
         headings=[(h.line, h.level, h.text) for h in note.headings],
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
         own_names=list(dict.fromkeys((note.stem, note.title))),
@@ -125,12 +125,6 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         links=list(links(note)),
         tags=list(tags(note)),
     )
-
-
-def _scope(note: Note) -> str:
-    """The scope of a whole note, whatever the case of the property's name."""
-    value = next((value for key, value in note.properties.items() if key.casefold() == "scope"), None)
-    return retain.normal_scope(str(value)) if value else "global"
 
 
 def _passage_row(

@@ -130,20 +130,24 @@ class Recall:
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
+        if request.without:
+            candidates = [each for each in candidates if journal.passage_key(each.text) not in request.without]
+        wanted = len(candidates)
         headers, marks = _costs(ordered, notes)
         when = question.asks_when or question.window is not None
-        limits = pack.Limits(request.k, request.budget_tokens, request.rendered, each_note=when)
+        limits = pack.Limits(request.k, request.budget_tokens, request.rendered, when, request.told)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
         tight = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
+        before = {"shown_before": len(ordered.scores) - wanted} if request.without else {}
         if not request.filters.as_of:
-            return packed, {}, tight
+            return packed, before, tight
         from vault_memory.asof import AsOf
 
         written = AsOf(self._store, self._vault.root, request.filters.as_of, notes)
         while out := written.later(packed.places):
             candidates = [passage for passage in candidates if passage.id not in out]
             packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
-        later = {"later": len(ordered.scores) - len(candidates)}
+        later = {"later": wanted - len(candidates), **before}
         return packed, later, [*tight, *written.unsure(packed.places)]
 
     def _results(
@@ -162,7 +166,7 @@ class Recall:
             if first.note_id not in files:
                 files[first.note_id] = self._lines(note.path)
             lines = files[first.note_id]
-            start = _found_at(place, lines or [])
+            start = found_at(place, lines or [])
             if lines is None or start is None:
                 left_out["changed" if lines is not None else "unreadable"] += 1
                 continue
@@ -179,7 +183,7 @@ class Recall:
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=_why(ordered, first.id) if request.explain else None,
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
-                key=journal.passage_key(first.text),
+                key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
             ))  # fmt: skip
         if any(left_out.values()):
             headers, marks = _costs(ordered, notes)
@@ -239,7 +243,7 @@ def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:
     return {**ordered.explain(passage_id), "diversity": {"ranked": ranked}}
 
 
-def _found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
+def found_at(place: Sequence[Candidate], lines: list[str]) -> int | None:
     """The line where the passages of one place stand in the file now: where they were indexed, else elsewhere once.
 
     None when the text is gone: a citation that does not hold is worse than one result less.

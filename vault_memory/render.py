@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.answer import Answer, Result, note_header
+from vault_memory.journal import digits
 from vault_memory.note import Problem
 from vault_memory.pack import CONTROL
 
 if TYPE_CHECKING:
     from vault_memory.backfill import Filled
+    from vault_memory.context import Bundle, Wanted
     from vault_memory.forgetting import Forgotten, Removal
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
@@ -143,6 +145,8 @@ _LEFT_OUT = {
     "beyond_pool": "at least {} more that were not ranked",
     "below_threshold": "{} that the preset's thresholds dropped",
     "unreadable": "{} whose note cannot be read",
+    "core_lines": "{} lines of the core",
+    "shown_before": "{} that were handed over before",
 }
 
 
@@ -176,7 +180,39 @@ def seen_notes(seen: "Seen | Answer | None") -> list[str]:
         return []
     notes = [f"{what}: {why}" for what, why in seen.degraded]
     if not seen.fresh:
-        notes.append(f"the index is {plural(seen.pending, 'note')} behind; `memory index` brings it up to date")
+        notes.append(_behind(seen.pending))
+    return notes
+
+
+def _behind(pending: int) -> str:
+    return f"the index is {plural(pending, 'note')} behind; `memory index` brings it up to date"
+
+
+# --- context -------------------------------------------------------------------------------------------------------
+
+
+def context_document(bundle: "Bundle", wanted: "Wanted") -> Document:
+    """The `context@1` document."""
+    return schema("context") | {
+        "prompt": wanted.prompt, "format": wanted.format, "text": bundle.text, "tokens": bundle.tokens,
+        "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
+        "core": list(bundle.core),
+        "shown": [{"source": cited.source, "key": digits(cited.key)} for cited in bundle.shown],
+        "omitted": bundle.omitted, "seconds": round(bundle.seconds, 4), "index": None, **seen_document(bundle.seen),
+        "degraded": [{"what": what, "why": why} for what, why in bundle.degraded],
+    }  # fmt: skip
+
+
+def context_notes(document: Document) -> list[str]:
+    """What a person should know beside a context: staleness, what was left out, what did not run."""
+    notes = [f"{each['what']}: {each['why']}" for each in document["degraded"]]
+    if document["index"] and not document["index"]["fresh"]:
+        notes.append(_behind(document["index"]["pending"]))
+    left = [_LEFT_OUT[what].format(count) for what, count in document["omitted"].items() if count]
+    if left:
+        notes.append("left out: " + ", ".join(left))
+    if not document["text"] and document["index"]:
+        notes.insert(0, f"nothing to hand over from {plural(document['index']['notes'], 'note')}")
     return notes
 
 

@@ -40,7 +40,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
         raise UsageError("`query` must be text.", "Give the question as text.")
     now = moment(given.get("now"))
     today = now.astimezone().date()
-    k, budget = _count(given, "k"), _count(given, "budget")
+    k, budget = count(given, "k"), count(given, "budget")
     if k is None and budget is None:
         k, budget = config.recall_k, config.recall_budget
     return Request(
@@ -57,9 +57,9 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
             tags=texts(given, "tag"),
             scopes=tuple(retain.normal_scope(text) for text in texts(given, "scope")),
         ),
-        source=_choice(given, "source", SOURCES, "notes"),
-        mode=_choice(given, "mode", MODES, "auto"),
-        preset=_choice(given, "preset", PRESETS, config.recall_preset),
+        source=choice(given, "source", SOURCES, "notes"),
+        mode=choice(given, "mode", MODES, "auto"),
+        preset=choice(given, "preset", PRESETS, config.recall_preset),
         explain=bool(given.get("explain", False)),
         rendered=rendered,
         id=given.get("id"),
@@ -90,7 +90,8 @@ def kind(text: str) -> str:
     return found
 
 
-def _count(given: Mapping[str, Any], key: str) -> int | None:
+def count(given: Mapping[str, Any], key: str) -> int | None:
+    """A parameter that is a whole number above 0, None where it is absent; raises UsageError for anything else."""
     value = given.get(key)
     if value is None:
         return None
@@ -122,7 +123,8 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:
+def choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:
+    """A parameter that is one of some words; raises UsageError for any other."""
     value = given.get(key, default)
     if value not in choices:
         raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")

@@ -264,7 +264,13 @@ def writing(connection: apsw.Connection) -> Iterator[None]:
 
 @contextlib.contextmanager
 def snapshot(connection: apsw.Connection) -> Iterator[None]:
-    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile."""
+    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile.
+
+    Within another one it is that one.
+    """
+    if connection.in_transaction:
+        yield
+        return
     connection.execute("BEGIN")
     try:
         yield

@@ -1,4 +1,4 @@
-"""Owns which lines of a note are private: those of list items that name a scope, however badly. Pure.
+"""Owns which notes, and which of their lines, are private: list items that name a scope, however badly. Pure.
 
 A well-formed fact's own scope is retain.py's business; here a slip must never widen access.
 """
@@ -9,6 +9,12 @@ from vault_memory.note import BLANK, HEADING, Note
 from vault_memory.retain import BULLET, HEAD, UNREADABLE_SCOPE, normal_scope
 
 _NAMED = re.compile(r"\bscope[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscope[ \t]*:[ \t]*([^\s,()]*)", re.IGNORECASE)
+
+
+def of_note(note: Note) -> str:
+    """The scope of a whole note, whatever the case of the property's name."""
+    value = next((value for key, value in note.properties.items() if key.casefold() == "scope"), None)
+    return normal_scope(str(value)) if value else "global"
 
 
 class _Item:

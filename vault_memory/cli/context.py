@@ -1,0 +1,58 @@
+"""Owns the `context` command: what an agent is handed before it answers."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vault_memory.choices import FORMATS, SOURCES
+from vault_memory.cli.common import Bar, Shared, command
+
+
+@command(
+    'memory context "what does Peter prefer?" --budget 800',
+    short_help="Core memory and what the notes say to a prompt, for an agent.",
+)
+@click.argument("prompt", nargs=-1)
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most, all included (2000).")
+@click.option("--format", type=click.Choice(FORMATS), help="How it looks (markdown).")
+@click.option(
+    "--scope", multiple=True, metavar="S",
+    help="Only this scope, instead of global, this folder's project and the agent's own; may be repeated.",
+)  # fmt: skip
+@click.option("--agent", metavar="ID", help="Who asks: what is private to that agent is open to it.")
+@click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
+def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
+    """Print core memory and what the notes say to PROMPT, framed as data; without PROMPT, the core and recent days."""
+    from vault_memory import access
+    from vault_memory.config import load
+
+    asker = access.Asker(agent or "", Path(os.getcwd()))
+    allowed = scope or access.scopes(asker, load(shared.vault), os.environ)
+    values = {"prompt": " ".join(prompt), "scope": list(allowed)}
+    values |= {key: value for key, value in options.items() if value is not None}
+    found = shared.ask_daemon("context", values) or _made(shared, values)
+    if shared.json:
+        shared.say(json.dumps(found))
+        return
+    if found["text"]:
+        shared.say(found["text"])
+    _say_beside(shared, found)
+
+
+def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:
+    """The bundle made in this process, as a daemon would make it."""
+    from vault_memory import methods
+
+    memory = shared.memory()
+    with Bar(shared) as bar:
+        return methods.context(memory, values, bar)
+
+
+def _say_beside(shared: Shared, found: dict[str, Any]) -> None:
+    from vault_memory import render
+
+    for note in render.context_notes(found):
+        shared.note(note)
