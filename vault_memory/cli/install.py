@@ -92,8 +92,8 @@ def _diff(change: Change) -> str:
     if change.action == "unchanged":
         return ""
     old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
-    names = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))
-    lines = difflib.unified_diff(_lines(old), _lines(new), *names)
+    before, after = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))
+    lines = difflib.unified_diff(_lines(old), _lines(new), before, after)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

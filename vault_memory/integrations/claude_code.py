@@ -28,9 +28,7 @@ def read(event: str, given: dict[str, Any]) -> Occasion | None:
     """The occasion that an event's input tells of; None for an event that is none of ours."""
     common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
     if event == "SessionStart":
-        source = given.get("source")
-        known = isinstance(source, str) and source in _STARTS
-        return Occasion(_STARTS[source] if known else occasion.STARTED, *common)
+        return Occasion(_STARTS.get(text(given, "source"), occasion.STARTED), *common)
     if event == "UserPromptSubmit":
         return Occasion(occasion.ASKED, *common, text(given, "prompt"))
     if event == "PreCompact":

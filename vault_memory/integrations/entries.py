@@ -48,7 +48,7 @@ class Found(NamedTuple):
     """Where something of ours stands: its container and its place there; `whole` is the value to be replaced."""
 
     container: Node
-    index: int
+    place: int
     is_inner: bool = False
 
 
@@ -118,7 +118,7 @@ def _deepest(of: Document, entry: Entry) -> tuple[str, ...]:
 
 
 def _renewed(of: Document, entry: Entry, found: Found) -> str:
-    node = found.container.children[found.index].node
+    node = found.container.children[found.place].node
     value = entry.value[entry.inner][0] if found.is_inner else entry.value
     return of.text if of.plain(node) == _as_read(value) else jsontext.replace(of, node, value)
 
@@ -167,7 +167,7 @@ def take(text: str, entries: Sequence[Entry], made: Made, comments: bool = False
         while found := _find(of, entry):
             one = found[-1]
             tail = "" if one.is_inner else made.tails.get((*entry.path, entry.key or ""), "")
-            of = jsontext.parse(jsontext.remove(of, one.container, one.index, tail), comments)
+            of = jsontext.parse(jsontext.remove(of, one.container, one.place, tail), comments)
         text = of.text
         paths = [entry.path[:depth] for depth in range(len(entry.path), 0, -1)]
         for path in paths:

@@ -154,7 +154,7 @@ class Work:
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
         params = {
-            "prompt": want.prompt, "core": want.core, "recent_days": RECENT_DAYS if want.core else 0,
+            "prompt": want.prompt, "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
             "scope": list(scopes), "without": sorted(want.without), "patience": 0,
         }  # fmt: skip
         budget = config.hooks_budget
@@ -216,7 +216,8 @@ def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]
     from vault_memory.memory import Memory
 
     # No model is asked here, and the client of one takes longer to import than all the rest.
-    return methods.context(Memory(replace(config, embedding_provider="builtin", rerank_provider="off")), params)
+    memory = Memory(replace(config, embedding_provider="builtin", rerank_provider="off"))
+    return methods.call(methods.METHODS["context"], memory, params)
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
