@@ -19,7 +19,7 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
         click.option("--scope", type=click.Choice(targets.SCOPES), default="user", help="For you everywhere (user), or "
                      "in the project at hand."),
-        click.argument("agent", type=click.Choice(targets.AGENTS)),
+        click.argument("agent", metavar="AGENT", type=click.Choice(targets.AGENTS)),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -28,7 +28,10 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 @command("memory install claude-code --dry-run", short_help="Have an agent use this vault: hooks and MCP server.")
 @_options
 def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
-    """Put this vault's hooks and MCP server into an agent's settings; all else in them stays as it is."""
+    """Put this vault's hooks and MCP server into an agent's settings; all else in them stays as it is.
+
+    AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
+    """
     installer = _installer(shared, agent, scope, is_new=True)
     changes = installer.install()
     if not dry_run:
@@ -39,7 +42,10 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
 @_options
 def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
-    """Take what is ours out of an agent's settings; what else was changed there since stays."""
+    """Take what is ours out of an agent's settings; what else was changed there since stays.
+
+    AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
+    """
     installer = _installer(shared, agent, scope, is_new=False)
     changes = installer.uninstall()
     if not dry_run:
