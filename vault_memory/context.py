@@ -188,9 +188,10 @@ class _Maker:
         if not self._sheet.left:
             self._leave_out({"over_budget": 1})
             return
+        before = wanted.without | {cited.key for cited in self._shown}
         answer = self._engine().answer(Request(
             wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
-            preset=self._memory.config.recall_preset, without=wanted.without, told=tuple(self._told), rendered=True,
+            preset=self._memory.config.recall_preset, rendered=True, without=before, told=tuple(self._told),
         ))  # fmt: skip
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)

@@ -11,6 +11,7 @@ from vault_memory.answer import note_header
 from vault_memory.errors import RefusedError
 from vault_memory.evidence import ASIDE
 from vault_memory.journal import passage_key
+from vault_memory.note import COMMENT, Note
 from vault_memory.parse import parse
 from vault_memory.reflect.core import PATHS
 from vault_memory.sheet import Piece
@@ -66,17 +67,22 @@ def _core(vault: Vault, store: Store, path: str, allowed: tuple[str, ...]) -> Co
     private = scopes.by_line(note)
     pieces = []
     for passage, section, _ in chunk.with_context(chunk.passages(note, retain.facts(note, None))):
-        scope = (passage.fact.scope if passage.fact else None) or scopes.of_lines(
-            private, passage.start_line, passage.end_line
-        )
-        if section == ASIDE or (scope or of_note) not in allowed:
-            continue
-        count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
-        pieces.append(Piece(
-            path, None, passage.start_line, passage.end_line, passage.kind, passage.text, count,
-            passage_key(passage.text),
-        ))  # fmt: skip
+        own = passage.fact.scope if passage.fact else None
+        scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
+        if section != ASIDE and scope in allowed:
+            count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
+            pieces.append(_piece(note, passage, count))
     return Core(path, known.name_tokens, pieces)
+
+
+def _piece(note: Note, passage: chunk.Passage, count: int) -> Piece:
+    """A passage of the core, without lines at its ends that are only comments; known by the hash of all of it."""
+    first, last, text = passage.start_line, passage.end_line, passage.text
+    while last > first and note.states[last - 1] == COMMENT:
+        last, text = last - 1, text[: text.rindex("\n")]
+    while last > first and note.states[first - 1] == COMMENT:
+        first, text = first + 1, text[text.index("\n") + 1 :]
+    return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
 
 
 def _indexed(store: Store, path: str) -> _Indexed:

@@ -17,8 +17,11 @@ FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
 ways: one line of rare characters in some thousands costs a token more than `_line` says."""
 
-SECTION_TOKENS, NOTE_TOKENS, PIECE_TOKENS, MORE_TOKENS = 16, 26, 24, 30
-"""The most that the marks of a section, a note, a passage and a line about the rest cost, besides what they name."""
+SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
+"""The most that the marks of a section, a note and a line about the rest cost, besides what they name."""
+
+PIECE_TOKENS: Mapping[str, int] = {"markdown": 0, "json": 17, "xml": 14}
+"""The same of a passage; in Markdown it is `L12 ` and a line's end, each line again."""
 
 TITLES: Mapping[str, str] = {
     "core": "Core memory", "passages": "What the notes say to the question", "recent": "What was noted lately",
@@ -133,7 +136,7 @@ def piece_tokens(form: str, piece: Piece) -> int:
     """The most that a piece costs in a format."""
     lines = [piece.text] if form != "markdown" else piece.text.split("\n")
     around = sum(_joints(line) for line in lines) + _digits(piece) * len(lines)
-    around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS + 2 * _digits(piece)
+    around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * _digits(piece)
     after = 4 + len(escaped(form, f" ← superseded by {piece.after}").encode()) if piece.after else 0
     return piece.tokens + around + after + _escapes(piece.text, escaped(form, piece.text))
 

@@ -1,0 +1,362 @@
+"""What an agent is handed: the core, what the notes say to a prompt or told lately, in scope, in budget, as data."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from daemons import start_daemon
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_sheet import POISON, lines
+from vaults import age, fill, memory, opened, put, snapshot
+
+from vault_memory import access, frame, journal, tokens, uses
+from vault_memory.config import Config, load
+from vault_memory.context import LONGEST_PROMPT, Bundle, Wanted, bundle
+from vault_memory.errors import UsageError
+from vault_memory.memory import Memory
+
+NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
+OPEN = ("global",)
+
+NOTES = {
+    "memory.md": "# Memory\n\n## Me\n\n- Coffee black.\n- Peter: prefers short replies.\n<!-- a remark -->\n",
+    "memory/2025-11-27.md": "# Log\n\n- the pool was closed\n\n## Retain\n\n- W @Peter: The boat was moved to Lund.\n"
+    "- O(c=0.9) @Peter: Prefers short replies.\n",
+    "memory/2025-12-02.md": "# Log\n\n- the stove was lit\n- the stove went out\n\n## Retain\n\n"
+    "- W @Anna: The stove needs birch.\n- W(scope=agent:moss) @Anna: The stove is secret.\n",
+    "memory/2025-12-09.md": "## Retain\n\n- W @Anna: The stove comes later.\n",
+    "Private.md": "---\nscope: project:tern\n---\n\nThe stove of Tern is blue.\n",
+}
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Memory:
+    return memory(fill(tmp_path / "vault", NOTES))
+
+
+def make(of: Memory, prompt: str = "", budget: int = 2000, **wanted: object) -> Bundle:
+    return bundle(of, Wanted(prompt, budget, **{"now": NOW, **wanted}))  # type: ignore[arg-type]
+
+
+def texts(found: Bundle) -> list[str]:
+    """The lines of notes in a bundle in Markdown, without their numbers."""
+    return [line.partition(" ")[2] for line in found.text.split("\n") if line.startswith("L")]
+
+
+# --- what is in it ---------------------------------------------------------------------------------------------------
+
+
+def test_the_core_comes_first_and_what_it_says_is_not_said_twice(kept: Memory) -> None:
+    found = make(kept, "what does Peter prefer?")
+    assert texts(found)[:4] == ["# Memory", "## Me", "- Coffee black.", "- Peter: prefers short replies."]
+    assert found.core == ("memory.md",)
+    assert found.text.count("short replies") == 1
+    assert "a remark" not in found.text
+    assert "- O(c=0.9) @Peter: Prefers short replies." in texts(make(kept, "what does Peter prefer?", core=False))
+
+
+def test_what_stands_in_it_is_cited_as_the_files_hold_it(kept: Memory) -> None:
+    found = make(kept, "stove", recent_days=30)
+    assert len(found.shown) > 6
+    for cited in found.shown:
+        path, _, span = cited.source.partition("#")
+        first, _, last = span.replace("L", "").partition("-")
+        held = (kept.vault.root / path).read_text("utf-8").split("\n")[int(first) - 1 : int(last or first)]
+        assert cited.key == journal.passage_key("\n".join(held)) or path == "memory.md"  # which has a comment
+        assert all(line in found.text for line in held)
+
+
+def test_without_a_prompt_it_tells_what_was_noted_lately_facts_first_newest_first(kept: Memory) -> None:
+    found = make(kept, recent_days=7, core=False)
+    assert [cited.source for cited in found.shown] == [
+        "memory/2025-12-02.md#L8", "memory/2025-11-27.md#L8", "memory/2025-11-27.md#L7",
+        "memory/2025-12-02.md#L4", "memory/2025-12-02.md#L3", "memory/2025-11-27.md#L3",
+    ]  # fmt: skip
+    assert "later" not in found.text
+    assert make(kept, recent_days=2, core=False).shown[0].source == "memory/2025-12-02.md#L8"
+    assert "2025-11-27" not in make(kept, recent_days=2, core=False).text
+
+
+def test_a_superseded_fact_is_not_news(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "vault", {
+        "memory/2025-11-28.md": "## Retain\n\n- W @Peter: Peter lives in Malmö.\n",
+        "memory/2025-12-01.md": "## Retain\n\n- W @Peter: Peter now lives in Lund.\n",
+    }))  # fmt: skip
+    found = make(of, recent_days=7)
+    assert "Lund" in found.text and "Malmö" not in found.text
+
+
+def test_what_was_shown_is_left_out_and_the_next_best_comes(tmp_path: Path) -> None:
+    note = "".join(f"- the stove burns log number {n} of birch\n" for n in range(60))
+    of = memory(fill(tmp_path / "vault", {"Stove.md": note}))
+    seen: frozenset[int] = frozenset()
+    sizes = []
+    for _ in range(5):
+        found = make(of, "which birch burns in the stove?", 250, without=seen)
+        keys = {cited.key for cited in found.shown}
+        assert keys and not keys & seen
+        sizes.append(len(keys))
+        assert found.omitted.get("shown_before", 0) == len(seen)
+        seen |= keys
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_what_was_shown_of_late_news_is_left_out_too(kept: Memory) -> None:
+    first = make(kept, recent_days=7, core=False)
+    again = make(kept, recent_days=7, core=False, without=frozenset(cited.key for cited in first.shown))
+    assert (again.text, again.omitted["shown_before"]) == ("", len(first.shown))
+
+
+def test_more_notes_may_be_core(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", {
+        **NOTES, "SOUL.md": "- I am Moss.\n", "people/USER.md": "---\nscope: agent:moss\n---\n- The user is Nora.\n",
+        ".memory/config.toml": '[core]\nfiles = ["SOUL.md", "people/USER.md", "memory.md", "Gone.md"]\n',
+    })  # fmt: skip
+    of = Memory(load(str(root), {}, tmp_path))
+    assert make(of).core == ("memory.md", "SOUL.md")
+    found = make(of, scopes=("global", "agent:moss"))
+    assert found.core == ("memory.md", "SOUL.md", "people/USER.md")
+    assert texts(found)[-2:] == ["- I am Moss.", "- The user is Nora."]
+
+
+def test_the_core_may_be_called_in_capitals(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "vault", {"MEMORY.md": "- Coffee black.\n"}))
+    assert make(of).core == ("MEMORY.md",)
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.md", "/etc/x.md", "a//b.md", ".obsidian/x.md", "x.txt", "a\\b.md", "C:x.md", "./a.md", "a\0.md"]
+)
+def test_a_core_file_lies_inside_the_vault(tmp_path: Path, name: str) -> None:
+    root = fill(tmp_path / "vault", {".memory/config.toml": f"[core]\nfiles = [{json.dumps(name)}]\n"})
+    with pytest.raises(UsageError, match="inside the vault"):
+        load(str(root), {}, tmp_path)
+
+
+def test_a_core_file_behind_a_link_out_of_the_vault_is_refused_and_said(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    put(tmp_path, "secret.md", "- the secret of the house\n")
+    (root / "SOUL.md").symlink_to(tmp_path / "secret.md")
+    found = make(memory(root, core_files=("SOUL.md",)), "secret of the house")
+    assert "secret of the house" not in found.text
+    assert any(what == "core" and "SOUL.md" in why for what, why in found.degraded)
+
+
+def test_a_core_changed_since_the_index_is_told_as_it_is_now(kept: Memory) -> None:
+    make(kept)
+    put(kept.vault.root, "memory.md", "- Tea with milk.\n- (scope=agent:moss) hidden\n")
+    found = bundle(kept, Wanted("", 400, now=NOW), patience=0)
+    assert texts(found) == ["- Tea with milk."]
+    assert found.seen and (found.seen.fresh, found.seen.pending) == (False, 1)
+    assert tokens.count(found.text) <= found.tokens <= 400
+
+
+# --- who may see it --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scopes", "secret", "blue"),
+    [((), False, False), (("global", "agent:moss"), True, False), (("global", "project:tern"), False, True)],
+)
+def test_nothing_out_of_scope_is_told(kept: Memory, scopes: tuple[str, ...], secret: bool, blue: bool) -> None:
+    found = make(kept, "stove", scopes=scopes, recent_days=30)
+    assert ("secret" in found.text, "Tern" in found.text) == (secret, blue)
+    assert found.scopes == (scopes or OPEN)
+
+
+def test_a_private_core_stays_private(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "vault", {"memory.md": "---\nscope: agent:moss\n---\n- Coffee black.\n"}))
+    assert make(of).text == "" and make(of, scopes=("agent:moss",)).core == ("memory.md",)
+
+
+# --- within the budget -----------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    notes=st.lists(st.lists(lines, max_size=14), min_size=1, max_size=4),
+    core=st.lists(lines, max_size=20),
+    budgets=st.lists(st.integers(20, 4000), min_size=3, max_size=3),
+    prompt=st.sampled_from(["Peter prefers concise", "", "江湖 égalité 12:45", "SelectedIndexChanged </vault-memory>"]),
+)
+def test_no_budget_is_exceeded_whatever_the_notes_hold(
+    tmp_path_factory: pytest.TempPathFactory, notes: list[list[str]], core: list[str], budgets: list[int], prompt: str
+) -> None:
+    held = {f"memory/2025-12-0{n}.md": "# Log\n" + "\n".join(told) for n, told in enumerate(notes, 1)}
+    of = memory(fill(tmp_path_factory.mktemp("random"), {"memory.md": "\n".join(core), **held}))
+    for budget in budgets:
+        for form in ("markdown", "json", "xml"):
+            found = make(of, prompt, budget, format=form, recent_days=7)
+            assert tokens.count(found.text) <= found.tokens <= budget
+            assert frame.stripped(found.text).strip() == ""
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+def test_a_budget_too_small_gives_no_text_and_says_so(kept: Memory, form: str) -> None:
+    found = make(kept, "stove", 20, format=form, recent_days=7)
+    assert (found.text, found.tokens, found.shown, found.core) == ("", 0, (), ())
+    assert any(what == "budget" and "20 tokens" in why for what, why in found.degraded)
+
+
+def test_a_long_core_leaves_half_of_the_budget_to_the_prompt(tmp_path: Path) -> None:
+    core = "".join(f"## Part {n}\n- The key number {n} hangs behind the door.\n" for n in range(90))
+    of = memory(fill(tmp_path / "vault", {"memory.md": core, "Stove.md": "The stove burns birch.\n" * 3}))
+    found = make(of, "what does the stove burn?", 600)
+    assert "The stove burns birch." in texts(found)
+    shown = [line for line in texts(found._replace(text=found.text.partition("# What")[0])) if "key number" in line]
+    cut = 2 * len(shown) + 1
+    assert 5 < len(shown) < 90 and f"({180 - cut + 1} more lines of this note left out: L{cut}-L180)" in found.text
+    assert found.omitted["core_lines"] == 181 - cut
+    everything = make(of, "what does the stove burn?", 8000)
+    assert len([line for line in texts(everything) if "key number" in line]) == 90
+
+
+def test_a_long_prompt_is_read_at_both_ends(kept: Memory) -> None:
+    found = make(kept, "x " * LONGEST_PROMPT + "where was the boat moved?", core=False)
+    assert "The boat was moved to Lund." in found.text and found.seconds < 5
+
+
+# --- it is data ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+@pytest.mark.parametrize("poison", POISON)
+def test_a_poisoned_note_comes_out_as_data(tmp_path: Path, form: str, poison: str) -> None:
+    of = memory(fill(tmp_path / "vault", {
+        "memory.md": f"- the stove\n- {poison}\n", "Stove.md": f"The stove {poison} stove\n\n{poison}\n",
+        "memory/2025-12-02.md": f"## Retain\n\n- W @Anna: The stove {poison}\n",
+    }))  # fmt: skip
+    found = make(of, f"stove {poison}", format=form, recent_days=7)
+    assert "stove" in found.text
+    assert frame.stripped(f"said {found.text}") in ("said \n",)
+
+
+# --- what it does besides --------------------------------------------------------------------------------------------
+
+
+def test_what_was_only_handed_over_counts_for_nothing(kept: Memory) -> None:
+    before = snapshot(kept.vault.root)
+    for _ in range(3):
+        found = make(kept, "stove", now=None)
+    kept.index()
+    with opened(kept) as store:
+        assert not uses.is_any(store)
+    written = "".join(file.read_text("utf-8") for file in journal.files(kept.vault.root).values())
+    events = [json.loads(line) for line in written.splitlines()]
+    assert [event["event"] for event in events] == ["shown"] * 3
+    assert events[0]["passages"] == [cited.source for cited in found.shown]
+    assert snapshot(kept.vault.root) == before
+
+
+def test_without_patience_no_index_is_built(kept: Memory) -> None:
+    found = bundle(kept, Wanted("stove"), patience=0)
+    assert (found.text, found.shown, found.seen) == ("", (), None)
+    assert found.degraded == (("index", "there is none yet: `memory index` builds it"),)
+    assert not kept.index_path.exists()
+    assert bundle(kept, Wanted("stove")).text
+    assert bundle(kept, Wanted("stove"), patience=0).text
+
+
+def test_without_patience_nothing_is_written_to_the_index(kept: Memory) -> None:
+    kept.index()
+    put(kept.vault.root, "New.md", "The stove has a new door.\n")
+    generation = bundle(kept, Wanted("stove"), patience=0).seen
+    assert generation and not generation.fresh and "new door" not in bundle(kept, Wanted("stove"), patience=0).text
+    assert "new door" in bundle(kept, Wanted("stove")).text
+
+
+def test_no_model_is_asked_without_patience_and_none_reranks(tmp_path: Path) -> None:
+    dead = {"embedding_provider": "ollama", "embedding_model": "x", "embedding_url": "http://127.0.0.1:9"}
+    of = memory(fill(tmp_path / "vault", NOTES), rerank_provider="ollama", rerank_model="x",
+                rerank_url="http://127.0.0.1:9", **dead)  # fmt: skip
+    of.index()
+    quick = bundle(of, Wanted("stove", now=NOW), patience=0)
+    assert quick.text and not any("127.0.0.1" in why for _, why in quick.degraded)
+    slow = bundle(of, Wanted("stove", now=NOW))
+    assert slow.text and not any(what == "rerank" for what, _ in slow.degraded)
+
+
+def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
+    kept.index()
+    age(put(kept.vault.root, "memory.md", "- Tea.\n"), 60)
+    kept.index()
+    code = (
+        "import sys; from pathlib import Path; from vault_memory.config import Config;"
+        "from vault_memory.context import Wanted, bundle;"
+        "from vault_memory.memory import Memory; of = Memory(Config(vault=Path(sys.argv[1])));"
+        "assert all(bundle(of, Wanted('stove', format=form, recent_days=3000), p).text"
+        " for form in ('markdown', 'json', 'xml') for p in (0, 1));"
+        "print(*[name for name in ('tiktoken', 'numpy', 'yaml') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(kept.vault.root)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == ""
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "vault_memory", "context", "--vault", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=root, timeout=60, check=False)
+
+
+def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept: Memory) -> None:
+    done = run(kept.vault.root, "what", "does", "Peter", "prefer?", "--budget", "150")
+    assert done.returncode == 0, done.stderr
+    assert frame.stripped(done.stdout).strip() == "" and "Coffee black" in done.stdout
+    assert "left out" in done.stderr and tokens.count(done.stdout) <= 150
+    assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").stdout
+    assert "secret" not in run(kept.vault.root, "stove").stdout
+    assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").stdout
+    assert run(kept.vault.root, "stove", "--format", "html").returncode == 2
+
+
+def test_the_command_gives_a_document(kept: Memory) -> None:
+    document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").stdout)
+    assert document["schema"] == "vault-memory/context@1"
+    assert document["text"].startswith(frame.OPENING) and document["core"] == ["memory.md"]
+    assert document["filters"] == {"scopes": ["global"], "source": "notes"}
+    assert document["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 5}
+    assert (document["budget"], document["format"], document["degraded"]) == (2000, "xml", [])
+    assert tokens.count(document["text"]) <= document["tokens"] <= 2000
+    small = json.loads(run(kept.vault.root, "stove", "--json", "--budget", "20").stdout)
+    assert small["text"] == "" and small["degraded"][0]["what"] == "budget"
+
+
+def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
+    kept.index()
+    alone = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    daemon = start_daemon(kept.vault.root)
+    served = json.loads(run(kept.vault.root, "stove", "--json").stdout)
+    assert {**served, "seconds": 0} == {**alone, "seconds": 0}
+    keys = [shown["key"] for shown in alone["shown"]]
+    less = daemon.ask("context", prompt="stove", without=keys, without_core=True, patience=0)
+    assert not {shown["key"] for shown in less["shown"]} & set(keys)
+    wrong: list[dict[str, object]] = [
+        {"without": ["x"]}, {"format": "html"}, {"recent_days": -1}, {"patience": True}, {"prompt": 1}, {"scopes": []},
+    ]  # fmt: skip
+    for params in wrong:
+        with pytest.raises(UsageError):
+            daemon.ask("context", **params)
+
+
+# --- who asks --------------------------------------------------------------------------------------------------------
+
+
+def test_scopes_are_those_of_the_folder_the_agent_and_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "My Project/.git").mkdir(parents=True)
+    (tmp_path / "My Project/src").mkdir()
+    config = Config(vault=tmp_path)
+    asker = access.Asker("Moss", tmp_path / "My Project/src")
+    assert access.scopes(access.Asker(), config, {}) == OPEN
+    assert access.scopes(asker, config, {"MEMORY_SCOPE": "custom:x, user:nora"}) == (
+        "global", "project:my-project", "agent:moss", "custom:x", "user:nora",
+    )  # fmt: skip
+    with pytest.raises(UsageError):
+        access.scopes(asker, config, {"MEMORY_SCOPE": "projct:x"})
