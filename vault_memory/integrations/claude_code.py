@@ -4,15 +4,15 @@ Names and shapes are those of its hooks reference (code.claude.com/docs/en/hooks
 """
 
 import json
-import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.integrations import occasion
-from vault_memory.integrations.entries import Entry, is_program
 from vault_memory.integrations.occasion import Occasion, text
+
+if TYPE_CHECKING:
+    from vault_memory.integrations.entries import Entry
 
 AGENT = "claude-code"
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
@@ -43,8 +43,10 @@ def answer(event: str, context: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
 
 
-def entries(words: Sequence[str], timeout_seconds: int) -> list[Entry]:
+def entries(words: Sequence[str], timeout_seconds: int) -> "list[Entry]":
     """What the settings hold for our hooks: `words` run this program. A group without a matcher is for every case."""
+    from vault_memory.integrations.entries import Entry  # lazy, as all below: a hook needs nothing of it
+
     return [
         Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _is_ours, inner="hooks")
         for event in EVENTS
@@ -52,6 +54,9 @@ def entries(words: Sequence[str], timeout_seconds: int) -> list[Entry]:
 
 
 def _group(words: Sequence[str], timeout_seconds: int) -> dict[str, Any]:
+    import shlex
+    import subprocess
+
     line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
     return {"hooks": [{"type": "command", "command": line, "timeout": timeout_seconds}]}
 
@@ -62,6 +67,10 @@ def _is_ours(group: Any) -> bool:  # noqa: ANN401 - settings can hold anything
 
 
 def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
+    import shlex
+
+    from vault_memory.integrations.entries import is_program
+
     line = hook.get("command") if isinstance(hook, dict) else None
     try:
         words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []

@@ -6,12 +6,10 @@ is printed, or nothing, and the process ends with 0. Why there was nothing is a 
 
 import contextlib
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -70,7 +68,10 @@ class Want(NamedTuple):
 
 def run(call: Call) -> NoReturn:
     """Answer one event, read from standard input, on standard output, and end the process."""
-    out = os.dup(1)
+    try:
+        out = os.dup(1)
+    except OSError:  # nobody listens
+        os._exit(0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
         os.dup2(nowhere, descriptor)
@@ -212,6 +213,8 @@ def _of_daemon(vault: Path, params: dict[str, Any], wait_seconds: float) -> dict
 
 
 def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
+    from dataclasses import replace
+
     from vault_memory import methods
     from vault_memory.memory import Memory
 
@@ -226,6 +229,8 @@ def _build(vault: Path, environ: Mapping[str, str]) -> None:
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
             return
+    import subprocess
+
     stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     stamp.touch()
     subprocess.Popen(

@@ -7,8 +7,6 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from vault_memory.frame import stripped
-
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
 PAUSED, ENDED, GONE = "paused", "ended", "gone"
 """A session that has ended may be resumed; one that is gone may not."""
@@ -66,8 +64,17 @@ def text(of: dict[str, Any], name: str) -> str:
 
 def asks(prompt: str) -> str:
     """What of a prompt is worth looking for; "" for a nod ("yes, go on"), a slash command and the like."""
-    words = stripped(prompt[: 4 * LONGEST_PROMPT]).strip()[:LONGEST_PROMPT].strip()
+    words = _own(prompt[: 4 * LONGEST_PROMPT]).strip()[:LONGEST_PROMPT].strip()
     if _COMMAND.match(words):
         return ""
     named = [word for word in _WORD.findall(words.casefold()) if word not in _NODS and not word.isdigit()]
     return words if any(len(word) > 1 or not word.isascii() for word in named) else ""
+
+
+def _own(prompt: str) -> str:
+    """A prompt without what was pasted into it of an earlier answer of ours."""
+    if "vault-memory" not in prompt.casefold():
+        return prompt
+    from vault_memory.frame import stripped  # its patterns take longer to compile than most hooks to answer
+
+    return stripped(prompt)
