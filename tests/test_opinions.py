@@ -252,7 +252,8 @@ def test_the_document_keeps_its_fields_and_has_the_evidence(tmp_path: Path) -> N
     }  # fmt: skip
     assert one["history"][0] == {"date": "2025-11-03", "confidence": 0.8}
     keys = {
-        "kind", "text", "path", "start_line", "end_line", "date", "occurred", "confidence", "superseded_by", "by", "trusted",
+        "kind", "text", "path", "start_line", "end_line", "date", "occurred", "confidence", "superseded_by", "by",
+        "trusted",
     }  # fmt: skip
     assert all(set(line) == keys for line in (*one["evidence"], *one["supports"], *one["contradicts"]))
 

@@ -70,6 +70,8 @@ class Config:
     """Folders of the vault (scopes.folder_key) and the scope of what lies in them."""
     projects: tuple[tuple[str, str], ...] = ()
     """Absolute folders of the user's and the scope of the project that they belong to."""
+    hooks_seconds: float = 2.0
+    hooks_budget: int = 2000
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -103,6 +105,8 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.budget": Setting("recall_budget", checks.between(1, 1_000_000)),
     "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
     "recall.journal": Setting("journal", checks.flag),
+    "hooks.seconds": Setting("hooks_seconds", checks.seconds(0.1, 60), vault_may_set=False),
+    "hooks.budget": Setting("hooks_budget", checks.between(1, 1_000_000), vault_may_set=False),
     "core.files": Setting("core_files", checks.notes_inside),
     "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
     "reflect.at": Setting("reflect_at", checks.time_of_day),

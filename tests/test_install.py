@@ -1,0 +1,370 @@
+"""Agents' settings: our hooks and server go in, everything else stays, and an uninstall gives the old bytes back."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_jsontext import texts
+from vaults import fill
+
+from vault_memory.errors import ConflictError, RefusedError
+from vault_memory.integrations import entries, jsontext, targets
+from vault_memory.integrations.entries import Made, MisshapenError
+from vault_memory.integrations.install import Installer
+
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+
+
+class Home:
+    """A user's folders, a project of theirs and a vault; the installed command is run in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.vault = fill(folder / "my notes", {"a.md": "# A\n"})
+        self.project = folder / "project"
+        (self.project / ".git").mkdir(parents=True)
+        self.environ = {
+            "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_DATA_HOME": str(folder / "data"),
+            "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path),
+        }  # fmt: skip
+
+    def run(self, *words: str, vault: Path | None = None) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "vault_memory", "--vault", str(vault or self.vault), *words]
+        return subprocess.run(
+            command, cwd=self.project, env=self.environ, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def done(self, *words: str, vault: Path | None = None) -> str:
+        ended = self.run(*words, vault=vault)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def put(self, path: str, data: bytes) -> Path:
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        return file
+
+    def files(self) -> dict[str, bytes]:
+        """Everything but what is ours to keep: the data folder."""
+        found = (file for file in self.folder.rglob("*") if not file.is_relative_to(self.folder / "data"))
+        return {str(file): file.read_bytes() if file.is_file() else b"(folder)" for file in found}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def words(of: Any) -> list[str]:
+    import shlex
+
+    return shlex.split(of["hooks"][0]["command"])
+
+
+SETTINGS = ".claude/settings.json"
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+def test_claude_code_gets_its_hooks_and_a_server(home: Home) -> None:
+    home.done("install", "claude-code")
+    settings = json.loads((home.folder / SETTINGS).read_text())
+    assert tuple(settings["hooks"]) == EVENTS
+    for event, groups in settings["hooks"].items():
+        (group,) = groups
+        (hook,) = group["hooks"]
+        assert (hook["type"], hook["timeout"], "matcher" in group) == ("command", 10, False)
+        command = words(group)
+        assert command[-5:] == ["--vault", str(home.vault), "hook", "claude-code", event]
+        assert os.path.isabs(command[0])
+    server = json.loads((home.folder / ".claude.json").read_text())["mcpServers"]["vault-memory"]
+    assert server["type"] == "stdio" and server["args"][-3:] == ["--vault", str(home.vault), "mcp"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "scope", "file", "path"),
+    [
+        ("claude-code", "project", "project/.mcp.json", ("mcpServers", "vault-memory", "command")),
+        ("claude-code", "project", "project/.claude/settings.json", ("hooks", "Stop")),
+        ("opencode", "user", ".config/opencode/opencode.json", ("mcp", "vault-memory", "enabled")),
+        ("opencode", "project", "project/opencode.json", ("mcp", "vault-memory", "enabled")),
+        ("claude-desktop", "user", None, ("mcpServers", "vault-memory", "args")),
+        ("cursor", "user", ".cursor/mcp.json", ("mcpServers", "vault-memory", "args")),
+        ("cursor", "project", "project/.cursor/mcp.json", ("mcpServers", "vault-memory", "args")),
+        ("vscode", "user", None, ("servers", "vault-memory", "type")),
+        ("vscode", "project", "project/.vscode/mcp.json", ("servers", "vault-memory", "type")),
+    ],
+)
+def test_each_agent_gets_it_where_it_looks(
+    home: Home, agent: str, scope: str, file: str | None, path: tuple[str, ...]
+) -> None:
+    before = home.files()
+    told = json.loads(home.done("--json", "install", agent, "--scope", scope))
+    assert {one["action"] for one in told["files"]} == {"created"}
+    written = home.folder / file if file else Path(told["files"][0]["path"])
+    found = json.loads(written.read_text())
+    for key in path:
+        found = found[key]
+    assert found
+    assert home.done("install", agent, "--scope", scope) == "Nothing to do.\n"
+    home.done("uninstall", agent, "--scope", scope)
+    assert home.files() == before
+
+
+def test_a_project_has_no_claude_desktop(home: Home) -> None:
+    ended = home.run("install", "claude-desktop", "--scope", "project")
+    assert (ended.returncode, "--scope user" in ended.stderr) == (2, True)
+
+
+def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = targets.Program(("memory",), 2.0)
+    environ = {"HOME": str(tmp_path), "APPDATA": str(tmp_path / "Roaming")}
+    place = targets.Place("user", tmp_path, environ)
+    for system, desktop, code in (
+        ("darwin", "Library/Application Support/Claude", "Library/Application Support/Code/User"),
+        ("win32", "Roaming/Claude", "Roaming/Code/User"),
+        ("linux", ".config/Claude", ".config/Code/User"),
+    ):
+        monkeypatch.setattr(sys, "platform", system)
+        files = [targets.target(agent, place, program).settings[0].file for agent in ("claude-desktop", "vscode")]
+        assert files == [tmp_path / desktop / "claude_desktop_config.json", tmp_path / code / "mcp.json"]
+
+
+def test_claude_codes_own_folder_is_honoured(home: Home) -> None:
+    home.environ["CLAUDE_CONFIG_DIR"] = str(home.folder / "elsewhere")
+    home.done("install", "claude-code")
+    assert sorted(os.listdir(home.folder / "elsewhere")) == [".claude.json", "settings.json"]
+
+
+# --- what stays ------------------------------------------------------------------------------------------------------
+
+UNUSUAL = [
+    b"{}",
+    b"{ }",
+    b"{\n\n}\n",
+    b" \n",
+    b"",
+    b'\xef\xbb\xbf{\r\n\t"model" : "x" ,\r\n\t"big":123456789012345678901234567890.50,\r\n\r\n}\r\n'.replace(
+        b",\r\n\r\n}", b"\r\n\r\n}"
+    ),
+    b'{"a":1,"a":2,"hooks":{},"\\u0068ooks2":"\\/\\ud83d\\ude00"}',
+    b'{"hooks":{"Stop":[{"matcher":"","hooks":[{"type":"command","command":"say done"}]}]},\n"permissions": {}}',
+    b'{\n    "hooks": {\n        "Stop": [],\n        "PreToolUse": [\n            1\n        ]\n    }\n}',
+    b'{"hooks"\n:\n{ "SessionEnd" : [ ] }\n}\n\n\n',
+]
+
+
+@pytest.mark.parametrize("data", UNUSUAL)
+def test_unusual_settings_come_back_byte_for_byte(home: Home, data: bytes) -> None:
+    file = home.put(SETTINGS, data)
+    file.chmod(0o640)
+    home.done("install", "claude-code")
+    installed = file.read_bytes()
+    hooks = json.loads(installed.decode("utf-8-sig"))["hooks"]
+    assert all(any("hook claude-code" in json.dumps(group) for group in hooks[event]) for event in EVENTS)
+    assert home.done("install", "claude-code") == "Nothing to do.\n" and file.read_bytes() == installed
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    home.done("uninstall", "claude-code")
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (data, 0o640)
+    assert home.done("uninstall", "claude-code") == "Nothing to do.\n"
+
+
+def of_claude(text: str = "") -> list[entries.Entry]:
+    place = targets.Place("user", Path("/p"), {"HOME": "/h"})
+    program = targets.Program(("/bin/memory", "--vault", f"/v {text}"), 2.0)
+    return [entry for part in targets.target("claude-code", place, program).settings for entry in part.entries]
+
+
+@given(texts(), st.text(max_size=5))
+def test_any_text_comes_back(text: str, vault: str) -> None:
+    wanted = of_claude(vault)
+    try:
+        installed, made = entries.put(text, wanted, Made())
+    except MisshapenError:
+        return
+    assert entries.put(installed, wanted, made) == (installed, made)
+    renewed, again = entries.put(installed, of_claude("other"), made)
+    assert entries.take(installed, wanted, made) == text
+    assert entries.take(renewed, wanted, again) == text
+
+
+@given(texts(), st.data())
+def test_what_is_added_in_between_stays(text: str, data: Any) -> None:
+    wanted = of_claude()
+    try:
+        installed, made = entries.put(text, wanted, Made())
+    except MisshapenError:
+        return
+    place = data.draw(st.sampled_from([(), ("hooks",), ("hooks", "Stop"), ("mcpServers",)]))
+    put = {}
+    for which, base in (("with", installed), ("without", text)):
+        of = jsontext.parse(base)
+        into = of.find(place)
+        if into is None:
+            return  # a container that only an install makes
+        put[which] = jsontext.insert(of, into, {"theirs": 1}, "theirs" if into.kind == "object" else None).text
+    left = jsontext.parse(entries.take(put["with"], wanted, made))
+    expected = jsontext.parse(put["without"])
+    assert left.plain(left.root) == expected.plain(expected.root)
+
+
+def test_what_a_user_changed_in_between_stays(home: Home) -> None:
+    file = home.put(SETTINGS, b'{\n  "model": "x"\n}\n')
+    home.done("install", "claude-code")
+    changed = json.loads(file.read_text())
+    changed["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say done"}]})
+    changed["hooks"]["SessionStart"][0]["hooks"].append({"type": "command", "command": "say hello"})
+    changed["model"] = "y"
+    file.write_text(json.dumps(changed, indent=4))
+    assert home.done("install", "claude-code") == "Nothing to do.\n"
+    home.done("uninstall", "claude-code")
+    assert json.loads(file.read_text()) == {
+        "model": "y",
+        "hooks": {
+            "SessionStart": [{"hooks": [{"type": "command", "command": "say hello"}]}],
+            "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        },
+    }
+
+
+def test_an_older_entry_is_brought_up_to_date_where_it_stands(home: Home) -> None:
+    data = b'{"mcpServers": {"vault-memory": {"command": "/old/memory", "args": ["mcp"]}, "b": {}}}'
+    file = home.put(".cursor/mcp.json", data)
+    home.done("install", "cursor")
+    servers = json.loads(file.read_text())["mcpServers"]
+    assert list(servers) == ["vault-memory", "b"] and str(home.vault) in servers["vault-memory"]["args"]
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    home.done("install", "cursor", vault=other)
+    assert str(other) in file.read_text() and str(home.vault) not in file.read_text()
+
+
+def test_another_program_of_our_name_is_left_alone(home: Home) -> None:
+    data = b'{"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs"]}}}'
+    file = home.put(".cursor/mcp.json", data)
+    assert home.run("install", "cursor").returncode == 6
+    assert home.done("uninstall", "cursor") == "Nothing to do.\n"
+    assert file.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b'{"a": 1,}', b'{\n  // why\n  "a": 1\n}', b"[1]", b'{"hooks": []}', b'{"hooks": {"Stop": null}}', b"\xff\xfe{}"],
+)
+def test_what_cannot_be_edited_is_not_touched(home: Home, data: bytes) -> None:
+    file = home.put(SETTINGS, data)
+    before = home.files()
+    ended = home.run("install", "claude-code")
+    assert ended.returncode == 6 and str(file) in ended.stderr and "Traceback" not in ended.stderr
+    assert home.files() == before  # and nothing went into the other file
+
+
+def test_a_comment_is_named_and_what_to_paste_is_shown(home: Home) -> None:
+    home.put(SETTINGS, b'{\n  // why\n  "a": 1\n}')
+    said = home.run("install", "claude-code").stderr
+    assert "line 2: a comment" in said
+    pasted = json.loads(said[said.index("{") :])
+    assert tuple(pasted["hooks"]) == EVENTS
+
+
+def test_comments_of_programs_that_allow_them_stay(home: Home) -> None:
+    data = b'// mine\n{\n  "servers": {\n    "a": {}, // why\n  },\n}\n'
+    file = home.put("project/.vscode/mcp.json", data)
+    home.done("install", "vscode", "--scope", "project")
+    assert b"// why" in file.read_bytes() and b"vault-memory" in file.read_bytes()
+    home.done("uninstall", "vscode", "--scope", "project")
+    assert file.read_bytes() == data
+
+
+def test_a_link_is_followed_and_kept(home: Home) -> None:
+    real = home.put("dotfiles/settings.json", b'{"a": 1}\n')
+    (home.folder / ".claude").mkdir()
+    link = home.folder / SETTINGS
+    link.symlink_to(real)
+    home.done("install", "claude-code")
+    assert link.is_symlink() and b"hooks" in real.read_bytes()
+    home.done("uninstall", "claude-code")
+    assert link.is_symlink() and real.read_bytes() == b'{"a": 1}\n'
+
+
+def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
+    home.put(SETTINGS, b'{\n  "a": 1\n}\n')
+    before = home.files()
+    said = home.done("install", "claude-code", "--dry-run")
+    assert said.startswith(f"--- {home.folder / SETTINGS}\n") and '+  "hooks": {' in said and "+++ " in said
+    assert home.files() == before and not (home.folder / "data").exists()
+
+
+def test_what_was_there_is_backed_up_for_its_owner_only(home: Home) -> None:
+    home.put(SETTINGS, b'{"secret": 1}')
+    home.done("install", "claude-code")
+    (backup,) = (home.folder / "data" / "vault-memory" / "backups").iterdir()
+    assert backup.read_bytes() == b'{"secret": 1}'
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600 and stat.S_IMODE(backup.parent.stat().st_mode) == 0o700
+
+
+def test_without_its_record_an_uninstall_leaves_nothing_of_ours(home: Home) -> None:
+    file = home.put(SETTINGS, b'{\n  "a": 1\n}\n')
+    home.done("install", "claude-code")
+    for record in (home.folder / "data" / "vault-memory" / "installed").iterdir():
+        record.write_bytes(b"{")
+    home.done("uninstall", "claude-code")
+    assert file.read_bytes() == b'{\n  "a": 1\n}\n'
+
+
+def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
+    file = home.put(".cursor/mcp.json", b"{}")
+    place = targets.Place("user", home.project, home.environ)
+    installer = Installer(targets.target("cursor", place, targets.Program(("/bin/memory",), 2.0)), home.environ)
+    changes = installer.install()
+    file.write_bytes(b'{"a": 1}')
+    with pytest.raises(ConflictError):
+        installer.apply(changes)
+    assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
+
+
+def test_a_missing_vault_is_not_installed(home: Home) -> None:
+    assert home.run("install", "cursor", vault=home.folder / "gone").returncode == 3
+
+
+def test_an_uninstall_does_not_need_the_vault(home: Home) -> None:
+    before = home.files()
+    home.done("install", "cursor")
+    home.done("uninstall", "cursor", vault=home.folder / "gone")
+    assert home.files() == before
+
+
+# --- the plugin of opencode ------------------------------------------------------------------------------------------
+
+
+def test_a_plugin_that_was_changed_is_left_alone(home: Home) -> None:
+    home.done("install", "opencode")
+    plugin = home.folder / ".config/opencode/plugins/vault-memory.js"
+    plugin.write_text(plugin.read_text() + "// mine\n")
+    for command in ("install", "uninstall"):
+        assert home.run(command, "opencode").returncode == 6
+    assert plugin.read_text().endswith("// mine\n")
+
+
+@pytest.fixture
+def plugin(home: Home) -> Iterator[Path]:
+    home.done("install", "opencode", "--scope", "project")
+    found = home.project / ".opencode/plugins/vault-memory.js"
+    yield found
+
+
+def test_the_plugin_names_the_vault(plugin: Path, home: Home) -> None:
+    assert json.dumps(str(home.vault)) in plugin.read_text()
+    with pytest.raises(RefusedError):
+        place = targets.Place("project", home.project, home.environ)
+        plugin.write_text("theirs")
+        Installer(targets.target("opencode", place, targets.Program(("m",), 2.0)), home.environ).install()

@@ -1,0 +1,107 @@
+"""Owns the `install` and `uninstall` commands."""
+
+import difflib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vault_memory.cli.common import Shared, command
+from vault_memory.errors import UsageError, VaultError
+from vault_memory.integrations import targets
+from vault_memory.integrations.install import Change, Installer
+
+
+def _options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
+        click.option("--scope", type=click.Choice(targets.SCOPES), default="user", help="For you everywhere (user), or "
+                     "in the project at hand."),
+        click.argument("agent", metavar="AGENT", type=click.Choice(targets.AGENTS)),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@command("memory install claude-code --dry-run", short_help="Have an agent use this vault: hooks and MCP server.")
+@_options
+def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
+    """Put this vault's hooks and MCP server into an agent's settings; all else in them stays as it is.
+
+    AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
+    """
+    installer = _installer(shared, agent, scope, is_new=True)
+    changes = installer.install()
+    if not dry_run:
+        installer.apply(changes)
+    _say(shared, "install", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+
+
+@command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
+@_options
+def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
+    """Take what is ours out of an agent's settings; what else was changed there since stays.
+
+    AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
+    """
+    installer = _installer(shared, agent, scope, is_new=False)
+    changes = installer.uninstall()
+    if not dry_run:
+        installer.apply(changes)
+    _say(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+
+
+def _installer(shared: Shared, agent: str, scope: str, is_new: bool) -> Installer:
+    from vault_memory.service import program
+
+    place = targets.Place(scope, _project(Path.cwd()), os.environ)
+    if not is_new:  # the vault may be gone by now
+        return Installer(targets.target(agent, place, targets.Program(program(), 0)), os.environ)
+    from vault_memory.config import load
+
+    config = load(shared.vault)
+    if not config.vault.is_dir():
+        raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
+    words = (*program(), "--vault", str(config.vault))
+    try:
+        "".join(words).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
+    return Installer(targets.target(agent, place, targets.Program(words, config.hooks_seconds)), os.environ)
+
+
+def _project(folder: Path) -> Path:
+    """The folder of the project at hand: the nearest with `.git`, else this one."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+
+
+def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, Any]) -> None:
+    from vault_memory import render
+
+    if shared.json:
+        files = [{"path": str(change.file), "action": change.action, "diff": _diff(change)} for change in changes]
+        shared.say(render.dump(render.schema(name) | about | {"files": files}))
+        return
+    done = [change for change in changes if change.action != "unchanged"]
+    if about["dry_run"]:
+        shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
+        return
+    shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
+    if done:
+        shared.note(f"Start {about['agent']} again to have it take effect.")
+
+
+def _diff(change: Change) -> str:
+    """The change as a unified diff; a file that was not there, or will not be, is /dev/null in it."""
+    if change.action == "unchanged":
+        return ""
+    old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
+    before, after = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))
+    lines = difflib.unified_diff(_lines(old), _lines(new), before, after)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    return [line + "\n" for line in text.split("\n")[:-1]] + [rest for rest in text.split("\n")[-1:] if rest]

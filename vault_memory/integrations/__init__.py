@@ -1,0 +1,1 @@
+"""What agents need to meet this program: their hooks answered, their settings files edited."""

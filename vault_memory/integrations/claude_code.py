@@ -1,0 +1,79 @@
+"""Owns what is particular to Claude Code: its hook events and their fields, what it takes from a hook, its settings.
+
+Names and shapes are those of its hooks reference (code.claude.com/docs/en/hooks). Pure.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.integrations import occasion
+from vault_memory.integrations.occasion import Occasion, text
+
+if TYPE_CHECKING:
+    from vault_memory.integrations.entries import Entry
+
+AGENT = "claude-code"
+EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+
+LONGEST_CONTEXT = 9500
+"""UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
+
+_STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
+_NOTES = {"PreCompact": occasion.COMPACTING, "Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
+
+
+def read(event: str, given: dict[str, Any]) -> Occasion | None:
+    """The occasion that an event's input tells of; None for an event that is none of ours."""
+    common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
+    if event == "SessionStart":
+        return Occasion(_STARTS.get(text(given, "source"), occasion.STARTED), *common)
+    if event == "UserPromptSubmit":
+        return Occasion(occasion.ASKED, *common, text(given, "prompt"))
+    if event == "PreCompact":
+        return Occasion(occasion.COMPACTING, *common, text(given, "custom_instructions"))
+    return Occasion(_NOTES[event], *common) if event in _NOTES else None
+
+
+def answer(event: str, context: str) -> str:
+    """What a hook prints to have text put before the model; only these two events take any."""
+    if event not in ("SessionStart", "UserPromptSubmit") or not context:
+        return ""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
+
+
+def entries(words: Sequence[str], timeout_seconds: int) -> "list[Entry]":
+    """What the settings hold for our hooks: `words` run this program. A group without a matcher is for every case."""
+    from vault_memory.integrations.entries import Entry  # lazy, as all below: a hook needs nothing of it
+
+    return [
+        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _is_ours, inner="hooks")
+        for event in EVENTS
+    ]
+
+
+def _group(words: Sequence[str], timeout_seconds: int) -> dict[str, Any]:
+    import shlex
+    import subprocess
+
+    line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    return {"hooks": [{"type": "command", "command": line, "timeout": timeout_seconds}]}
+
+
+def _is_ours(group: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and bool(hooks) and all(map(_is_our_hook, hooks))
+
+
+def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
+    import shlex
+
+    from vault_memory.integrations.entries import is_program
+
+    line = hook.get("command") if isinstance(hook, dict) else None
+    try:
+        words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
+    except ValueError:  # a quote without its other half
+        return False
+    return is_program(words) and words[-3:-1] == ["hook", AGENT]

@@ -1,0 +1,187 @@
+"""Owns what an agent's settings are to hold of ours: where in a JSON text, how ours is known, put in and taken out.
+
+What had to be made for it, and what closing brackets were given, is told in a `Made`, so that taking it all out gives
+the text there was. Pure: which file it is, and writing it, is install.py's business.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from vault_memory.integrations import jsontext
+from vault_memory.integrations.jsontext import Document, Node
+
+NAME = "vault-memory"
+"""What our MCP server is called in an agent's settings."""
+
+
+class MisshapenError(ValueError):
+    """The settings hold something else where ours is to go."""
+
+
+class Entry(NamedTuple):
+    """One thing of ours: the member `key` of the object at `path`, or (no key) an item of the array there.
+
+    `is_ours` knows it, of whatever version. An item may have been taken apart by its owner: then it is looked for in
+    the array `inner` of each item, too.
+    """
+
+    path: tuple[str, ...]
+    value: Any
+    is_ours: Callable[[Any], bool]
+    key: str | None = None
+    inner: str = ""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made besides: containers by their paths, and what was put behind something for a closing bracket."""
+
+    containers: frozenset[tuple[str, ...]] = frozenset()
+    tails: dict[tuple[str, ...], str] = field(default_factory=dict)
+    is_known: bool = True
+    """Nobody knows where the record was lost: then a container of ours that is left empty counts as made."""
+
+
+class Found(NamedTuple):
+    """Where something of ours stands: its container and its place there; `whole` is the value to be replaced."""
+
+    container: Node
+    place: int
+    is_inner: bool = False
+
+
+def is_program(words: Sequence[Any]) -> bool:
+    """Whether a command line runs this program, wherever it was installed."""
+    if not words or not all(isinstance(word, str) for word in words):
+        return False
+    name = re.split(r"[\\/]", words[0].strip("\"'"))[-1].removesuffix(".exe")
+    return name in ("memory", "vault-memory") or list(words[1:3]) == ["-m", "vault_memory"]
+
+
+# --- putting in ------------------------------------------------------------------------------------------------------
+
+
+def put(text: str, entries: Sequence[Entry], made: Made, comments: bool = False) -> tuple[str, Made]:
+    """The text with the entries in it; one that is there already stays, an older one is replaced where it stands.
+
+    Raises NotJsonError, and MisshapenError where another kind of value or another's is in the way.
+    """
+    containers, tails, was_there = set(made.containers), dict(made.tails), False
+    for entry in entries:
+        of = jsontext.parse(text, comments)
+        found = _find(of, entry)
+        if found:
+            text, was_there = _renewed(of, entry, found[0]), True
+            continue
+        known = _deepest(of, entry)
+        into = of.find(known)
+        assert into
+        rest = entry.path[len(known) :]
+        containers |= {entry.path[: len(known) + depth] for depth in range(1, len(rest) + 1)}
+        key = rest[0] if rest else entry.key
+        done = jsontext.insert(of, into, _wrapped(entry, rest), key)
+        text = done.text
+        if done.tail:
+            tails[(*known, key or "")] = done.tail
+    return text, Made(frozenset(containers), tails, made.is_known or not was_there)
+
+
+def _wrapped(entry: Entry, rest: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """The entry's value with the containers around it that are missing, but for the outermost one's key."""
+    value = entry.value
+    if rest:
+        value = [value] if entry.key is None else {entry.key: value}
+    for name in reversed(rest[1:]):
+        value = {name: value}
+    return value
+
+
+def _deepest(of: Document, entry: Entry) -> tuple[str, ...]:
+    """As much of the entry's path as there is."""
+    if of.root.kind != "object":
+        raise MisshapenError("it holds no object")
+    path: tuple[str, ...] = ()
+    for depth in range(len(entry.path) + 1):
+        node = of.find(entry.path[:depth])
+        if node is None:
+            break
+        path = entry.path[:depth]
+        wanted = "array" if depth == len(entry.path) and entry.key is None else "object"
+        if node.kind != wanted:
+            raise MisshapenError(f"`{'.'.join(path)}` is no {wanted}")
+    node = of.find(path)
+    if path == entry.path and entry.key and node and any(child.key == entry.key for child in node.children):
+        raise MisshapenError(f"`{'.'.join((*path, entry.key))}` is there, and is none of ours")
+    return path
+
+
+def _renewed(of: Document, entry: Entry, found: Found) -> str:
+    node = found.container.children[found.place].node
+    value = entry.value[entry.inner][0] if found.is_inner else entry.value
+    return of.text if of.plain(node) == _as_read(value) else jsontext.replace(of, node, value)
+
+
+def _as_read(value: Any) -> Any:  # noqa: ANN401
+    """A value as `Document.plain` gives it: numbers as text."""
+    if isinstance(value, dict):
+        return {key: _as_read(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_read(inner) for inner in value]
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _find(of: Document, entry: Entry) -> list[Found]:
+    """Everything of ours where an entry belongs."""
+    container = of.find(entry.path)
+    found: list[Found] = []
+    for index, child in enumerate(container.children if container else ()):
+        assert container
+        if entry.key is not None and child.key != entry.key:
+            continue
+        if entry.is_ours(of.plain(child.node)):
+            found.append(Found(container, index))
+        elif entry.inner:
+            found += _inside(of, entry, child.node)
+    return found
+
+
+def _inside(of: Document, entry: Entry, item: Node) -> list[Found]:
+    arrays = [child.node for child in item.children if child.key == entry.inner]
+    return [
+        Found(array, index, is_inner=True)
+        for array in arrays
+        for index, child in enumerate(array.children)
+        if entry.is_ours({entry.inner: [of.plain(child.node)]})
+    ]
+
+
+# --- taking out ------------------------------------------------------------------------------------------------------
+
+
+def take(text: str, entries: Sequence[Entry], made: Made, comments: bool = False) -> str:
+    """The text without the entries, and without what was made for them and is empty now. Raises NotJsonError."""
+    for entry in reversed(entries):
+        of, before = jsontext.parse(text, comments), text
+        while found := _find(of, entry):
+            one = found[-1]
+            tail = "" if one.is_inner else made.tails.get((*entry.path, entry.key or ""), "")
+            of = jsontext.parse(jsontext.remove(of, one.container, one.place, tail), comments)
+        text = of.text
+        paths = [entry.path[:depth] for depth in range(len(entry.path), 0, -1)]
+        for path in paths:
+            if path in made.containers or (text != before and not made.is_known):
+                text = _without_empty(text, path, made, comments)
+    return text
+
+
+def _without_empty(text: str, path: tuple[str, ...], made: Made, comments: bool) -> str:
+    of = jsontext.parse(text, comments)
+    node, holder = of.find(path), of.find(path[:-1])
+    if node is None or holder is None or node.kind == "scalar":
+        return text
+    if text[node.start + 1 : node.end - 1].strip():
+        return text
+    index = max(place for place, child in enumerate(holder.children) if child.key == path[-1])
+    return jsontext.remove(of, holder, index, made.tails.get(path, ""))

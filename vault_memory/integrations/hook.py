@@ -1,0 +1,261 @@
+"""Owns the answering of an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
+
+A prompt waits for this. All work is done by a thread that is left behind when the time is over; what was found by then
+is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log file.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from vault_memory import folders
+from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.integrations import claude_code, lines, occasion, opencode
+from vault_memory.integrations.occasion import Occasion
+from vault_memory.integrations.shown import Session
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
+
+AGENTS = {agent.AGENT: agent for agent in (claude_code, opencode)}
+
+SECONDS = 2.0
+"""Until the settings are read, which may be on the disk that hangs."""
+
+BEGUN_SECONDS = 0.1
+"""What has gone by, at most as a rule, when this begins: Python and the command line."""
+
+MOST_BYTES = 16 << 20
+"""Of standard input; a prompt with that much pasted into it is not searched for."""
+
+RECENT_DAYS = 2
+LOG_BYTES = 1 << 16
+BUILDING_SECONDS = 600.0
+"""So long a build of the index is left alone before another one is started."""
+
+_MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.PAUSED, occasion.ENDED)
+_CUT_SHORT = 4
+
+
+class Call(NamedTuple):
+    """The words of the command line; `vault` is "" where the vault is to be found."""
+
+    agent: str
+    event: str
+    vault: str = ""
+
+
+class Context(NamedTuple):
+    """What is put before the model, and the keys of the passages in it."""
+
+    text: str = ""
+    keys: tuple[str, ...] = ()
+
+
+class Want(NamedTuple):
+    """What is to be put before the model: passages for a prompt, and with `core` what is always there."""
+
+    prompt: str
+    without: frozenset[str] = frozenset()
+    core: bool = False
+
+
+def run(call: Call) -> NoReturn:
+    """Answer one event, read from standard input, on standard output, and end the process."""
+    try:
+        out = os.dup(1)
+    except OSError:  # nobody listens
+        os._exit(0)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
+        os.dup2(nowhere, descriptor)
+    work = Work(call)
+    threading.Thread(target=work.run, daemon=True).start()
+    if not work.wait():
+        _log_in_time(call, f"not done within {work.seconds:g} s", work.environ)
+    with contextlib.suppress(OSError):
+        os.write(out, work.said)
+    os._exit(0)  # whatever the thread hangs in
+
+
+class Work:
+    """One event's work; `said` is what is to be printed, `seconds` what the whole may take."""
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.environ = call, dict(os.environ)
+        self.begun = time.monotonic() - BEGUN_SECONDS
+        self.said = b""
+        self.seconds = SECONDS
+        self._done = threading.Event()
+
+    def wait(self) -> bool:
+        """Whether it is done before its time is over; that may be set anew meanwhile."""
+        while (left := self.begun + self.seconds - time.monotonic()) > 0:
+            if self._done.wait(min(left, 0.05)):
+                return True
+        return self._done.is_set()
+
+    def run(self) -> None:
+        """Do it; nothing is raised."""
+        try:
+            self._answer()
+        except VaultMemoryError as error:
+            _log(self.call, str(error), self.environ)
+        except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
+            _log(self.call, f"{type(error).__name__}: {error}", self.environ)
+        finally:
+            self._done.set()
+
+    def _answer(self) -> None:
+        agent = AGENTS.get(self.call.agent)
+        data = sys.stdin.buffer.read(MOST_BYTES + 1) if not sys.stdin.isatty() else b"{}"
+        event = agent.read(self.call.event, occasion.fields(data[:MOST_BYTES])) if agent else None
+        if agent is None or event is None:
+            _log(self.call, "an agent or event that is not known", self.environ)
+            return
+        session = Session(self.call.agent, event.session, self.environ)
+        self._note(event, session)
+        want = _wanted(event, session)
+        if want is None:
+            return
+        context = self._context(event, want, agent.LONGEST_CONTEXT)
+        self.said = agent.answer(self.call.event, context.text).encode("ascii")
+        note = session.turn if event.what == occasion.ASKED else session.beside
+        note(context.keys, occasion.asks(event.prompt))
+
+    def _note(self, event: Occasion, session: Session) -> None:
+        """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
+        from vault_memory.conversations.marks import mark
+
+        if event.what in _MARKED and event.session:
+            mark(event.transcript, event.session, self.call.agent, self.environ)
+        if event.what in (occasion.STARTED, occasion.COMPACTING, occasion.COMPACTED):
+            session.clear()
+        if event.what == occasion.COMPACTING and event.prompt:
+            session.beside((), event.prompt)
+        if event.what == occasion.STARTED:
+            session.sweep()
+        if event.what == occasion.GONE:
+            session.forget()
+
+    # --- what is put before the model ----------------------------------------------------------------------------
+
+    def _context(self, event: Occasion, want: Want, most: int) -> Context:
+        """What is wanted, within the budget and so long that the agent takes all of it."""
+        from vault_memory.config import load
+
+        folder = Path(event.folder) if os.path.isabs(event.folder) else Path.cwd()
+        config = load(self.call.vault or None, self.environ, folder)
+        self.seconds = config.hooks_seconds
+        scopes = _scopes(self.call.agent, folder, config, self.environ)
+        params = {
+            "prompt": want.prompt, "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
+            "scope": list(scopes), "without": sorted(want.without), "patience": 0,
+        }  # fmt: skip
+        budget = config.hooks_budget
+        for _ in range(_CUT_SHORT):
+            found = self._found(config, {**params, "budget": budget})
+            size = len(found.text.encode("utf-16-le")) // 2
+            if size <= most:
+                return found
+            budget = max(1, int(budget * most / size * 0.95))
+        _log(self.call, f"what was found is longer than {most} characters", self.environ)
+        return Context()
+
+    def _found(self, config: "Config", params: dict[str, Any]) -> Context:
+        """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
+        left = self.begun + self.seconds - time.monotonic()
+        document = _of_daemon(config.vault, params, left / 2) or _of_this_process(config, params)
+        if document["index"] is None:
+            _log(self.call, "; ".join(each["why"] for each in document["degraded"]), self.environ)
+            _build(config.vault, self.environ)
+        return Context(document["text"], tuple(each["key"] for each in document["shown"]))
+
+
+def _wanted(event: Occasion, session: Session) -> Want | None:
+    """What is to be put before the model on an occasion; None for nothing."""
+    if event.what in (occasion.STARTED, occasion.RESUMED):
+        return Want("", session.recent(), core=True)
+    if event.what == occasion.COMPACTED:
+        return Want("\n".join(session.prompts()), core=True)
+    if event.what != occasion.ASKED:
+        return None
+    prompt = occasion.asks(event.prompt)
+    if not prompt:
+        session.turn(())
+        return None
+    return Want(prompt, session.recent())
+
+
+def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
+    from vault_memory.access import Asker, scopes
+
+    return scopes(Asker(agent, folder), config, environ)
+
+
+def _of_daemon(vault: Path, params: dict[str, Any], wait_seconds: float) -> dict[str, Any] | None:
+    """The `context@1` document of the vault's daemon; None where none answers."""
+    from vault_memory import __version__, address, client
+
+    process = {"version": __version__, "environment": folders.telling(os.environ)}
+    try:
+        with client.connect(address.known(vault)) as daemon:
+            found = daemon.call("context", {**params, "process": process}, max(wait_seconds, 0.05))
+    except (NotRunningError, LostError, UnknownMethodError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from vault_memory import methods
+    from vault_memory.memory import Memory
+
+    # No model is asked here, and the client of one takes longer to import than all the rest.
+    memory = Memory(replace(config, embedding_provider="builtin", rerank_provider="off"))
+    return methods.call(methods.METHODS["context"], memory, params)
+
+
+def _build(vault: Path, environ: Mapping[str, str]) -> None:
+    """Have the index built by a process that stays when this one ends, unless one was started a moment ago."""
+    stamp = _folder(environ) / f"building-{folders.vault_id(vault)}"
+    with contextlib.suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
+            return
+    import subprocess
+
+    stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stamp.touch()
+    subprocess.Popen(
+        [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+# --- the log ---------------------------------------------------------------------------------------------------------
+
+
+def _folder(environ: Mapping[str, str]) -> Path:
+    return Path(folders.user_folder("data", environ)) / "hooks"
+
+
+def _log(call: Call, why: str, environ: Mapping[str, str]) -> None:
+    """Say in the log why there was no answer; of a log that has grown the older half goes."""
+    line = " ".join(f"{call.agent[:40]} {call.event[:40]}: {why[:400]}".split())
+    with contextlib.suppress(OSError):
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        lines.append(_folder(environ) / "hook.log", f"{now} {line}".encode("utf-8", "replace"), LOG_BYTES)
+
+
+def _log_in_time(call: Call, why: str, environ: Mapping[str, str]) -> None:
+    """The same where the disk may hang: nobody waits for it long."""
+    writing = threading.Thread(target=_log, args=(call, why, environ), daemon=True)
+    writing.start()
+    writing.join(0.05)

@@ -1,0 +1,290 @@
+"""Owns the files of agents that an install changes and an uninstall changes back: backed up, written whole, guarded.
+
+Everything is looked at before anything is written. What was made besides our entries is kept in a record in the
+user's data folder, so that an uninstall gives back the bytes there were.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory import folders, replacing
+from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.integrations import entries, jsontext
+from vault_memory.integrations.entries import Entry, Made, MisshapenError
+from vault_memory.integrations.jsontext import NotJsonError
+from vault_memory.integrations.targets import Script, Settings, Target
+from vault_memory.shipped import template
+
+KEPT_BACKUPS = 50
+
+_SEAL = re.compile(r"\A// vault-memory sha=([0-9a-f]{12})\b.*\n")
+
+
+class Record(NamedTuple):
+    """What an install did to a file beyond our entries.
+
+    `before` is the blank text that was there, None for no file; `folders` were made for it.
+    """
+
+    made: Made = Made(is_known=False)
+    is_new: bool = False
+    before: str | None = None
+    folders: tuple[str, ...] = ()
+
+
+class Change(NamedTuple):
+    """One file's bytes before and after, None for no file; `record` is to be kept with it, None to be dropped."""
+
+    file: Path
+    before: bytes | None
+    after: bytes | None
+    record: Record | None = None
+
+    @property
+    def action(self) -> str:
+        if self.before == self.after:
+            return "unchanged"
+        return "created" if self.before is None else "deleted" if self.after is None else "changed"
+
+
+@dataclass(frozen=True)
+class Installer:
+    """Puts what a target names in place, and takes it away."""
+
+    target: Target
+    environ: Mapping[str, str]
+
+    def install(self) -> list[Change]:
+        """What an install would change. Raises RefusedError for a file that is not to be touched."""
+        return [
+            *(self._with_settings(settings) for settings in self.target.settings),
+            *(self._with_script(script) for script in self.target.scripts),
+        ]
+
+    def uninstall(self) -> list[Change]:
+        """What an uninstall would change; raises like `install`."""
+        return [
+            *(self._without_script(script) for script in self.target.scripts),  # in the folder that settings made
+            *(self._without_settings(settings) for settings in self.target.settings),
+        ]
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Write the changes; raises ConflictError where a file is not as it was looked at."""
+        for change in changes:
+            if change.action == "unchanged":
+                continue
+            self._back_up(change)
+            made = _made_folders(change.file.parent)
+            if change.record and change.before is None:
+                change = change._replace(record=change.record._replace(folders=(*change.record.folders, *made)))
+            known = self._record(change.file)
+            self._keep(change)  # before the file: an entry without its record could not be taken out exactly
+            _write(change)
+            if change.after is None:
+                _remove_folders(known.folders)
+
+    # --- settings ------------------------------------------------------------------------------------------------
+
+    def _with_settings(self, settings: Settings) -> Change:
+        file, before = _read(settings.file)
+        text = _text(file, before)
+        record = self._record(file)
+        if text is None or not text.strip():
+            record = Record(Made(), True, text)
+            text = "{}\n"
+        try:
+            after, made = entries.put(text, settings.entries, record.made, settings.comments)
+        except (NotJsonError, MisshapenError) as error:
+            raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
+        return Change(file, before, after.encode("utf-8"), record._replace(made=made))
+
+    def _without_settings(self, settings: Settings) -> Change:
+        file, before = _read(settings.file)
+        text = _text(file, before)
+        if text is None or not text.strip():
+            return Change(file, before, before)
+        record = self._record(file)
+        try:
+            after = entries.take(text, settings.entries, record.made, settings.comments)
+            root = jsontext.parse(after, settings.comments).root
+        except NotJsonError as error:
+            raise _refused(file, error, f"Take this out of it yourself:\n{_snippet(settings.entries)}") from error
+        is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
+        if record.is_new and is_empty:
+            return Change(file, before, None if record.before is None else record.before.encode("utf-8"))
+        return Change(file, before, after.encode("utf-8"))
+
+    # --- scripts -------------------------------------------------------------------------------------------------
+
+    def _with_script(self, script: Script) -> Change:
+        file, before = _read(script.file)
+        if before is not None and not _is_sealed(before):
+            what = f"{file} is not ours, or was changed since: it was not touched."
+            raise RefusedError(what, "Move it away, and run this again.")
+        record = self._record(file) if before is not None else Record(Made(), True)
+        return Change(file, before, _script(script).encode("utf-8"), record)
+
+    def _without_script(self, script: Script) -> Change:
+        file, before = _read(script.file)
+        if before is not None and not _is_sealed(before):
+            what = f"{file} was changed since it was installed: nothing was taken away."
+            raise RefusedError(what, "Delete it yourself if you want it no more, and run this again.")
+        return Change(file, before, None)
+
+    # --- backups and records -------------------------------------------------------------------------------------
+
+    def _folder(self, name: str) -> Path:
+        return Path(folders.user_folder("data", self.environ)) / name
+
+    def _back_up(self, change: Change) -> None:
+        if change.before is None:
+            return
+        folder = self._folder("backups")
+        with _told(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
+            file = folder / f"{stamp}-{change.file.name}"
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "wb") as handle:
+                handle.write(change.before)
+            for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
+                old.unlink(missing_ok=True)
+
+    def _record_file(self, file: Path) -> Path:
+        return self._folder("installed") / f"{hashlib.sha256(os.fsencode(file)).hexdigest()[:24]}.json"
+
+    def _record(self, file: Path) -> Record:
+        """What is known of a file that an install changed; a record that is damaged is as good as none."""
+        try:
+            found = json.loads(self._record_file(file).read_bytes())
+            containers = frozenset(tuple(map(str, path)) for path in found["containers"])
+            tails = {tuple(map(str, path)): str(tail) for path, tail in found["tails"]}
+            made = Made(containers, tails, bool(found["is_known"]))
+            return Record(made, found["is_new"], found["before"], tuple(found["folders"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return Record()
+
+    def _keep(self, change: Change) -> None:
+        file, record = self._record_file(change.file), change.record
+        with _told(file.parent):
+            if record is None:
+                file.unlink(missing_ok=True)
+                return
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            document = {
+                "file": str(change.file), "is_new": record.is_new, "before": record.before,
+                "folders": record.folders, "is_known": record.made.is_known,
+                "containers": sorted(record.made.containers), "tails": list(record.made.tails.items()),
+            }  # fmt: skip
+            part = file.with_suffix(f".{os.urandom(4).hex()}.part")
+            replacing.write_durably(part, json.dumps(document).encode("ascii"))
+            os.replace(part, file)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _read(named: Path) -> tuple[Path, bytes | None]:
+    """The file that a name leads to, through links, and what it holds; None where there is none."""
+    file = Path(os.path.realpath(named))
+    with _told(file):
+        try:
+            return file, file.read_bytes()
+        except FileNotFoundError:
+            return file, None
+
+
+def _text(file: Path, data: bytes | None) -> str | None:
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
+
+
+def _write(change: Change) -> None:
+    """Put one file as it is to be, if it still is as it was."""
+    file = change.file
+    part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
+    with _told(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing.one_writer(file.parent):
+            try:
+                if change.after is not None:
+                    replacing.write_durably(part, change.after)
+                if (file.read_bytes() if file.exists() else None) != change.before:
+                    what = f"{file} was changed meanwhile: it was not touched."
+                    raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+                _put(part, change)
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def _put(part: Path, change: Change) -> None:
+    if change.after is None:
+        change.file.unlink()
+    elif change.before is None:
+        replacing.place_new(part, change.file)
+    else:
+        replacing.keep_attributes(change.file, part)
+        os.replace(part, change.file)
+
+
+def _made_folders(folder: Path) -> list[str]:
+    """The folders that are missing, innermost first."""
+    return [str(place) for place in (folder, *folder.parents) if not place.exists()]
+
+
+def _remove_folders(made: Sequence[str]) -> None:
+    """Remove the folders that were made and are empty again."""
+    with contextlib.suppress(OSError):
+        for folder in made:
+            os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def _told(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        what = f"{error.filename or file} cannot be read or written: {error.strerror or error}."
+        raise VaultMemoryError(what, "Check its permissions and free space.") from error
+
+
+def _refused(file: Path, error: ValueError, next_step: str) -> RefusedError:
+    return RefusedError(f"{file} cannot be edited: {error}. It was not touched.", next_step)
+
+
+def _snippet(of: Sequence[Entry]) -> str:
+    """The entries as one JSON object, for a person to paste."""
+    document: dict[str, Any] = {}
+    for entry in of:
+        holder = document
+        for name in entry.path if entry.key else entry.path[:-1]:
+            holder = holder.setdefault(name, {})
+        holder[entry.key or entry.path[-1]] = entry.value if entry.key else [entry.value]
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _script(script: Script) -> str:
+    source = template(script.template).read_text("utf-8")
+    text = re.sub(r"\{\{(\w+)\}\}", lambda place: script.values[place[1]], source)
+    return f"// vault-memory sha={_hash(text)}, made by `memory install`: changed by hand, it is left alone.\n{text}"
+
+
+def _is_sealed(data: bytes) -> bool:
+    """Whether a script is as it was written; what git makes of line ends is no change."""
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    seal = _SEAL.match(text)
+    return seal is not None and _hash(text[seal.end() :]) == seal[1]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]

@@ -1,0 +1,33 @@
+"""Owns what is particular to opencode: the events that our plugin there passes on, and what it is told. Pure.
+
+The plugin is `templates/opencode.js`; both ends of that conversation are ours.
+"""
+
+import json
+from typing import Any
+
+from vault_memory.integrations import occasion
+from vault_memory.integrations.occasion import Occasion, text
+
+AGENT = "opencode"
+EVENTS = ("session.created", "session.idle", "session.compacting", "session.deleted")
+
+LONGEST_CONTEXT = 20_000
+"""UTF-16 units: no limit of opencode's, only one of sense."""
+
+_WHAT = {
+    "session.created": occasion.STARTED, "session.idle": occasion.PAUSED, "session.compacting": occasion.COMPACTED,
+    "session.deleted": occasion.GONE,
+}  # fmt: skip
+
+
+def read(event: str, given: dict[str, Any]) -> Occasion | None:
+    """The occasion that an event's input tells of; None for an event that is none of ours."""
+    if event not in _WHAT:
+        return None
+    return Occasion(_WHAT[event], text(given, "session_id"), "", text(given, "cwd"))
+
+
+def answer(event: str, context: str) -> str:
+    """What the plugin is told: the text to put before the model."""
+    return json.dumps({"context": context}) if context else ""
