@@ -27,6 +27,7 @@ LAYERS = [
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",
      "reflect.proposals", "turns",
      "conversations", "conversations.marks",
+     "frame",
      "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
      "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
