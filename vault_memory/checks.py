@@ -34,6 +34,18 @@ def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(value)
 
 
+def some_of(*allowed: str) -> Callable[[Any], tuple[str, ...]]:
+    """Several of these, as a list or, in an environment variable, with commas between."""
+
+    def check(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+        named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(named, list) or any(name not in allowed for name in named):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}")
+        return tuple(dict.fromkeys(named))
+
+    return check
+
+
 def between(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:  # noqa: ANN401
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:

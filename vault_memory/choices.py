@@ -3,6 +3,8 @@
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 SOURCES = ("notes", "sessions", "all")
+TOOLS = ("claude-code", "opencode", "openclaw")
+"""Whose sessions can be a source."""
 
 REFLECTED = ("entities", "opinions", "summaries", "proposals")
 """What a reflect can be limited to."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import checks, folders
-from vault_memory.choices import PRESETS
+from vault_memory.choices import PRESETS, TOOLS
 from vault_memory.errors import UsageError, VaultError
 
 ENVIRONMENT = "environment"
@@ -62,6 +62,10 @@ class Config:
     reflect_key_env: str = ""
     reflect_deadline_seconds: float = 60.0
     reflect_run_deadline_seconds: float = 600.0
+    sessions_tools: tuple[str, ...] = ()
+    sessions_claude_code: Path | None = None
+    sessions_opencode: Path | None = None
+    sessions_openclaw: Path | None = None
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -107,6 +111,10 @@ SETTINGS: Mapping[str, Setting] = {
     "reflect.run_deadline_seconds": Setting(
         "reflect_run_deadline_seconds", checks.seconds(0.1, 86_400), vault_may_set=False
     ),
+    "sessions.tools": Setting("sessions_tools", checks.some_of(*TOOLS), vault_may_set=False),
+    "sessions.claude_code": Setting("sessions_claude_code", checks.path, vault_may_set=False),
+    "sessions.opencode": Setting("sessions_opencode", checks.path, vault_may_set=False),
+    "sessions.openclaw": Setting("sessions_openclaw", checks.path, vault_may_set=False),
     "embedding.provider": Setting(
         "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
     ),
@@ -133,7 +141,7 @@ VARIABLES: Mapping[str, str] = {
     **{
         f"MEMORY_{key.replace('.', '_').upper()}": key
         for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.")) and not setting.vault_may_set
+        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and not setting.vault_may_set
     },
 }
 """Environment variables that set a key; they beat both files."""

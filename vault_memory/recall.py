@@ -80,9 +80,6 @@ class Recall:
     def _filters(self, request: Request) -> tuple[Filters, list[tuple[str, str]]]:
         """The filters that hold, and what is to be said of them."""
         filters, notes = request.filters, []
-        if request.source == "sessions":
-            filters = filters._replace(kinds=("session",))
-            notes.append(("source", "no session transcripts are indexed"))
         for name in filters.entities:
             if self._names.shown(self._names.canonical(name)) is None:
                 notes.append(("entity", f"nothing is known as {name}: only notes with that very word are searched"))
@@ -152,6 +149,7 @@ class Recall:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
+        headers, marks = _costs(ordered, notes)
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
@@ -179,10 +177,10 @@ class Recall:
                 tokens=sum(p.tokens for p in place) + pack.JOINER_TOKENS * (len(place) - 1), truncated=truncated,
                 why=_why(ordered, first.id) if request.explain else None,
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
-                key=journal.passage_key(first.text),
+                key=journal.passage_key(first.text), header_tokens=headers.get(note.id, 0),
+                citation_tokens=pack.citation_tokens(first) + marks.get(first.id, 0),
             ))  # fmt: skip
         if any(left_out.values()):
-            headers, marks = _costs(ordered, notes)
             packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)
         return results, left_out, packed
 

@@ -77,7 +77,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     lines = _parsed(stream, defaults, memory.config)
     # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
-    for answer in memory.recall(_good(shared, lines), keep=False):
+    for answer in memory.roots.recall(_good(shared, lines), keep=False):
         shared.say(render.dump(render.recall_document(answer)))
     if file != "-":
         stream.close()

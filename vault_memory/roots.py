@@ -1,0 +1,253 @@
+"""Owns answering from several roots at once: the vault, further vaults of the user's settings, the agents' sessions.
+
+Each root is a Memory with its own index, asked as if it were alone with the whole budget. Their answers are merged by
+score, which means the same everywhere (the same features with the same weights), and packed anew into the one budget.
+What one root cannot answer is said, and takes nothing from the others.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory import journal
+from vault_memory.answer import Answer, Ran, Request, Result, Understood
+from vault_memory.conversations import derived
+from vault_memory.conversations import root as sessions
+from vault_memory.errors import RefusedError, VaultMemoryError
+
+if TYPE_CHECKING:
+    from vault_memory.conversations.sweep import Swept
+    from vault_memory.indexer import Progress
+    from vault_memory.memory import Memory
+    from vault_memory.reading import Excerpt
+
+NOTES = "notes"
+_SPEAKER = re.compile(r"(?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
+_FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
+
+
+class _Given(NamedTuple):
+    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
+
+    name: str
+    memory: "Memory"
+    answer: Answer
+
+
+class Roots:
+    """One vault and what is asked besides it."""
+
+    def __init__(self, vault: "Memory") -> None:
+        self._vault = vault
+
+    def recall(
+        self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
+    ) -> Iterator[Answer]:
+        """Answer questions one after the other, each from the roots that its source names."""
+        waiting = _Waiting(requests)
+        while waiting.next:
+            if waiting.next.source == NOTES:
+                yield from self._vault.recall(waiting.while_of(NOTES), progress, keep)
+            else:
+                request = waiting.next
+                yield self._merged(request, progress, keep)
+                waiting.step()
+
+    def get(self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None) -> "Excerpt":
+        """Read lines of a note, or messages of a session; a note of the vault comes first where a path names both."""
+        session = derived.inner(path)
+        if session and session[1] is not None:
+            return self._session(session, lines, max_tokens)
+        found = self._vault.get(path, lines, max_tokens)
+        return self._session(session, lines, max_tokens) if session and found.not_found else found
+
+    def refresh_sessions(self, progress: "Progress | None" = None) -> "Swept | None":
+        """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
+
+        What cannot be read or indexed is among the problems.
+        """
+        if not self._vault.config.sessions_tools:
+            return None
+        from vault_memory.conversations.sweep import sweep
+
+        swept = sweep(self._vault.config, os.environ, progress)
+        try:
+            if sessions.is_there(self._vault.config, os.environ):
+                self._index_sessions()
+        except VaultMemoryError as error:
+            swept.problems.append(f"the sessions' index: {error}")
+        return swept
+
+    def _index_sessions(self) -> None:
+        """Index the derived texts; that many of them are gone is the sweep's doing, which has seen where they were."""
+        memory = self.sessions
+        try:
+            memory.index()
+        except RefusedError:
+            if memory.vault.walk().files:
+                memory.index(rebuild=True)
+            else:
+                sessions.forget_index(memory.vault.root, memory.index_path)
+
+    def close(self) -> None:
+        """Let go of what is held open besides the vault."""
+        close = getattr(self.__dict__.get("sessions"), "close", None)
+        if close:
+            close()
+
+    # --- the sessions --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sessions(self) -> "Memory":
+        """The derived texts of the sessions, as a Memory of their own."""
+        return self._vault.beside(sessions.config_of(self._vault.config, os.environ))
+
+    def _session(
+        self, session: tuple[str, tuple[int, int] | None], lines: tuple[int, int | None] | None, max_tokens: int | None
+    ) -> "Excerpt":
+        from vault_memory.reading import Excerpt
+
+        path, messages = session
+        if not sessions.is_there(self._vault.config, os.environ):
+            return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
+        found = self.sessions.get(path, sessions.lines_of(lines or messages), max_tokens)
+        if found.not_found:
+            return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
+        return sessions.excerpt_of(found)
+
+    def _of_sessions(self, request: Request, progress: "Progress | None") -> _Given | str:
+        """What the sessions answer, or why they do not."""
+        config = self._vault.config
+        if not config.sessions_tools:
+            return "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
+        if not sessions.is_there(config, os.environ):
+            return "no session transcripts are indexed yet: `memory index` reads them"
+        asked = sessions.asked(request)
+        if asked is None:
+            return "sessions hold none of these kinds"
+        (answer,) = self.sessions.recall([asked], progress, keep=False)
+        results = [sessions.told(result) for result in answer.results]
+        return _Given(sessions.NAME, self.sessions, answer._replace(results=results))
+
+    # --- merging -------------------------------------------------------------------------------------------------
+
+    def _merged(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
+        started = time.perf_counter()
+        given: list[_Given] = []
+        missing: list[Ran] = []
+        if request.source != sessions.NAME:
+            (answer,) = self._vault.recall([request], progress, keep=False)
+            given.append(_Given(NOTES, self._vault, answer))
+        try:
+            found = self._of_sessions(request, progress)
+        except VaultMemoryError as error:
+            found = str(error)
+        if isinstance(found, str):
+            missing.append(Ran(sessions.NAME, why_not=found))
+        else:
+            given.append(found)
+        answer = _merge(request, given, missing, self._vault.vault.root.name)
+        if keep and self._vault.config.journal and not request.is_pinned:
+            _note(request, given, answer.results)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+
+class _Waiting:
+    """The questions to come; the next one is always known."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._requests = iter(requests)
+        self.next: Request | None = None
+        self.step()
+
+    def step(self) -> None:
+        self.next = next(self._requests, None)
+
+    def while_of(self, source: str) -> Iterator[Request]:
+        """The next questions as long as they are asked of that source."""
+        while self.next and self.next.source == source:
+            yield self.next
+            self.step()
+
+
+def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], vault: str) -> Answer:
+    """One answer of several."""
+    ranked = sorted((r for each in given for r in each.answer.results), key=lambda result: -result.score)
+    taken, left_out, tokens, rendered = _packed(request, ranked)
+    omitted = dict(left_out)
+    for each in given:
+        for what, count in each.answer.omitted.items():
+            omitted[what] = omitted.get(what, 0) + count
+    ran = [_ran(each, taken) for each in given]
+    degraded = [("source", root.why_not) for root in missing]
+    first = given[0].answer if given else _nothing(request, vault)
+    degraded += [problem for each in given for problem in each.answer.degraded]
+    return first._replace(
+        request=request,
+        results=[result._replace(rank=number) for number, result in enumerate(taken, 1)],
+        lanes={lane: sum(each.answer.lanes.get(lane, 0) for each in given) for lane in first.lanes},
+        tokens=tokens,
+        rendered_tokens=rendered,
+        omitted=omitted,
+        degraded=list(dict.fromkeys(degraded)),
+        fresh=all(each.answer.fresh for each in given),
+        pending=sum(each.answer.pending for each in given),
+        notes=sum(each.answer.notes for each in given),
+        vault=vault,
+        roots=[*ran, *missing],
+    )
+
+
+def _ran(given: _Given, taken: Sequence[Result]) -> Ran:
+    own = {id(result) for result in given.answer.results}
+    answer = given.answer
+    return Ran(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)
+
+
+def _nothing(request: Request, vault: str) -> Answer:
+    """The answer where no root could be asked."""
+    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
+    return Answer(request, [], request.mode, lanes, None, Understood(), 0, 0, {}, vault=vault)
+
+
+def _packed(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], dict[str, int], int, int]:
+    """What fits the limits, best first, why the rest was left out, and what it costs without and with citations."""
+    taken: list[Result] = []
+    left_out = {"over_budget": 0, "over_k": 0, "near_duplicates": 0}
+    said: set[tuple[str, ...]] = set()
+    named: set[str] = set()
+    tokens = rendered = 0
+    for result in ranked:
+        cost = result.tokens + result.citation_tokens + (0 if result.path in named else result.header_tokens)
+        used = rendered + cost if request.rendered else tokens + result.tokens
+        if request.k is not None and len(taken) >= request.k:
+            left_out["over_k"] += 1
+        elif request.budget_tokens is not None and used > request.budget_tokens:
+            left_out["over_budget"] += 1
+        elif (words := _words(result)) in said:
+            left_out["near_duplicates"] += 1
+        else:
+            said.add(words)
+            named.add(result.path)
+            taken.append(result)
+            tokens, rendered = tokens + result.tokens, rendered + cost
+    return taken, left_out, tokens, rendered
+
+
+def _words(result: Result) -> tuple[str, ...]:
+    """What a result says, whoever says it and wherever: its words in order."""
+    head = _SPEAKER.match(result.content) or _FACT.match(result.content)
+    text = result.content[head.end() :] if head else result.content
+    return tuple(re.findall(r"\w+", text.casefold())) or (text,)
+
+
+def _note(request: Request, given: Sequence[_Given], results: Sequence[Result]) -> None:
+    """Note in the journal of each root what of it was handed over."""
+    keys = {(result.source, result.key) for result in results}
+    for each in given:
+        cited = [journal.Cited(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
+        journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)
