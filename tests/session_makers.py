@@ -37,7 +37,9 @@ def claude_lines(session: str, said: Talk, folder: str = "/nowhere/app", day: in
 def claude_tool(output: str) -> str:
     """A record that holds a tool's output, twice as Claude Code keeps it."""
     block = {"type": "tool_result", "tool_use_id": "t", "content": output}
-    return json.dumps({"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": ""}})
+    return json.dumps(
+        {"type": "user", "message": {"role": "user", "content": [block]}, "toolUseResult": {"stdout": ""}}
+    )
 
 
 def claude(root: Path, session: str, said: Talk, folder: str = "/nowhere/app", day: int = 1) -> Path:
@@ -52,11 +54,15 @@ def openclaw(root: Path, session: str, said: Talk, folder: str = "/nowhere/claw"
     """A transcript in `<root>/<agent>/sessions/<session>.jsonl`."""
     file = root / "main" / "sessions" / f"{session}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    records = [{"type": "session", "version": 3, "id": session, "timestamp": STAMP.format(day=2, minute=0), "cwd": folder}]
+    records = [
+        {"type": "session", "version": 3, "id": session, "timestamp": STAMP.format(day=2, minute=0), "cwd": folder}
+    ]
     records.append({"type": "model_change", "modelId": "some"})
     for at, (role, text) in enumerate(said):
         message = {"role": role, "content": [{"type": "text", "text": text}]}
-        records.append({"type": "message", "id": f"m{at}", "timestamp": STAMP.format(day=2, minute=at), "message": message})
+        records.append(
+            {"type": "message", "id": f"m{at}", "timestamp": STAMP.format(day=2, minute=at), "message": message}
+        )
     file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     return file
 
@@ -64,7 +70,13 @@ def openclaw(root: Path, session: str, said: Talk, folder: str = "/nowhere/claw"
 def opencode(root: Path, session: str, said: Talk, folder: str = "/nowhere/open", project: str = "abc") -> Path:
     """A session in `<root>/storage`, as many small files, written a minute ago."""
     storage = root / "storage"
-    info = {"id": session, "projectID": project, "directory": folder, "title": f"About {session}", "time": {"created": 1}}
+    info = {
+        "id": session,
+        "projectID": project,
+        "directory": folder,
+        "title": f"About {session}",
+        "time": {"created": 1},
+    }
     file = _json(storage / "session" / project / f"{session}.json", info)
     for at, (role, text) in enumerate(said):
         opencode_message(root, session, at, role, text)
@@ -95,7 +107,7 @@ def opencode_database(root: Path, session: str, said: Talk, folder: str = "/nowh
     with apsw.Connection(str(root / "opencode.db")) as db:
         db.execute(
             "CREATE TABLE IF NOT EXISTS session(id TEXT, title TEXT, directory TEXT, parent_id TEXT);"
-            "CREATE TABLE IF NOT EXISTS message(id TEXT, session_id TEXT, time_created INT, time_updated INT, data TEXT);"
+            "CREATE TABLE IF NOT EXISTS message(id, session_id, time_created, time_updated, data);"
             "CREATE TABLE IF NOT EXISTS part(id TEXT, message_id TEXT, data TEXT)"
         )
         db.execute("INSERT INTO session VALUES(?,?,?,NULL)", (session, f"About {session}", folder))

@@ -55,7 +55,10 @@ def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
         ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted: basic-login]"),
         ("postgres://app:s3cret@db/x", "postgres://app:[redacted: url-password]@db/x"),
         ("AccountKey=" + "aB3+" * 20 + "==;", "AccountKey=[redacted: azure-key];"),
-        ("a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nb", "a\n[redacted: private-key]\nb"),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted: private-key]\nb",
+        ),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk", "[redacted: private-key]"),
     ],
 )

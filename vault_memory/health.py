@@ -1,6 +1,7 @@
 """Owns status and doctor: how things are, what is wrong and how to mend it."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -31,6 +32,15 @@ class Vectors(NamedTuple):
     """Passages whose text it has no usable vector for."""
 
 
+class Sessions(NamedTuple):
+    """What is known of agents' sessions; `skipped` are damaged records of their transcripts."""
+
+    tools: tuple[str, ...]
+    transcripts: int
+    messages: int
+    skipped: int
+
+
 @dataclass(frozen=True)
 class Status:
     """How things are; counts are of the index as it stands, `pending` is how many notes it is behind."""
@@ -49,6 +59,8 @@ class Status:
     embedders: tuple["Vectors", ...] = ()
     reflect: Ended | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
+    sessions: "Sessions | None" = None
+    """What is known of agents' sessions; None where the settings want none."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,9 @@ class Check:
 def status(memory: "Memory") -> Status:
     """Look at vault and index without writing anything."""
     vault, index = str(memory.vault.root), memory.index_path
-    base = Status(vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory))
+    base = Status(
+        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory), sessions=_sessions(memory)
+    )
     if not base.exists or memory.unusable():
         return base
     with suppress(*schema.DAMAGED):
@@ -80,8 +94,18 @@ def _counted(memory: "Memory", base: Status) -> Status:
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
             facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
-            reflect=base.reflect,
+            reflect=base.reflect, sessions=base.sessions,
         )  # fmt: skip
+
+
+def _sessions(memory: "Memory") -> Sessions | None:
+    tools = memory.config.sessions_tools
+    if not tools:
+        return None
+    from vault_memory.conversations.sweep import known
+
+    found = [each for of_tool in known(memory.config, os.environ).values() for each in of_tool.values()]
+    return Sessions(tools, len(found), sum(e.messages for e in found), sum(e.skipped for e in found))
 
 
 def _last_reflect(memory: "Memory") -> Ended | None:

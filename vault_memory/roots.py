@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.reading import Excerpt
 
 NOTES = "notes"
-_SPEAKER = re.compile(r"(?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
+_SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
 

@@ -80,7 +80,8 @@ def sweep(
         return swept
     home = folder(environ)
     try:
-        os.makedirs(home / STATE, mode=0o700, exist_ok=True)
+        for made in (home, home / STATE):
+            os.makedirs(made, mode=0o700, exist_ok=True)
         with places.writer_lock(home / STATE / "sweep", 0):
             marked = {os.path.realpath(mark.path): None for mark in marks.take(environ)}
             for tool in config.sessions_tools:
