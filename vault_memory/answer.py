@@ -87,6 +87,8 @@ class Result(NamedTuple):
     """What naming its note costs where it is printed, once a note."""
     citation_tokens: int = 0
     """What its citation and marks cost there, besides its content."""
+    root: str = ""
+    """The root that gave it, where that is not the vault."""
 
     @property
     def source(self) -> str:

@@ -34,6 +34,24 @@ def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(value)
 
 
+def roots(value: Any) -> tuple[tuple[Path, str], ...]:  # noqa: ANN401
+    """Folders with the scope of what is in them ("" for that of their project): paths, or tables of path and scope."""
+    wrong = 'must be a list of paths or of {path = "…", scope = "…"}'
+    if not isinstance(value, list):
+        raise ValueError(wrong)
+    found = []
+    for each in value:
+        table = {"path": each} if isinstance(each, str) else each
+        if not isinstance(table, dict) or not {"path"} <= set(table) <= {"path", "scope"}:
+            raise ValueError(wrong)
+        found.append((path(table["path"]), text(table["scope"]) if "scope" in table else ""))
+    return tuple(found)
+
+
+def paths(value: Any) -> tuple[Path, ...]:  # noqa: ANN401
+    return tuple(path(each) for each in texts(value))
+
+
 def some_of(*allowed: str) -> Callable[[Any], tuple[str, ...]]:
     """Several of these, as a list or, in an environment variable, with commas between."""
 

@@ -66,6 +66,8 @@ class Config:
     sessions_claude_code: Path | None = None
     sessions_opencode: Path | None = None
     sessions_openclaw: Path | None = None
+    roots: tuple[tuple[Path, str], ...] = ()
+    roots_under: tuple[Path, ...] = ()
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -115,6 +117,8 @@ SETTINGS: Mapping[str, Setting] = {
     "sessions.claude_code": Setting("sessions_claude_code", checks.path, vault_may_set=False),
     "sessions.opencode": Setting("sessions_opencode", checks.path, vault_may_set=False),
     "sessions.openclaw": Setting("sessions_openclaw", checks.path, vault_may_set=False),
+    "roots.vaults": Setting("roots", checks.roots, vault_may_set=False),
+    "roots.under": Setting("roots_under", checks.paths, vault_may_set=False),
     "embedding.provider": Setting(
         "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory import journal, places, schema, spaces
+from vault_memory.conversations.ledger import Counted, counted
 from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.preimages import Preimages
@@ -32,15 +33,6 @@ class Vectors(NamedTuple):
     """Passages whose text it has no usable vector for."""
 
 
-class Sessions(NamedTuple):
-    """What is known of agents' sessions; `skipped` are damaged records of their transcripts."""
-
-    tools: tuple[str, ...]
-    transcripts: int
-    messages: int
-    skipped: int
-
-
 @dataclass(frozen=True)
 class Status:
     """How things are; counts are of the index as it stands, `pending` is how many notes it is behind."""
@@ -59,7 +51,7 @@ class Status:
     embedders: tuple["Vectors", ...] = ()
     reflect: Ended | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
-    sessions: "Sessions | None" = None
+    sessions: Counted | None = None
     """What is known of agents' sessions; None where the settings want none."""
 
 
@@ -77,8 +69,9 @@ def status(memory: "Memory") -> Status:
     """Look at vault and index without writing anything."""
     vault, index = str(memory.vault.root), memory.index_path
     base = Status(
-        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory), sessions=_sessions(memory)
-    )
+        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory),
+        sessions=counted(memory.config, os.environ),
+    )  # fmt: skip
     if not base.exists or memory.unusable():
         return base
     with suppress(*schema.DAMAGED):
@@ -96,16 +89,6 @@ def _counted(memory: "Memory", base: Status) -> Status:
             facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
             reflect=base.reflect, sessions=base.sessions,
         )  # fmt: skip
-
-
-def _sessions(memory: "Memory") -> Sessions | None:
-    tools = memory.config.sessions_tools
-    if not tools:
-        return None
-    from vault_memory.conversations.sweep import known
-
-    found = [each for of_tool in known(memory.config, os.environ).values() for each in of_tool.values()]
-    return Sessions(tools, len(found), sum(e.messages for e in found), sum(e.skipped for e in found))
 
 
 def _last_reflect(memory: "Memory") -> Ended | None:

@@ -106,8 +106,9 @@ def _result(result: Result, vault: str) -> Document:
         "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
         "tokens": result.tokens, "truncated": result.truncated,
         "superseded_by": result.superseded_by,
-        "uri": "" if result.kind == SESSION else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
+        "uri": "" if result.root else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
+    document |= {"root": result.root} if result.root else {}
     return document | ({"why": result.why} if result.why is not None else {})
 
 

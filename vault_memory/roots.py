@@ -8,12 +8,13 @@ What one root cannot answer is said, and takes nothing from the others.
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory import journal
+from vault_memory import further, journal
 from vault_memory.answer import Answer, Ran, Request, Result, Understood
 from vault_memory.conversations import derived
 from vault_memory.conversations import root as sessions
@@ -21,11 +22,13 @@ from vault_memory.errors import RefusedError, VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.conversations.sweep import Swept
-    from vault_memory.indexer import Progress
+    from vault_memory.further import Further
+    from vault_memory.indexer import Progress, Report
     from vault_memory.memory import Memory
     from vault_memory.reading import Excerpt
 
 NOTES = "notes"
+OFF = "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
 _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
@@ -43,6 +46,7 @@ class Roots:
 
     def __init__(self, vault: "Memory") -> None:
         self._vault = vault
+        self._beside: dict[str, Memory] = {}
 
     def recall(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
@@ -50,7 +54,7 @@ class Roots:
         """Answer questions one after the other, each from the roots that its source names."""
         waiting = _Waiting(requests)
         while waiting.next:
-            if waiting.next.source == NOTES:
+            if waiting.next.source == NOTES and not self.further:
                 yield from self._vault.recall(waiting.while_of(NOTES), progress, keep)
             else:
                 request = waiting.next
@@ -63,7 +67,10 @@ class Roots:
         if session and session[1] is not None:
             return self._session(session, lines, max_tokens)
         found = self._vault.get(path, lines, max_tokens)
-        return self._session(session, lines, max_tokens) if session and found.not_found else found
+        if session and found.not_found:
+            return self._session(session, lines, max_tokens)
+        there = further.inner(path, self.further) if found.not_found else None
+        return self._further_note(*there, lines, max_tokens) if there else found
 
     def refresh_sessions(self, progress: "Progress | None" = None) -> "Swept | None":
         """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
@@ -95,9 +102,48 @@ class Roots:
 
     def close(self) -> None:
         """Let go of what is held open besides the vault."""
-        close = getattr(self.__dict__.get("sessions"), "close", None)
-        if close:
-            close()
+        for memory in (self.__dict__.get("sessions"), *self._beside.values()):
+            close = getattr(memory, "close", None)
+            if close:
+                close()
+
+    # --- further vaults ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def further(self) -> "list[Further]":
+        """The further vaults that the settings name."""
+        config = self._vault.config
+        return further.found(config, os.environ) if config.roots or config.roots_under else []
+
+    def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
+        """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
+        for root in self.further:
+            try:
+                yield root.name, self._memory_of(root).index(progress=progress)
+            except VaultMemoryError as error:
+                yield root.name, error
+
+    def _memory_of(self, root: "Further") -> "Memory":
+        """Raises VaultError where the folder is not there now."""
+        if root.name not in self._beside:
+            self._beside[root.name] = self._vault.beside(further.config_of(root, self._vault.config, os.environ))
+        return self._beside[root.name]
+
+    def _further_note(
+        self, root: "Further", path: str, lines: tuple[int, int | None] | None, max_tokens: int | None
+    ) -> "Excerpt":
+        found = self._memory_of(root).get(path, lines, max_tokens)
+        return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
+
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str:
+        """What a further vault answers, or why it does not."""
+        asked = further.asked(root, request)
+        if asked is None:
+            return "nothing in it is in these scopes"
+        memory = self._memory_of(root)
+        (answer,) = memory.recall([asked], progress, keep=False)
+        results = [further.told(root, result) for result in answer.results]
+        return _Given(root.name, memory, answer._replace(results=results))
 
     # --- the sessions --------------------------------------------------------------------------------------------
 
@@ -123,7 +169,7 @@ class Roots:
         """What the sessions answer, or why they do not."""
         config = self._vault.config
         if not config.sessions_tools:
-            return "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
+            return OFF
         if not sessions.is_there(config, os.environ):
             return "no session transcripts are indexed yet: `memory index` reads them"
         asked = sessions.asked(request)
@@ -142,18 +188,29 @@ class Roots:
         if request.source != sessions.NAME:
             (answer,) = self._vault.recall([request], progress, keep=False)
             given.append(_Given(NOTES, self._vault, answer))
-        try:
-            found = self._of_sessions(request, progress)
-        except VaultMemoryError as error:
-            found = str(error)
-        if isinstance(found, str):
-            missing.append(Ran(sessions.NAME, why_not=found))
-        else:
-            given.append(found)
+        for name, ask in self._beside_of(request, progress):
+            try:
+                found = ask()
+            except VaultMemoryError as error:
+                found = str(error)
+            if isinstance(found, str):
+                missing.append(Ran(name, why_not=found))
+            else:
+                given.append(found)
         answer = _merge(request, given, missing, self._vault.vault.root.name)
         if keep and self._vault.config.journal and not request.is_pinned:
             _note(request, given, answer.results)
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _beside_of(
+        self, request: Request, progress: "Progress | None"
+    ) -> Iterator[tuple[str, Callable[[], _Given | str]]]:
+        """The roots besides the vault that the question's source means, and how each is asked."""
+        if request.source != sessions.NAME:
+            for root in self.further:
+                yield root.name, partial(self._of_further, root, request, progress)
+        if request.source != NOTES:
+            yield sessions.NAME, partial(self._of_sessions, request, progress)
 
 
 class _Waiting:
@@ -183,7 +240,8 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
         for what, count in each.answer.omitted.items():
             omitted[what] = omitted.get(what, 0) + count
     ran = [_ran(each, taken) for each in given]
-    degraded = [("source", root.why_not) for root in missing]
+    # What is switched off is no part of all there is.
+    degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == sessions.NAME]
     first = given[0].answer if given else _nothing(request, vault)
     degraded += [problem for each in given for problem in each.answer.degraded]
     return first._replace(
@@ -249,5 +307,7 @@ def _note(request: Request, given: Sequence[_Given], results: Sequence[Result]) 
     """Note in the journal of each root what of it was handed over."""
     keys = {(result.source, result.key) for result in results}
     for each in given:
+        if each.name not in (NOTES, sessions.NAME):
+            continue  # a further vault is only read
         cited = [journal.Cited(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
         journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)

@@ -12,6 +12,10 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.config import Config, user_folder
+
+FOLDER = "sessions"
+STATE = ".state"
 VERSION = 1
 
 
@@ -30,6 +34,33 @@ class Known(NamedTuple):
     @property
     def last_day(self) -> date | None:
         return date.fromisoformat(self.day) if self.day else None
+
+
+class Counted(NamedTuple):
+    """What is known of all sessions; `skipped` are damaged records of their transcripts."""
+
+    tools: tuple[str, ...]
+    transcripts: int
+    messages: int
+    skipped: int
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Where the derived texts lie, a folder a tool."""
+    return user_folder("data", environ) / FOLDER
+
+
+def file_of(home: Path, tool: str) -> Path:
+    """The file of what is known of a tool's transcripts."""
+    return home / STATE / f"{tool}.json"
+
+
+def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
+    """What is known, without a look at any transcript; None where the settings want none."""
+    tools = config.sessions_tools
+    found = [each for tool in tools for each in load(file_of(folder(environ), tool)).values()]
+    total = Counted(tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found))
+    return total if tools else None
 
 
 def load(file: Path) -> dict[str, Known]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from vault_memory import places
 from vault_memory.answer import SESSION, Request, Result
 from vault_memory.config import Config
-from vault_memory.conversations import derived, sweep
+from vault_memory.conversations import derived, ledger
 from vault_memory.reading import Excerpt
 
 NAME = "sessions"
@@ -24,14 +24,14 @@ PREFIX_TOKENS = 4
 def config_of(config: Config, environ: Mapping[str, str]) -> Config:
     """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
     return replace(
-        config, vault=sweep.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
+        config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
         ignore=(), ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 
 
 def is_there(config: Config, environ: Mapping[str, str]) -> bool:
     """Whether there are derived texts to be asked, and the settings want them."""
-    return bool(config.sessions_tools) and os.path.isdir(sweep.folder(environ))
+    return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
 
 
 def asked(request: Request) -> Request | None:
@@ -47,7 +47,7 @@ def told(result: Result) -> Result:
     return result._replace(
         kind=SESSION, path=derived.outer(result.path), heading=(),
         start_line=derived.message_number(result.start_line), end_line=derived.message_number(result.end_line),
-        header_tokens=result.header_tokens + PREFIX_TOKENS,
+        header_tokens=result.header_tokens + PREFIX_TOKENS, root=NAME,
     )  # fmt: skip
 
 

@@ -20,15 +20,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from vault_memory import access, places
-from vault_memory.config import Config, user_folder
+from vault_memory.config import Config
 from vault_memory.conversations import clean, derived, ledger, marks, tools
 from vault_memory.conversations.ledger import Known
 from vault_memory.conversations.message import Message
 from vault_memory.conversations.source import Found, Reading, Source
 from vault_memory.errors import BusyError, IndexUnusableError
 
-FOLDER = "sessions"
-STATE = ".state"
 SAVE_SECONDS = 5.0
 """How much work a sweep that is killed may lose."""
 
@@ -62,11 +60,6 @@ class Swept:
         return self.added + self.grown + self.anew + self.removed
 
 
-def folder(environ: Mapping[str, str]) -> Path:
-    """Where the derived texts lie, a folder a tool."""
-    return user_folder("data", environ) / FOLDER
-
-
 def sweep(
     config: Config, environ: Mapping[str, str], progress: Progress | None = None, deadline: float = float("inf")
 ) -> Swept:
@@ -78,11 +71,11 @@ def sweep(
     swept = Swept(config.sessions_tools)
     if not config.sessions_tools:
         return swept
-    home = folder(environ)
+    home = ledger.folder(environ)
     try:
-        for made in (home, home / STATE):
+        for made in (home, home / ledger.STATE):
             os.makedirs(made, mode=0o700, exist_ok=True)
-        with places.writer_lock(home / STATE / "sweep", 0):
+        with places.writer_lock(home / ledger.STATE / "sweep", 0):
             marked = {os.path.realpath(mark.path): None for mark in marks.take(environ)}
             for tool in config.sessions_tools:
                 root = tools.root(tool, config, environ)
@@ -93,16 +86,6 @@ def sweep(
         swept.problems.append(f"{home} cannot be written: {error}")
     swept.seconds = time.monotonic() - started
     return swept
-
-
-def known(config: Config, environ: Mapping[str, str]) -> dict[str, dict[str, Known]]:
-    """What is known of the transcripts of each tool that the settings name, without a look at any."""
-    home = folder(environ)
-    return {tool: ledger.load(_ledger(home, tool)) for tool in config.sessions_tools}
-
-
-def _ledger(home: Path, tool: str) -> Path:
-    return home / STATE / f"{tool}.json"
 
 
 class _Scopes:
@@ -126,7 +109,7 @@ class _Sweep:
 
     def __init__(self, tool: str, home: Path, scopes: _Scopes, swept: Swept) -> None:
         self._tool, self._home, self._scopes, self._swept = tool, home, scopes, swept
-        self._ledger = _ledger(home, tool)
+        self._ledger = ledger.file_of(home, tool)
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
         self._saved = time.monotonic()
