@@ -36,6 +36,8 @@ def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def config(tmp_path: Path, tmp_data: Path) -> Config:
+    for folder in ("claude", "opencode/storage/session", "openclaw"):
+        (tmp_path / folder).mkdir(parents=True)
     vault = fill(tmp_path / "Notes", {"memory/2026-03-01.md": "# Day\n\n## Retain\n- W @Ann: Deploys with quill7.\n"})
     return Config(
         vault=vault, sessions_tools=("claude-code", "opencode", "openclaw"), sessions_claude_code=tmp_path / "claude",
@@ -349,12 +351,29 @@ def test_two_sessions_of_one_name_both_stay(config: Config, tmp_path: Path, tmp_
 
 def test_off_unless_switched_on(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     off = replace(config, sessions_tools=())
+    nowhere = replace(config, sessions_openclaw=tmp_path / "nowhere", sessions_tools=("openclaw",))
+    assert "holds no transcripts of openclaw" in swept(nowhere).problems[0]
+    (tmp_data / "sessions").rename(tmp_path / "away")
     make.claude(tmp_path / "claude", "one", make.talk(1))
     assert Memory(off).roots.refresh_sessions() is None
     assert not (tmp_data / "sessions").exists()
     found = asked(off, "quill1")
     assert found["results"] == [] and "sessions.tools" in found["degraded"][0]["why"]
     assert found["roots"][0]["why_not"]
+
+
+def test_a_tool_that_is_switched_off_is_not_searched(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    make.openclaw(tmp_path / "openclaw", "claw", make.talk(7))
+    swept(config)
+    assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
+    off = replace(config, sessions_tools=("openclaw",))
+    assert swept(off).problems == []
+    assert {r["path"] for r in asked(off, "quill7", k=50)["results"]} == {"sessions/openclaw/claw"}
+    assert Memory(off).roots.get("sessions/claude-code/s7").not_found
+    swept(config)
+    assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
 
 
 def test_all_asks_both_and_says_so(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -401,9 +420,10 @@ def test_get_never_leaves_the_folder_and_a_note_comes_first(config: Config, tmp_
     make.claude(tmp_path / "claude", "one", make.talk(1))
     swept(config)
     roots = Memory(config).roots
-    for way in ("sessions/../device#m1", "sessions/claude-code/../../device#m1", "sessions//etc/passwd#m1"):
-        with pytest.raises(VaultMemoryError):
-            roots.get(way)
+    with pytest.raises(VaultMemoryError):
+        roots.get("sessions/claude-code/../../device#m1")
+    for way in ("sessions/../device#m1", "sessions//etc/passwd#m1", "sessions/other/one#m1"):
+        assert roots.get(way).not_found
     assert roots.get("sessions/.state/claude-code.json#m1").not_found
     assert roots.get("sessions/claude-code/none#m1").not_found
     whole = roots.get("sessions/claude-code/one")

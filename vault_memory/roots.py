@@ -158,7 +158,7 @@ class Roots:
         from vault_memory.reading import Excerpt
 
         path, messages = session
-        if not sessions.is_there(self._vault.config, os.environ):
+        if not sessions.may_open(path, self._vault.config, os.environ):
             return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
         found = self.sessions.get(path, sessions.lines_of(lines or messages), max_tokens)
         if found.not_found:

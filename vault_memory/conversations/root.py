@@ -12,6 +12,7 @@ from pathlib import Path
 
 from vault_memory import places
 from vault_memory.answer import SESSION, Request, Result
+from vault_memory.choices import TOOLS
 from vault_memory.config import Config
 from vault_memory.conversations import derived, ledger
 from vault_memory.reading import Excerpt
@@ -23,15 +24,21 @@ PREFIX_TOKENS = 4
 
 def config_of(config: Config, environ: Mapping[str, str]) -> Config:
     """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
+    off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
     return replace(
         config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
-        ignore=(), ignored=(), unknown=(), sources=(),
+        ignore=off, ignored=(), unknown=(), sources=(),
     )  # fmt: skip
 
 
 def is_there(config: Config, environ: Mapping[str, str]) -> bool:
     """Whether there are derived texts to be asked, and the settings want them."""
     return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
+
+
+def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
+    """Whether a derived file is of a tool that the settings want."""
+    return is_there(config, environ) and path.partition("/")[0] in config.sessions_tools
 
 
 def asked(request: Request) -> Request | None:

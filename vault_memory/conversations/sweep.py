@@ -117,6 +117,8 @@ class _Sweep:
 
     def run(self, root: Path, marked: list[str], progress: Progress | None, deadline: float) -> None:
         os.makedirs(self._home / self._tool, mode=0o700, exist_ok=True)
+        for part in (self._home / self._tool).glob(".*.part"):  # of a sweep that was killed
+            part.unlink(missing_ok=True)
         found = tools.found(self._tool, root)
         if found.is_gone or (self._known and not found.sources):
             self._stay(root)
@@ -137,8 +139,8 @@ class _Sweep:
 
     def _stay(self, root: Path) -> None:
         """Keep what is known: where everything is gone at once, it may only be out of sight."""
-        if self._known:
-            self._swept.problems.append(f"{root} holds no transcripts, but {len(self._known)} are known: they stay")
+        known = f", but {len(self._known)} are known: they stay" if self._known else ""
+        self._swept.problems.append(f"{root} holds no transcripts of {self._tool}{known}")
         self._count()
 
     def _count(self) -> None:
@@ -180,7 +182,7 @@ class _Sweep:
             writer = _Writer(self._home, Known(path=path), self._scopes.of, self._tool)
         with writer:
             for record in reading.records:
-                writer.title = writer.title or record.title
+                writer.title = writer.title or (clean.words(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
                 for message in record.messages:
                     writer.add(message)
