@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory import further, journal
+from vault_memory import journal
 from vault_memory.answer import Answer, Ran, Request, Result, Understood
-from vault_memory.conversations import derived
-from vault_memory.conversations import root as sessions
 from vault_memory.errors import RefusedError, VaultMemoryError
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.reading import Excerpt
 
-NOTES = "notes"
+NOTES, SESSIONS = "notes", "sessions"
 OFF = "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
 _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
@@ -63,14 +61,17 @@ class Roots:
 
     def get(self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None) -> "Excerpt":
         """Read lines of a note, or messages of a session; a note of the vault comes first where a path names both."""
-        session = derived.inner(path)
+        session = None
+        if path.startswith("sessions/"):
+            from vault_memory.conversations import derived
+
+            session = derived.inner(path)
         if session and session[1] is not None:
             return self._session(session, lines, max_tokens)
         found = self._vault.get(path, lines, max_tokens)
         if session and found.not_found:
             return self._session(session, lines, max_tokens)
-        there = further.inner(path, self.further) if found.not_found else None
-        return self._further_note(*there, lines, max_tokens) if there else found
+        return self._further_note(path, lines, max_tokens) or found if found.not_found else found
 
     def refresh_sessions(self, progress: "Progress | None" = None) -> "Swept | None":
         """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
@@ -79,6 +80,7 @@ class Roots:
         """
         if not self._vault.config.sessions_tools:
             return None
+        from vault_memory.conversations import root as sessions
         from vault_memory.conversations.sweep import sweep
 
         swept = sweep(self._vault.config, os.environ, progress)
@@ -91,6 +93,8 @@ class Roots:
 
     def _index_sessions(self) -> None:
         """Index the derived texts; that many of them are gone is the sweep's doing, which has seen where they were."""
+        from vault_memory.conversations import root as sessions
+
         memory = self.sessions
         try:
             memory.index()
@@ -113,7 +117,11 @@ class Roots:
     def further(self) -> "list[Further]":
         """The further vaults that the settings name."""
         config = self._vault.config
-        return further.found(config, os.environ) if config.roots or config.roots_under else []
+        if not (config.roots or config.roots_under):
+            return []  # nearly everybody: nothing is imported for it
+        from vault_memory import further
+
+        return further.found(config, os.environ)
 
     def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
@@ -126,17 +134,30 @@ class Roots:
     def _memory_of(self, root: "Further") -> "Memory":
         """Raises VaultError where the folder is not there now."""
         if root.name not in self._beside:
+            from vault_memory import further
+
             self._beside[root.name] = self._vault.beside(further.config_of(root, self._vault.config, os.environ))
         return self._beside[root.name]
 
     def _further_note(
-        self, root: "Further", path: str, lines: tuple[int, int | None] | None, max_tokens: int | None
-    ) -> "Excerpt":
+        self, name: str, lines: tuple[int, int | None] | None, max_tokens: int | None
+    ) -> "Excerpt | None":
+        """Lines of a note of a further vault; None where the name is of none."""
+        if not self.further:
+            return None
+        from vault_memory import further
+
+        there = further.inner(name, self.further)
+        if there is None:
+            return None
+        root, path = there
         found = self._memory_of(root).get(path, lines, max_tokens)
         return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
 
     def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str:
         """What a further vault answers, or why it does not."""
+        from vault_memory import further
+
         asked = further.asked(root, request)
         if asked is None:
             return "nothing in it is in these scopes"
@@ -150,11 +171,15 @@ class Roots:
     @cached_property
     def sessions(self) -> "Memory":
         """The derived texts of the sessions, as a Memory of their own."""
+        from vault_memory.conversations import root as sessions
+
         return self._vault.beside(sessions.config_of(self._vault.config, os.environ))
 
     def _session(
         self, session: tuple[str, tuple[int, int] | None], lines: tuple[int, int | None] | None, max_tokens: int | None
     ) -> "Excerpt":
+        from vault_memory.conversations import derived
+        from vault_memory.conversations import root as sessions
         from vault_memory.reading import Excerpt
 
         path, messages = session
@@ -170,6 +195,8 @@ class Roots:
         config = self._vault.config
         if not config.sessions_tools:
             return OFF
+        from vault_memory.conversations import root as sessions
+
         if not sessions.is_there(config, os.environ):
             return "no session transcripts are indexed yet: `memory index` reads them"
         asked = sessions.asked(request)
@@ -177,7 +204,7 @@ class Roots:
             return "sessions hold none of these kinds"
         (answer,) = self.sessions.recall([asked], progress, keep=False)
         results = [sessions.told(result) for result in answer.results]
-        return _Given(sessions.NAME, self.sessions, answer._replace(results=results))
+        return _Given(SESSIONS, self.sessions, answer._replace(results=results))
 
     # --- merging -------------------------------------------------------------------------------------------------
 
@@ -185,7 +212,7 @@ class Roots:
         started = time.perf_counter()
         given: list[_Given] = []
         missing: list[Ran] = []
-        if request.source != sessions.NAME:
+        if request.source != SESSIONS:
             (answer,) = self._vault.recall([request], progress, keep=False)
             given.append(_Given(NOTES, self._vault, answer))
         for name, ask in self._beside_of(request, progress):
@@ -206,11 +233,11 @@ class Roots:
         self, request: Request, progress: "Progress | None"
     ) -> Iterator[tuple[str, Callable[[], _Given | str]]]:
         """The roots besides the vault that the question's source means, and how each is asked."""
-        if request.source != sessions.NAME:
+        if request.source != SESSIONS:
             for root in self.further:
                 yield root.name, partial(self._of_further, root, request, progress)
         if request.source != NOTES:
-            yield sessions.NAME, partial(self._of_sessions, request, progress)
+            yield SESSIONS, partial(self._of_sessions, request, progress)
 
 
 class _Waiting:
@@ -241,7 +268,7 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
             omitted[what] = omitted.get(what, 0) + count
     ran = [_ran(each, taken) for each in given]
     # What is switched off is no part of all there is.
-    degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == sessions.NAME]
+    degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == SESSIONS]
     first = given[0].answer if given else _nothing(request, vault)
     degraded += [problem for each in given for problem in each.answer.degraded]
     return first._replace(
@@ -307,7 +334,7 @@ def _note(request: Request, given: Sequence[_Given], results: Sequence[Result]) 
     """Note in the journal of each root what of it was handed over."""
     keys = {(result.source, result.key) for result in results}
     for each in given:
-        if each.name not in (NOTES, sessions.NAME):
+        if each.name not in (NOTES, SESSIONS):
             continue  # a further vault is only read
         cited = [journal.Cited(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
         journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)
