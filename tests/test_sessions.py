@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
 import session_makers as make
 from click.testing import CliRunner
@@ -134,10 +135,11 @@ def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_pat
     assert texts(tmp_data) == whole
     (tmp_data / "sessions" / ".state" / "claude-code.json").write_bytes(b"{damaged")
     swept(config)
-    assert (
-        sorted(t.split("---\n")[2] for t in texts(tmp_data).values())[0]
-        == whole["claude-code/one.md"].split("---\n")[2]
-    )
+    assert texts(tmp_data) == whole
+    (tmp_data / "sessions" / ".state" / "claude-code.json").unlink()
+    file.rename(file.with_name("two.jsonl"))
+    swept(config)
+    assert list(texts(tmp_data)) == ["claude-code/two.md"]
 
 
 def test_a_derived_file_that_somebody_deleted_comes_back(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -222,6 +224,7 @@ def test_fifty_megabytes_of_output_are_bounded(config: Config, tmp_path: Path, t
     output = 'a line of "output" \\ with ü and more of it to fill it up\n' * 1000
     record = make.claude_tool("OUTPUT")
     before, after = record.split("OUTPUT")
+    after = after.replace('"stdout": ""', f'"stdout": "{"y " * 1_000_000}"')  # it keeps a copy, which counts once
     with file.open("ab") as handle:
         handle.write(before.encode())
         for _ in range(52_428_800 // len(output) + 1):
@@ -238,7 +241,7 @@ def test_fifty_megabytes_of_output_are_bounded(config: Config, tmp_path: Path, t
     assert peak < 16e6
     last = texts(tmp_data)["claude-code/one.md"].split("\n")[-3:-1]
     assert last[1] == "- User: behind the output"
-    assert last[0].startswith("- Tool: [tool output, 5") and last[0].endswith(" kB, left out]")
+    assert last[0].startswith("- Tool: [tool output, 55,") and last[0].endswith(" kB, left out]")
 
 
 def test_a_long_text_of_a_person_keeps_its_beginning(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -513,3 +516,20 @@ def test_the_daemon_reads_what_hooks_mark(
     assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
     assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"
     assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("in_database", [False, True])
+def test_opencode_leaves_large_output_out(in_database: bool, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    output = "a line of it\n" * 400_000
+    part = json.dumps({"type": "tool", "tool": "bash", "state": {"status": "completed", "output": output}})
+    if in_database:
+        make.opencode_database(root, "ses_1", make.talk(1))
+        with apsw.Connection(str(root / "opencode.db")) as db:
+            db.execute("INSERT INTO part VALUES('a', 'ses_1m1', ?)", (part,))
+    else:
+        make.opencode(root, "ses_1", make.talk(1))
+        (root / "storage" / "part" / "msg_ses_1_0001" / "prt_4.json").write_text(part)
+    assert (found := swept(config)).messages == 5 and found.problems == [] and found.skipped == 0
+    text = texts(tmp_data)["opencode/ses_1.md"]
+    assert "Tool: [tool output, 5," in text and "a line of it" not in text

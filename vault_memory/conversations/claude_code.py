@@ -4,10 +4,10 @@
 the tool's own (`isMeta`) or told again (`isCompactSummary`) was said by nobody.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from vault_memory.conversations.longlines import left_out_of
 from vault_memory.conversations.message import (
     ASSISTANT,
     LARGE_OUTPUT_BYTES,
@@ -32,8 +32,8 @@ def is_transcript(name: str) -> bool:
     return not name.startswith("agent-")
 
 
-def read(record: Mapping[str, Any], over: int) -> Record:
-    """What a record says; `over` is how many bytes of it were left out unread."""
+def read(record: Mapping[str, Any]) -> Record:
+    """What a record says."""
     speaker = _SPEAKERS.get(text_of(record.get("type")))
     message = record.get("message")
     folder = text_of(record.get("cwd"))
@@ -42,11 +42,11 @@ def read(record: Mapping[str, Any], over: int) -> Record:
     day = day_of(record.get("timestamp"))
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    found = said(speaker, blocks, over)
+    found = said(speaker, blocks)
     return Record(tuple(each._replace(day=day) for each in found), folder=folder)
 
 
-def said(speaker: str, blocks: Any, over: int) -> list[Message]:  # noqa: ANN401 - whatever JSON came
+def said(speaker: str, blocks: Any) -> list[Message]:  # noqa: ANN401 - whatever JSON came
     """What blocks of content say: their texts as one message, and a note for each large output of a tool."""
     found, texts = [], []
     for block in blocks if isinstance(blocks, list) else ():
@@ -54,12 +54,14 @@ def said(speaker: str, blocks: Any, over: int) -> list[Message]:  # noqa: ANN401
         if kind == "text":
             texts.append(text_of(block.get("text")))
         elif kind in ("tool_result", "toolResult"):
-            size = bytes_of(block.get("content")) + over
+            size = bytes_of(block.get("content"))
             found += [Message(TOOL, left_out(size))] if size >= LARGE_OUTPUT_BYTES else []
     return [*found, Message(speaker, "\n".join(texts))] if any(texts) else found
 
 
 def bytes_of(content: Any) -> int:  # noqa: ANN401
-    """How large a piece of content is, as text."""
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return len(text.encode("utf-8", "replace"))
+    """How large the texts in a piece of content are, with what was left out of them unread."""
+    if isinstance(content, str):
+        return len(content.encode("utf-8", "replace")) + left_out_of(content)
+    parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    return sum(map(bytes_of, parts))

@@ -18,8 +18,8 @@ from vault_memory.conversations.source import Found, Reading
 
 HEAD_BYTES, TAIL_BYTES = 1024, 4096
 
-Read = Callable[[Mapping[str, Any], int], Record]
-"""A record, and how many bytes of it were left out, -> what it says."""
+Read = Callable[[Mapping[str, Any]], Record]
+"""A record -> what it says."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class JsonlFile:
                 end = line.end
                 record = _parsed(line, reading)
                 if record is not None:
-                    yield self.parse(record, line.left_out)
+                    yield self.parse(record)
             reading.bytes_read += handle.tell() - offset
             reading.mark = _mark(handle, end)
 

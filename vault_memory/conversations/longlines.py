@@ -19,6 +19,9 @@ MOST_LINE_BYTES = 4 << 20
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
 
+_CUT = re.compile(r" … \[([\d,]+) kB left out\]$")
+
+
 class Line(NamedTuple):
     """A line without its end, where it ends in the file, and the bytes of it that were left out.
 
@@ -120,3 +123,9 @@ class Cutter:
         self._keep(text + b'"')
         self._text.clear()
         self._over, self._inside, self._escaped = 0, False, False
+
+
+def left_out_of(text: str) -> int:
+    """How many bytes of a text were left out when its line was cut, to a kB."""
+    cut = _CUT.search(text[-40:])
+    return int(cut[1].replace(",", "")) * 1024 if cut else 0

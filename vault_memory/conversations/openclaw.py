@@ -30,8 +30,8 @@ def is_transcript(name: str) -> bool:
     return "." not in name.removesuffix(".jsonl")
 
 
-def read(record: Mapping[str, Any], over: int) -> Record:
-    """What a record says; `over` is how many bytes of it were left out unread."""
+def read(record: Mapping[str, Any]) -> Record:
+    """What a record says."""
     if record.get("type") == "session":
         return Record(folder=text_of(record.get("cwd")))
     message = record.get("message")
@@ -40,9 +40,9 @@ def read(record: Mapping[str, Any], over: int) -> Record:
     day = day_of(record.get("timestamp") or message.get("timestamp"))
     role, content = text_of(message.get("role")), message.get("content")
     if role in ("toolResult", "tool"):
-        size = bytes_of(content) + over
+        size = bytes_of(content)
         return Record((Message(TOOL, left_out(size), day),)) if size >= LARGE_OUTPUT_BYTES else NOTHING
     if role not in _SPEAKERS:
         return NOTHING
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return Record(tuple(each._replace(day=day) for each in said(_SPEAKERS[role], blocks, over)))
+    return Record(tuple(each._replace(day=day) for each in said(_SPEAKERS[role], blocks)))

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from vault_memory.conversations import longlines
+from vault_memory.conversations.claude_code import bytes_of
 from vault_memory.conversations.message import (
     ASSISTANT,
     LARGE_OUTPUT_BYTES,
@@ -57,11 +58,8 @@ class Storage(Protocol):
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         """One message's JSON; None where it is corrupt."""
 
-    def parts(self, message: str) -> Iterator[tuple[Any, int]]:
-        """The JSON of a message's parts in order, and how many bytes of each were left out; None where it is corrupt.
-
-        A part that is certainly only a tool's comes as its kind and size alone.
-        """
+    def parts(self, message: str) -> Iterator[Any]:
+        """The JSON of a message's parts in order, long texts in it cut; None where it is corrupt."""
 
     @property
     def bytes_read(self) -> int:
@@ -122,11 +120,11 @@ class Session:
         day = day_of(times.get("created")) if isinstance(times, dict) else None
         speaker = _SPEAKERS.get(text_of(message.get("role")))
         texts = []
-        for part, over in self.storage.parts(id):
+        for part in self.storage.parts(id):
             if not isinstance(part, dict):
                 reading.skipped += 1
-            elif part.get("type") == "tool" and _output_bytes(part) + over >= LARGE_OUTPUT_BYTES:
-                yield Message(TOOL, left_out(_output_bytes(part) + over), day)
+            elif part.get("type") == "tool" and _output_bytes(part) >= LARGE_OUTPUT_BYTES:
+                yield Message(TOOL, left_out(_output_bytes(part)), day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
                 texts.append(text_of(part.get("text")))
         if speaker and any(texts) and message.get("summary") is not True:
@@ -144,8 +142,7 @@ def _is_being_written(message: Any) -> bool:  # noqa: ANN401
 
 def _output_bytes(part: Mapping[str, Any]) -> int:
     state = part.get("state")
-    output = state.get("output") if isinstance(state, dict) else ""
-    return len(output.encode("utf-8", "replace")) if isinstance(output, str) else 0
+    return bytes_of(state.get("output")) if isinstance(state, dict) else 0
 
 
 def _digest(stored: Sequence[Stored]) -> str:
@@ -192,31 +189,29 @@ class Files:
         ]
 
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
-        return self.json(self._root / "message" / session / f"{message}.json")[0]
+        return self.json(self._root / "message" / session / f"{message}.json")
 
-    def parts(self, message: str) -> Iterator[tuple[Any, int]]:
+    def parts(self, message: str) -> Iterator[Any]:
         folder = self._root / "part" / message
         for name, _ in self._listed(folder):
             yield self.json(folder / name)
 
-    def json(self, file: Path) -> tuple[Any, int]:
-        """A file's JSON and the bytes of it that were left out; None where it is corrupt, or is gone meanwhile."""
+    def json(self, file: Path) -> Any:  # noqa: ANN401
+        """A file's JSON, long texts in a large one cut; None where it is corrupt, or is gone meanwhile."""
         cutter = longlines.Cutter()
         try:
             with open(file, "rb") as handle:
                 data = handle.read(longlines.LONG_BYTES)
                 self.bytes_read += len(data)
-                over = 0
                 if len(data) == longlines.LONG_BYTES:
                     cutter.feed(data)
                     while piece := handle.read(longlines.PIECE_BYTES):
                         self.bytes_read += len(piece)
                         cutter.feed(piece)
-                    kept = cutter.finished(0)
-                    data, over = kept.data or b"", kept.left_out
-            return json.loads(data), over
+                    data = cutter.finished(0).data or b""
+            return json.loads(data)
         except (OSError, ValueError, RecursionError):
-            return None, 0
+            return None
 
     @staticmethod
     def _listed(folder: Path) -> list[tuple[str, os.stat_result]]:
@@ -247,7 +242,7 @@ def _of_files(root: Path, got: Found) -> Iterator[Session]:
             got.cannot_tell.append("")
             continue
         for name in names:
-            value, _ = files.json(folder / project / name)
+            value = files.json(folder / project / name)
             session = _session(value, str(folder / project / name), files)
             if session:
                 yield session
@@ -290,14 +285,14 @@ class Database:
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self._json(next((row[0] for row in self.rows(_MESSAGE, message)), None))
 
-    def parts(self, message: str) -> Iterator[tuple[Any, int]]:
+    def parts(self, message: str) -> Iterator[Any]:
         for data, size, head in self.rows(_PARTS, message, longlines.LONG_BYTES):
             if data is not None:
-                yield self._json(data), 0
-            elif '"tool"' in head:
-                yield {"type": "tool"}, size
-            else:
-                yield {"type": "text", "text": f"[{size // 1024:,} kB left out]"}, 0
+                yield self._json(data)
+            else:  # SQLite hands over a text whole or not at all
+                cut = f" … [{size // 1024:,} kB left out]"
+                is_tool = '"tool"' in head
+                yield {"type": "tool", "state": {"output": cut}} if is_tool else {"type": "text", "text": cut.strip()}
 
     def _json(self, data: Any) -> Any:  # noqa: ANN401
         text = data.encode() if isinstance(data, str) else data or b""

@@ -221,6 +221,15 @@ class _Sweep:
             self._swept.removed += 1
             if gone.path:
                 (self._home / gone.path).unlink(missing_ok=True)
+        if not (self._swept.pending or found.cannot_tell):
+            self._forget_orphans()
+
+    def _forget_orphans(self) -> None:
+        """Delete derived files that nothing is known of: what was remembered was lost, and their transcripts since."""
+        mine = {each.path for each in self._known.values()}
+        for file in (self._home / self._tool).glob("*.md"):
+            if f"{self._tool}/{file.name}" not in mine:
+                file.unlink(missing_ok=True)
 
     def _save(self) -> None:
         if self._is_changed:
