@@ -14,6 +14,10 @@ MOST_BEYOND = 400
 """So many more are looked for where some are not wanted again."""
 
 
+SESSION = "session"
+"""The kind of what was said in a conversation: its lines are messages."""
+
+
 class Filters(NamedTuple):
     """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
 
@@ -93,12 +97,21 @@ class Result(NamedTuple):
     """Who it is from (provenance.py)."""
     trusted: bool = True
     """Whether that is somebody here: not a web page or a tool's output."""
+    header_tokens: int = 0
+    """What naming its note costs where it is printed, once a note."""
+    citation_tokens: int = 0
+    """What its citation and marks cost there, besides its content."""
+    root: str = ""
+    """The root that gave it, where that is not the vault."""
 
     @property
     def source(self) -> str:
-        """The citation: `path#L12` or `path#L12-L14`."""
-        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
-        return self.path + lines
+        """The citation: `path#L12` or `path#L12-L14`; of a session's messages `path#m12`, of its head the path."""
+        letter = "m" if self.kind == SESSION else "L"
+        if not self.start_line:
+            return self.path
+        last = f"-{letter}{self.end_line}" if self.end_line > self.start_line else ""
+        return f"{self.path}#{letter}{self.start_line}{last}"
 
 
 class Understood(NamedTuple):
@@ -107,6 +120,17 @@ class Understood(NamedTuple):
     entities: tuple[str, ...] = ()
     window: tuple[date, date] | None = None
     kinds: tuple[str, ...] = ()
+
+
+class Ran(NamedTuple):
+    """A root that was asked: how many notes it holds, how many results it gave, and how fresh it was; else why not."""
+
+    name: str
+    notes: int = 0
+    results: int = 0
+    fresh: bool = True
+    pending: int = 0
+    why_not: str = ""
 
 
 class Answer(NamedTuple):
@@ -128,6 +152,8 @@ class Answer(NamedTuple):
     notes: int = 0
     vault: str = ""
     seconds: float = 0.0
+    roots: Sequence[Ran] = ()
+    """Which roots were asked, where that was not the vault alone."""
 
 
 def note_header(path: str, day: str | None) -> str:

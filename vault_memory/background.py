@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vault_memory.conversations import marks
 from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.jobs import Jobs
 from vault_memory.memory import Memory
@@ -35,6 +36,8 @@ class Background:
         self._last_saved: datetime | None = None
         self._filling: threading.Thread | None = None
         self._filled_at = -RECONCILE_SECONDS
+        self._sweeping: threading.Thread | None = None
+        self._swept_at = -RECONCILE_SECONDS
         self._reflecting: subprocess.Popen[bytes] | None = None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -58,6 +61,9 @@ class Background:
         if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
             self._filled_at = now
             self._backfill()
+        if now - self._swept_at >= RECONCILE_SECONDS or marks.are_waiting():
+            self._swept_at = now
+            self._sweep()
         if loop := self._loop:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
                 loop.call_soon_threadsafe(self._look)
@@ -145,3 +151,25 @@ class Background:
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
             log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
             log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
+
+    # --- sessions ------------------------------------------------------------------------------------------------
+
+    def _sweep(self) -> None:
+        """Have agents' transcripts read, where the settings want that."""
+        is_running = self._sweeping is not None and self._sweeping.is_alive()
+        if is_running or not self._settings.current().config.sessions_tools:
+            return
+        # A thread that ends with the process: what is not remembered of a sweep is written again by the next one.
+        self._sweeping = threading.Thread(target=self._read_sessions, name="sessions", daemon=True)
+        self._sweeping.start()
+
+    def _read_sessions(self) -> None:
+        try:
+            swept = Memory(self._settings.current().config).roots.refresh_sessions()
+        except Exception as error:  # the edge of a thread: it is tried again
+            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
+            log.warning("no transcripts read: %s", why)
+            return
+        if swept and (swept.changed or swept.problems):
+            counts = f"{swept.changed} changed, {swept.messages} messages, {len(swept.problems)} problems"
+            log.info("sessions: %s", counts)

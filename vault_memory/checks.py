@@ -67,6 +67,36 @@ def project(value: Any) -> str:  # noqa: ANN401
     return scope(given if given.startswith("project:") else f"project:{given}")
 
 
+def roots(value: Any) -> tuple[tuple[Path, str], ...]:  # noqa: ANN401
+    """Folders with the scope of what is in them ("" for that of their project): paths, or tables of path and scope."""
+    wrong = 'must be a list of paths or of {path = "…", scope = "…"}'
+    if not isinstance(value, list):
+        raise ValueError(wrong)
+    found = []
+    for each in value:
+        table = {"path": each} if isinstance(each, str) else each
+        if not isinstance(table, dict) or not {"path"} <= set(table) <= {"path", "scope"}:
+            raise ValueError(wrong)
+        found.append((path(table["path"]), text(table["scope"]) if "scope" in table else ""))
+    return tuple(found)
+
+
+def paths(value: Any) -> tuple[Path, ...]:  # noqa: ANN401
+    return tuple(path(each) for each in texts(value))
+
+
+def some_of(*allowed: str) -> Callable[[Any], tuple[str, ...]]:
+    """Several of these, as a list or, in an environment variable, with commas between."""
+
+    def check(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+        named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(named, list) or any(name not in allowed for name in named):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}")
+        return tuple(dict.fromkeys(named))
+
+    return check
+
+
 def between(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:  # noqa: ANN401
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:

@@ -4,6 +4,8 @@ MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 FORMATS = ("markdown", "json", "xml")
 SOURCES = ("notes", "sessions", "all")
+TOOLS = ("claude-code", "opencode", "openclaw")
+"""Whose sessions can be a source."""
 
 REFLECTED = ("entities", "opinions", "summaries", "proposals")
 """What a reflect can be limited to."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import checks, folders
-from vault_memory.choices import PRESETS
+from vault_memory.choices import PRESETS, TOOLS
 from vault_memory.errors import UsageError, VaultError
 
 ENVIRONMENT = "environment"
@@ -72,6 +72,12 @@ class Config:
     """Absolute folders of the user's and the scope of the project that they belong to."""
     hooks_seconds: float = 2.0
     hooks_budget: int = 2000
+    sessions_tools: tuple[str, ...] = ()
+    sessions_claude_code: Path | None = None
+    sessions_opencode: Path | None = None
+    sessions_openclaw: Path | None = None
+    roots: tuple[tuple[Path, str], ...] = ()
+    roots_under: tuple[Path, ...] = ()
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -120,6 +126,12 @@ SETTINGS: Mapping[str, Setting] = {
     "reflect.run_deadline_seconds": Setting(
         "reflect_run_deadline_seconds", checks.seconds(0.1, 86_400), vault_may_set=False
     ),
+    "sessions.tools": Setting("sessions_tools", checks.some_of(*TOOLS), vault_may_set=False),
+    "sessions.claude_code": Setting("sessions_claude_code", checks.path, vault_may_set=False),
+    "sessions.opencode": Setting("sessions_opencode", checks.path, vault_may_set=False),
+    "sessions.openclaw": Setting("sessions_openclaw", checks.path, vault_may_set=False),
+    "roots.vaults": Setting("roots", checks.roots, vault_may_set=False),
+    "roots.under": Setting("roots_under", checks.paths, vault_may_set=False),
     "embedding.provider": Setting(
         "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
     ),
@@ -146,7 +158,7 @@ VARIABLES: Mapping[str, str] = {
     **{
         f"MEMORY_{key.replace('.', '_').upper()}": key
         for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.")) and not setting.vault_may_set
+        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and not setting.vault_may_set
     },
 }
 """Environment variables that set a key; they beat both files."""

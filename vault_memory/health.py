@@ -1,6 +1,7 @@
 """Owns status and doctor: how things are, what is wrong and how to mend it."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory import journal, places, schema, spaces
+from vault_memory.conversations.ledger import Counted, counted
 from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.preimages import Preimages
@@ -49,6 +51,8 @@ class Status:
     embedders: tuple["Vectors", ...] = ()
     reflect: Ended | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
+    sessions: Counted | None = None
+    """What is known of agents' sessions; None where the settings want none."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,10 @@ class Check:
 def status(memory: "Memory") -> Status:
     """Look at vault and index without writing anything."""
     vault, index = str(memory.vault.root), memory.index_path
-    base = Status(vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory))
+    base = Status(
+        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory),
+        sessions=counted(memory.config, os.environ),
+    )  # fmt: skip
     if not base.exists or memory.unusable():
         return base
     with suppress(*schema.DAMAGED):
@@ -80,7 +87,7 @@ def _counted(memory: "Memory", base: Status) -> Status:
             fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
             facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
-            reflect=base.reflect,
+            reflect=base.reflect, sessions=base.sessions,
         )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_memory.backfill import Filled
+    from vault_memory.config import Config
     from vault_memory.health import Check, Status
     from vault_memory.indexer import Progress
     from vault_memory.knowledge import EntityProfile, EntityRow
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from vault_memory.reflect.job import Asked, Reflected, Steps
     from vault_memory.remote import Remote
     from vault_memory.rerank import Reranker
+    from vault_memory.roots import Roots
     from vault_memory.stats import Stats
 
 
@@ -105,6 +107,19 @@ class Memory(Scribe):
         from vault_memory.recall import Recall
 
         return Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
+
+    # --- other roots ---------------------------------------------------------------------------------------------
+
+    def beside(self, config: "Config") -> "Memory":
+        """A Memory of another root, which lives as this one does."""
+        return Memory(config)
+
+    @cached_property
+    def roots(self) -> "Roots":
+        """This vault and what else the user's settings name: sessions, further vaults."""
+        from vault_memory.roots import Roots
+
+        return Roots(self)
 
     # --- configured models ---------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -
     as_text = _flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in ("as_text", "no_journal")}
     asked = request.build(options, memory.config, rendered=as_text)
-    (answer,) = memory.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
+    (answer,) = memory.roots.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
     document = render.recall_document(answer)
     if as_text:
         document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
@@ -110,7 +110,7 @@ def _get(memory: Memory, params: Params) -> Document:
     most = params.get("max_tokens")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
-    return render.get_document(memory.get(path, lines, most, request.scopes(params)))
+    return render.get_document(memory.roots.get(path, lines, most, request.scopes(params)))
 
 
 def _entity(memory: Memory, params: Params) -> Document:
@@ -152,7 +152,9 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
 
 
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
-    return render.index_document(memory.index(_flag(params, "rebuild"), request.texts(params, "paths"), progress))
+    paths = request.texts(params, "paths")
+    done = memory.index(_flag(params, "rebuild"), paths, progress)
+    return render.index_document(done, None, None if paths else memory.roots.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {

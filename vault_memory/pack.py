@@ -131,7 +131,7 @@ class _Packer:
     def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
         """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
         tokens = passage.tokens + (JOINER_TOKENS if is_part else 0)
-        rendered = tokens + (0 if is_part else _citation_tokens(passage) + self._marks.get(passage.id, 0))
+        rendered = tokens + (0 if is_part else citation_tokens(passage) + self._marks.get(passage.id, 0))
         return tokens, rendered + (0 if passage.note_id in self._notes else self._headers.get(passage.note_id, 0))
 
     def _is_over(self, tokens: int, rendered: int, score: float) -> bool:
@@ -151,7 +151,7 @@ class _Packer:
             self._lines[passage.note_id, passage.start_line] = place
 
 
-def _citation_tokens(passage: Candidate) -> int:
+def citation_tokens(passage: Candidate) -> int:
     """The most that `L123 ` before each line, its line end and escapes for control characters cost.
 
     cl100k_base makes one token of three digits; `L`, the space and the line end are one each at the most.

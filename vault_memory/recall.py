@@ -104,9 +104,6 @@ class Recall:
     def _filters(self, request: Request) -> tuple[Filters, list[tuple[str, str]]]:
         """The filters that hold, and what is to be said of them."""
         filters, notes = request.filters, []
-        if request.source == "sessions":
-            filters = filters._replace(kinds=("session",))
-            notes.append(("source", "no session transcripts are indexed"))
         for name in filters.entities:
             if self._names.shown(self._names.canonical(name)) is None:
                 notes.append(("entity", f"nothing is known as {name}: only notes with that very word are searched"))
@@ -181,6 +178,7 @@ class Recall:
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
         outside = self._outside([place[0].id for place in packed.places])
+        headers, marks = self._costs(ordered, notes)
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
@@ -210,9 +208,9 @@ class Recall:
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
                 by=(by := outside.get(first.id, provenance.PERSON)), trusted=provenance.is_trusted(by),
+                header_tokens=headers.get(note.id, 0), citation_tokens=pack.citation_tokens(first) + marks.get(first.id, 0),
             ))  # fmt: skip
         if any(left_out.values()):
-            headers, marks = self._costs(ordered, notes)
             packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)
         return results, left_out, packed
 

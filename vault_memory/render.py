@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory import provenance
-from vault_memory.answer import Answer, Result, note_header
+from vault_memory.answer import SESSION, Answer, Ran, Result, note_header
 from vault_memory.journal import digits
 from vault_memory.note import Problem
 from vault_memory.pack import CONTROL
@@ -19,6 +19,7 @@ from vault_memory.pack import CONTROL
 if TYPE_CHECKING:
     from vault_memory.backfill import Filled
     from vault_memory.context import Bundle, Wanted
+    from vault_memory.conversations.sweep import Swept
     from vault_memory.forgetting import Forgotten, Removal
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
@@ -85,7 +86,12 @@ def recall_document(answer: Answer) -> Document:
         "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
         "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
-    }  # fmt: skip
+    } | ({"roots": [_root(ran) for ran in answer.roots]} if answer.roots else {})  # fmt: skip
+
+
+def _root(ran: Ran) -> Document:
+    """A root that was asked, and why it was not where it could not be."""
+    return ran._asdict() | {"why_not": ran.why_not or None}
 
 
 def _iso(day: Any) -> str | None:  # noqa: ANN401
@@ -103,8 +109,9 @@ def _result(result: Result, vault: str) -> Document:
         "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
         "tokens": result.tokens, "truncated": result.truncated,
         "superseded_by": result.superseded_by, "by": result.by, "trusted": result.trusted,
-        "uri": f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
+        "uri": "" if result.root else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
+    document |= {"root": result.root} if result.root else {}
     return document | ({"why": result.why} if result.why is not None else {})
 
 
@@ -122,8 +129,10 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
     for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
         texts = result.content.split("\n")
         numbered = result.end_line - result.start_line + 1 == len(texts)
+        letter = "m" if result.kind == SESSION else "L"
         for offset, text in enumerate(texts):
-            number = f"L{result.start_line + offset} " if numbered or not offset else ""
+            is_named = bool(result.start_line) and (numbered or not offset)
+            number = f"{letter}{result.start_line + offset} " if is_named else ""
             lines.append(f"{number}{clean(text)}")
         lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, result.path)
         if result.why is not None:
@@ -224,14 +233,32 @@ def problems(problems: Iterable[Problem]) -> list[Document]:
     return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
 
 
-def index_document(report: "Report", filled: "Filled | None" = None) -> Document:
+def index_document(report: "Report", filled: "Filled | None" = None, swept: "Swept | None" = None) -> Document:
     """The `index@1` document."""
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     counts = {name: getattr(report, name) for name in names}
     return schema("index") | counts | {
         "rebuilt": report.rebuilt or None, "seconds": round(report.seconds, 3), "problems": problems(report.problems),
-        "backfill": backfill_document(filled),
+        "backfill": backfill_document(filled), "sessions": sessions_document(swept),
     }  # fmt: skip
+
+
+def sessions_document(swept: "Swept | None") -> Document | None:
+    """What `index@1` says of the transcripts of agents' sessions."""
+    return asdict(swept) | {"tools": list(swept.tools), "seconds": round(swept.seconds, 3)} if swept else None
+
+
+def sessions_text(swept: "Swept") -> str:
+    """What was read of the transcripts, and what is wrong with them."""
+    counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "read anew"), (swept.removed, "removed"))
+    parts = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"
+    lines = [
+        f"{plural(swept.transcripts, 'session')} ({parts}), {plural(swept.messages, 'message')} read"
+        f" in {swept.seconds:.1f} s"
+    ]
+    if swept.skipped:
+        lines.append(f"{plural(swept.skipped, 'damaged record')} in transcripts, passed over")
+    return "\n".join([*lines, *map(clean, swept.problems)])
 
 
 def index_text(report: "Report", shown: int = 12) -> str:

@@ -20,7 +20,10 @@ def status_document(status: "Status") -> Document:
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
     index["why_there"] = status.why_there
-    return schema("status") | {"vault": status.vault, "index": index, "reflect": _reflect(status), "daemon": None}
+    sessions = status.sessions and status.sessions._asdict() | {"tools": list(status.sessions.tools)}
+    return schema("status") | {
+        "vault": status.vault, "index": index, "sessions": sessions, "reflect": _reflect(status), "daemon": None,
+    }  # fmt: skip
 
 
 def _reflect(status: "Status") -> Document | None:
@@ -51,9 +54,17 @@ def status_text(document: Document) -> str:
         lines.append(f"index    {index['path']}{where}, {index['bytes'] / 1e6:.1f} MB, {state}")
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
+    lines += _sessions(document["sessions"]) if document.get("sessions") else []
     lines += _reflected(document["reflect"]) if document.get("reflect") else []
     lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
     return "\n".join(lines)
+
+
+def _sessions(found: Document) -> list[str]:
+    """Agents' sessions, and what of their transcripts could not be read."""
+    damaged = f", {plural(found['skipped'], 'damaged record')} passed over" if found["skipped"] else ""
+    held = f"{found['transcripts']:,} of {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
+    return [f"sessions {held}{damaged}"]
 
 
 def _reflected(last: Document) -> list[str]:

@@ -54,13 +54,19 @@ class WarmMemory(Memory):
         self._held: Held | None = None
 
     def close(self) -> None:
-        """Close the index that is held open."""
+        """Close the index that is held open, and those of other roots."""
+        if "roots" in self.__dict__:
+            self.roots.close()
         if self._held:
             held, self._held = self._held, None
             if places.identity(self.index_path) != held.file:
                 # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
                 held.store.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             held.store.close()
+
+    def beside(self, config: Config) -> Memory:
+        """A Memory of another root that is held open too; nobody watches it, so that it is looked through each time."""
+        return WarmMemory(config, lambda: Told(False, 0), lambda: None)
 
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:

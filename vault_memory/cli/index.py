@@ -24,10 +24,17 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
         report = memory.index(rebuild, paths, bar)
     if not (shared.json or shared.quiet):
         shared.say(render.index_text(report))  # before the vectors: they may take long
+    if not paths:
+        for name, done in memory.roots.refresh_further():
+            shared.note(render.clean(f"{name}: {done if isinstance(done, Exception) else render.index_text(done)}"))
+    with Bar(shared, "Reading", "transcripts") as bar:
+        swept = None if paths else memory.roots.refresh_sessions(bar)
+    if swept and not (shared.json or shared.quiet):
+        shared.say(render.sessions_text(swept))
     with Bar(shared, "Embedding", "passages") as bar:
         filled = memory.backfill(bar)
     if shared.json:
-        shared.say(render.dump(render.index_document(report, filled)))
+        shared.say(render.dump(render.index_document(report, filled, swept)))
     elif not shared.quiet:
         if filled:
             shared.say(render.backfill_text(filled))

@@ -67,7 +67,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
     path, span = request.span(path, lines)
-    excerpt = shared.memory().get(path, span, max_tokens, request.scopes({"scope": scope}))
+    excerpt = shared.memory().roots.get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
     elif excerpt.not_found:

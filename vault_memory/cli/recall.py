@@ -29,7 +29,7 @@ from vault_memory.errors import UsageError
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
 @click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
-@click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
+@click.option("--source", type=click.Choice(SOURCES), help="Notes, sessions (transcripts of agents) or all (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Say why each result is where it is; leaves no trace in the journal.")
 @click.option("--no-journal", is_flag=True, help="Do not note this recall in the journal.")
@@ -77,7 +77,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     lines = _parsed(stream, defaults, memory.config)
     # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
-    for answer in memory.recall(_good(shared, lines), keep=False):
+    for answer in memory.roots.recall(_good(shared, lines), keep=False):
         shared.say(render.dump(render.recall_document(answer)))
     if file != "-":
         stream.close()

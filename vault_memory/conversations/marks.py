@@ -38,6 +38,11 @@ def mark(path: str, session: str, tool: str, environ: Mapping[str, str] | None =
     return False
 
 
+def are_waiting(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether there are marks that nobody has taken."""
+    return os.path.exists(_file(environ))
+
+
 def take(environ: Mapping[str, str] | None = None) -> list[Mark]:
     """The marks left since the last time, each once, newest first; they are gone then."""
     file = _file(environ)

@@ -1,0 +1,119 @@
+"""Secrets in what was said: each row of the table, and what only looks like one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.conversations.redact import RULES, entropy, redacted
+
+MIXED = "aZ3kQ9xLm2Vb7NcR5tYw8PdF4gHs6JuE1oTi0"
+SECRETS = [
+    ("aws-key", "AKIA" + "QYLPMN5HFIQR7XYA"),
+    ("github-token", "ghp_" + MIXED[:36]),
+    ("github-token", "github_pat_" + MIXED),
+    ("gitlab-token", "glpat-" + MIXED[:20]),
+    ("slack-token", "xoxb-123456789012-" + MIXED[:24]),
+    ("slack-webhook", "https://hooks.slack.com/services/" + "T00000000/B00000000/" + MIXED[:24]),
+    ("discord-webhook", "https://discord.com/api/webhooks/123456789/" + MIXED),
+    ("anthropic-key", "sk-ant-api03-" + MIXED),
+    ("openai-key", "sk-proj-" + MIXED),
+    ("openai-key", "sk-" + MIXED[:36] + "abcdefghijkl"),
+    ("openrouter-key", "sk-or-v1-" + "0123456789abcdef" * 4),
+    ("google-key", "AIza" + MIXED[:35]),
+    ("google-token", "ya29." + MIXED),
+    ("stripe-key", "sk_live_" + MIXED[:24]),
+    ("stripe-key", "whsec_" + MIXED[:32]),
+    ("npm-token", "npm_" + MIXED[:36]),
+    ("pypi-token", "pypi-" + MIXED + MIXED),
+    ("huggingface-token", "hf_" + MIXED[:34]),
+    ("sendgrid-key", "SG." + MIXED[:22] + "." + MIXED),
+    ("twilio-key", "SK" + "0123456789abcdef" * 2),
+    ("telegram-token", "123456789:AA" + MIXED[:33]),
+    ("digitalocean-token", "dop_v1_" + "0123456789abcdef" * 4),
+    ("databricks-token", "dapi" + "0123456789abcdef" * 2),
+    ("vault-token", "hvs." + MIXED),
+    ("age-key", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE"),
+    ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), SECRETS, ids=lambda v: v[:16])
+def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
+    assert redacted(f"Use {secret} here.") == f"Use [redacted: {name}] here."
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("password=hunter2", "password=[redacted: password]"),
+        ("DB_PASSWORD='s3cr3t-pass!'", "DB_PASSWORD='[redacted: password]'"),
+        ('"api_key": "9f8e7d6c5b4a"', '"api_key": "[redacted: secret]"'),
+        ("export STRIPE_SECRET=abcdefgh12", "export STRIPE_SECRET=[redacted: secret]"),
+        ("token: 8f3kd92jx7qp", "token: [redacted: secret]"),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "aws_secret_access_key = [redacted: secret]"),
+        ("Authorization: Bearer abc123DEF456ghi789", "Authorization: Bearer [redacted: bearer-token]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted: basic-login]"),
+        ("postgres://app:s3cret@db/x", "postgres://app:[redacted: url-password]@db/x"),
+        ("AccountKey=" + "aB3+" * 20 + "==;", "AccountKey=[redacted: azure-key];"),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted: private-key]\nb",
+        ),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk", "[redacted: private-key]"),
+    ],
+)
+def test_what_its_name_or_place_gives_away_goes(text: str, kept: str) -> None:
+    assert redacted(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required, and the token: expired.",
+        "password = os.environ['PW']",
+        "api_key=$API_KEY",
+        "token = get_token(user)",
+        "secret: <your secret here>",
+        "password: ********",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "uuid 123e4567-e89b-12d3-a456-426614174000",
+        "the basic idea of bearer bonds",
+        "https://example.org/a:b@c",
+        "sk-learn and task-force",
+        "max_tokens: 2000, tokens: 12345",
+        "tokenizer=cl100k_base",
+        "self.token = token",
+        "see docs/secrets/rotation.md",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+def test_every_rule_has_a_test() -> None:
+    told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
+    assert {rule.name for rule in RULES} == told | {"secret"}
+
+
+def test_a_long_text_takes_linear_time() -> None:
+    import time
+
+    for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000):
+        started = time.perf_counter()
+        redacted(text)
+        assert time.perf_counter() - started < 2
+
+
+@given(st.text())
+def test_text_without_secrets_is_never_lost(text: str) -> None:
+    assert redacted(text) == text or "[redacted" in redacted(text)
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_what_stands_around_a_key_stays(before: str, after: str) -> None:
+    key = "sk-ant-api03-" + MIXED
+    assert key not in redacted(f"{before} {key} {after}")
+
+
+def test_entropy() -> None:
+    assert entropy("") == 0 and entropy("aaaa") == 0 and entropy("abcd") == 2

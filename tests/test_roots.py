@@ -1,0 +1,113 @@
+"""Further vaults beside the vault: asked together, cited so that they open, and never more than their scope allows."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from vaults import fill, snapshot
+
+from vault_memory import further
+from vault_memory.answer import Filters
+from vault_memory.config import Config, load
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.memory import Memory
+from vault_memory.render import recall_document
+from vault_memory.request import build
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    vault = fill(tmp_path / "Notes", {"a.md": "- The heron lives by the lake.\n"})
+    work = fill(
+        tmp_path / "Work", {"b.md": "- The heron project ships in May.\n", "c.md": "---\nscope: agent:x\n---\nheron\n"}
+    )
+    (tmp_path / "src" / "birds" / ".git").mkdir(parents=True)
+    fill(tmp_path / "src" / "birds" / ".claude" / "memory", {"MEMORY.md": "- Heron tests need a database.\n"})
+    fill(tmp_path / "src" / "plain" / ".claude" / "memory", {"MEMORY.md": "- Heron without a repository.\n"})
+    return Config(vault=vault, roots=((work, "project:work"),), roots_under=(tmp_path / "src",))
+
+
+def asked(config: Config, **options: object) -> dict:
+    (answer,) = Memory(config).roots.recall([build({"query": "heron", **options}, config)])
+    return recall_document(answer)
+
+
+def test_all_are_asked_and_what_they_say_can_be_opened(config: Config, tmp_path: Path) -> None:
+    before = snapshot(tmp_path / "src"), snapshot(tmp_path / "Work")
+    found = asked(config)
+    assert {r["path"] for r in found["results"]} == {
+        "a.md", "roots/work/b.md", "roots/work/c.md", "roots/birds/MEMORY.md", "roots/plain/MEMORY.md",
+    }  # fmt: skip
+    assert [r["name"] for r in found["roots"]] == ["notes", "work", "birds", "plain"]
+    for result in found["results"]:
+        assert (
+            Memory(config).roots.get(result["path"], (result["start_line"], result["end_line"])).text
+            == result["content"]
+        )
+        assert bool(result["uri"]) == (result["path"] == "a.md") and result.get("root", "") == (
+            result["path"].split("/")[1] if "/" in result["path"] else ""
+        )
+    assert (snapshot(tmp_path / "src"), snapshot(tmp_path / "Work")) == before
+    assert not list(tmp_path.glob("src/**/.memory")) and not (tmp_path / "Work" / ".memory").exists()
+
+
+def test_a_root_has_its_scope(config: Config) -> None:
+    def seen(*scopes: str) -> set[str]:
+        return {r["path"] for r in asked(config, scope=list(scopes))["results"]}
+
+    assert seen("global") == {"a.md"}
+    assert seen("global", "project:work") == {"a.md", "roots/work/b.md"}
+    assert seen("project:birds") == {"roots/birds/MEMORY.md"}
+    assert seen("global", "project:plain") == {"a.md", "roots/plain/MEMORY.md"}
+    assert seen("agent:x") == {"roots/work/c.md"}
+
+
+SCOPES = st.sampled_from(["global", "project:a", "project:b", "agent:x"])
+
+
+@given(SCOPES, SCOPES, st.sets(SCOPES, min_size=1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_note_is_asked_for_only_where_its_effective_scope_is_open(root: str, own: str, opened: set[str]) -> None:
+    """A note's scope is its own, else the root's; `global` says that it has none."""
+    one = further.Further("r", Path("/r"), root)
+    request = build({"query": "q"}, Config(vault=Path("/v")))._replace(filters=Filters(scopes=tuple(opened)))
+    asking = further.asked(one, request)
+    effective = root if own == "global" else own
+    assert (asking is not None and own in asking.filters.scopes) == (effective in opened)
+
+
+def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path: Path) -> None:
+    (tmp_path / "Work").rename(tmp_path / "Away")
+    found = asked(config)
+    assert "a.md" in {r["path"] for r in found["results"]}
+    assert any("Work" in d["why"] for d in found["degraded"])
+    names = dict(Memory(config).roots.refresh_further())
+    assert isinstance(names["work"], VaultMemoryError) and not isinstance(names["birds"], VaultMemoryError)
+
+
+def test_get_leads_out_of_no_root(config: Config) -> None:
+    with pytest.raises(VaultMemoryError):
+        Memory(config).roots.get("roots/work/../../device")
+    assert Memory(config).roots.get("roots/nobody/b.md").not_found
+    fill(config.vault, {"roots/work/b.md": "the vault's own\n"})
+    assert Memory(config).roots.get("roots/work/b.md").text == "the vault's own"
+
+
+def test_settings(tmp_path: Path) -> None:
+    vault = fill(tmp_path / "V", {"a.md": "x\n", ".memory/config.toml": '[roots]\nvaults = ["/etc"]\n'})
+    home = tmp_path / "config" / "vault-memory"
+    home.mkdir(parents=True)
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    assert load(str(vault), environ).roots == () and "roots.vaults" in load(str(vault), environ).ignored[0]
+    (home / "config.toml").write_text(
+        '[roots]\nvaults = ["~/w", {path = "/x", scope = "project:x"}]\nunder = ["~/src"]\n'
+        '[sessions]\ntools = ["opencode"]\nopencode = "~/oc"\n'
+    )
+    read = load(str(vault), environ)
+    assert read.roots == ((Path(os.path.expanduser("~/w")), ""), (Path("/x"), "project:x"))
+    assert read.sessions_tools == ("opencode",)
+    (home / "config.toml").write_text('[roots]\nvaults = [{scope = "x"}]\nunder = [1]\n[sessions]\ntools = ["vim"]\n')
+    with pytest.raises(UsageError, match="3 settings cannot be used"):
+        load(str(vault), environ)

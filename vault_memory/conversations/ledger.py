@@ -1,0 +1,83 @@
+"""Owns what is remembered of each transcript: its stamp, where its reading ended, and the derived file made of it.
+
+One file a tool, replaced whole. What is in it can be made again by reading every transcript once more: one that is
+lost or damaged is no loss.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.config import Config, user_folder
+
+FOLDER = "sessions"
+STATE = ".state"
+VERSION = 1
+
+
+class Known(NamedTuple):
+    """What is known of one transcript; `size` are the bytes of its derived file, and `day` its last message's."""
+
+    stamp: str = ""
+    mark: str = ""
+    path: str = ""
+    """The derived file, below the folder of sessions."""
+    messages: int = 0
+    skipped: int = 0
+    size: int = 0
+    day: str = ""
+
+    @property
+    def last_day(self) -> date | None:
+        return date.fromisoformat(self.day) if self.day else None
+
+
+class Counted(NamedTuple):
+    """What is known of all sessions; `skipped` are damaged records of their transcripts."""
+
+    tools: tuple[str, ...]
+    transcripts: int
+    messages: int
+    skipped: int
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Where the derived texts lie, a folder a tool."""
+    return user_folder("data", environ) / FOLDER
+
+
+def file_of(home: Path, tool: str) -> Path:
+    """The file of what is known of a tool's transcripts."""
+    return home / STATE / f"{tool}.json"
+
+
+def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
+    """What is known, without a look at any transcript; None where the settings want none."""
+    tools = config.sessions_tools
+    found = [each for tool in tools for each in load(file_of(folder(environ), tool)).values()]
+    total = Counted(tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found))
+    return total if tools else None
+
+
+def load(file: Path) -> dict[str, Known]:
+    """What is known, by the transcripts' keys; nothing where the file is missing, damaged or of another version."""
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
+        found = json.loads(file.read_bytes())
+        if found["version"] == VERSION:
+            return {key: Known(*row) for key, row in found["transcripts"].items()}
+    return {}
+
+
+def save(file: Path, known: Mapping[str, Known]) -> None:
+    """Replace the file; raises OSError."""
+    part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
+    try:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(json.dumps({"version": VERSION, "transcripts": known}).encode())
+        os.replace(part, file)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,55 @@
+"""Owns what a reader of transcripts gives: messages, and what is known of their session. Pure data."""
+
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+USER, ASSISTANT, TOOL = "User", "Assistant", "Tool"
+
+LARGE_OUTPUT_BYTES = 64 * 1024
+"""From here on a tool's output is told of by a note; a smaller one is left out as what it is, no part of the talk."""
+
+
+class Message(NamedTuple):
+    """Who said what, and on which local day where that is known."""
+
+    speaker: str
+    text: str
+    day: date | None = None
+
+
+class Record(NamedTuple):
+    """What one record of a transcript holds: messages, and the session's title and working directory where it says."""
+
+    messages: tuple[Message, ...] = ()
+    title: str = ""
+    folder: str = ""
+
+
+NOTHING = Record()
+
+
+def left_out(count: int) -> str:
+    """The note in place of a tool's output."""
+    return f"[tool output, {kilobytes(count)}, left out]"
+
+
+def kilobytes(count: int) -> str:
+    """`51,200 kB`."""
+    return f"{max(count, 1023) // 1024:,} kB"
+
+
+def day_of(stamp: Any) -> date | None:  # noqa: ANN401 - whatever JSON came
+    """The local day of a time: an ISO text, or milliseconds since 1970; None for anything else."""
+    try:
+        if isinstance(stamp, str):
+            return datetime.fromisoformat(stamp).astimezone().date()
+        if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+            return datetime.fromtimestamp(stamp / 1000, UTC).astimezone().date()
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def text_of(value: Any) -> str:  # noqa: ANN401
+    """A field that should be text; "" for any other."""
+    return value if isinstance(value, str) else ""

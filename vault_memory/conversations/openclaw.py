@@ -1,0 +1,48 @@
+"""Owns what OpenClaw's transcripts say: a record of JSON in, messages out. Pure.
+
+`~/.openclaw/agents/<agent>/sessions/<session>.jsonl`: a record `session` first, then `message` records among others.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from vault_memory.conversations.claude_code import bytes_of, said
+from vault_memory.conversations.message import (
+    ASSISTANT,
+    LARGE_OUTPUT_BYTES,
+    NOTHING,
+    TOOL,
+    USER,
+    Message,
+    Record,
+    day_of,
+    left_out,
+    text_of,
+)
+
+TOOL_NAME = "openclaw"
+PATTERN = "*/sessions/*.jsonl"
+_SPEAKERS = {"user": USER, "assistant": ASSISTANT}
+
+
+def is_transcript(name: str) -> bool:
+    """Whether a file of that name is a session's: checkpoints and archives have further dots."""
+    return "." not in name.removesuffix(".jsonl")
+
+
+def read(record: Mapping[str, Any]) -> Record:
+    """What a record says."""
+    if record.get("type") == "session":
+        return Record(folder=text_of(record.get("cwd")))
+    message = record.get("message")
+    if record.get("type") != "message" or not isinstance(message, dict):
+        return NOTHING
+    day = day_of(record.get("timestamp") or message.get("timestamp"))
+    role, content = text_of(message.get("role")), message.get("content")
+    if role in ("toolResult", "tool"):
+        size = bytes_of(content)
+        return Record((Message(TOOL, left_out(size), day),)) if size >= LARGE_OUTPUT_BYTES else NOTHING
+    if role not in _SPEAKERS:
+        return NOTHING
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return Record(tuple(each._replace(day=day) for each in said(_SPEAKERS[role], blocks)))

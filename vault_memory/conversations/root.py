@@ -1,0 +1,81 @@
+"""Owns the sessions as a root: the folder of their derived texts with an index of its own, asked and read like a vault.
+
+What goes out says `sessions/<tool>/<id>` and counts messages; what is inside says paths and lines. Only here and in
+`derived` the one becomes the other.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from vault_memory import places
+from vault_memory.answer import SESSION, Request, Result
+from vault_memory.choices import TOOLS
+from vault_memory.config import Config
+from vault_memory.conversations import derived, ledger
+from vault_memory.reading import Excerpt
+
+NAME = "sessions"
+PREFIX_TOKENS = 4
+"""The most that `sessions/` before a path costs."""
+
+
+def config_of(config: Config, environ: Mapping[str, str]) -> Config:
+    """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
+    off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
+    return replace(
+        config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
+        ignore=off, folder_scopes=(), core_files=(), ignored=(), unknown=(), sources=(),
+    )  # fmt: skip
+
+
+def is_there(config: Config, environ: Mapping[str, str]) -> bool:
+    """Whether there are derived texts to be asked, and the settings want them."""
+    return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
+
+
+def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
+    """Whether a derived file is of a tool that the settings want."""
+    return is_there(config, environ) and path.partition("/")[0] in config.sessions_tools
+
+
+def asked(request: Request) -> Request | None:
+    """The question as the sessions' root understands it; None where only other kinds are wanted."""
+    kinds = request.filters.kinds
+    if kinds and SESSION not in kinds:
+        return None
+    return request._replace(filters=request.filters._replace(kinds=()))
+
+
+def told(result: Result) -> Result:
+    """A result of that root as it is told outside."""
+    return result._replace(
+        kind=SESSION, path=derived.outer(result.path), heading=(),
+        start_line=derived.message_number(result.start_line), end_line=derived.message_number(result.end_line),
+        header_tokens=result.header_tokens + PREFIX_TOKENS, root=NAME,
+    )  # fmt: skip
+
+
+def excerpt_of(excerpt: Excerpt) -> Excerpt:
+    """What was read of a derived text as it is told outside."""
+    if excerpt.not_found:
+        return excerpt
+    return replace(
+        excerpt, path=derived.outer(excerpt.path), start_line=max(excerpt.start_line - derived.HEAD_LINES, 0),
+        end_line=excerpt.end_line - derived.HEAD_LINES,
+    )  # fmt: skip
+
+
+def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
+    """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
+    first, last = messages or (1, None)
+    return derived.line_number(max(first, 1)), None if last is None else derived.line_number(last)
+
+
+def forget_index(root: Path, index: Path) -> None:
+    """Delete the index of sessions that are all gone: they were ours, and no drive is missing."""
+    for file in (*index.parent.glob(f"{index.name}*"), places.memory_of(root)):
+        with suppress(OSError):
+            file.unlink()

@@ -1,0 +1,297 @@
+"""Owns bringing the derived texts of sessions up to date with the transcripts that agents' tools write.
+
+How a sweep goes, and why in this order:
+1. One at a time: whoever finds another at work leaves it to that one.
+2. Each tool's folder is listed, what hooks have marked first. A transcript with the stamp known is not even opened.
+3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
+   A sweep that was killed between the two has written more than is known: that is cut off, and written again.
+4. A transcript that is gone takes its derived file along, unless all of a tool's are gone: then its folder may be on a
+   drive that is not mounted, and all stays (law 7).
+"""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import BinaryIO
+
+from vault_memory import access, places
+from vault_memory.config import Config
+from vault_memory.conversations import clean, derived, ledger, marks, tools
+from vault_memory.conversations.ledger import Known
+from vault_memory.conversations.message import Message
+from vault_memory.conversations.source import Found, Reading, Source
+from vault_memory.errors import BusyError, IndexUnusableError
+
+SAVE_SECONDS = 5.0
+"""How much work a sweep that is killed may lose."""
+
+_SAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+Progress = Callable[[int, int, int], None]
+"""Called with transcripts done, transcripts to do, messages written."""
+
+
+@dataclass
+class Swept:
+    """What one sweep did; counts are transcripts unless named otherwise."""
+
+    tools: tuple[str, ...] = ()
+    transcripts: int = 0
+    added: int = 0
+    grown: int = 0
+    anew: int = 0
+    removed: int = 0
+    messages: int = 0
+    """Messages written."""
+    bytes_read: int = 0
+    skipped: int = 0
+    """Corrupt records, of all that is known."""
+    pending: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def changed(self) -> int:
+        return self.added + self.grown + self.anew + self.removed
+
+
+def sweep(
+    config: Config, environ: Mapping[str, str], progress: Progress | None = None, deadline: float = float("inf")
+) -> Swept:
+    """Bring the derived texts up to date; after `deadline` (time.monotonic) what is left is counted as pending.
+
+    Never raises for a transcript: what is wrong with one is among the problems.
+    """
+    started = time.monotonic()
+    swept = Swept(config.sessions_tools)
+    if not config.sessions_tools:
+        return swept
+    home = ledger.folder(environ)
+    try:
+        for made in (home, home / ledger.STATE):
+            os.makedirs(made, mode=0o700, exist_ok=True)
+        with places.writer_lock(home / ledger.STATE / "sweep", 0):
+            marked = {os.path.realpath(mark.path): None for mark in marks.take(environ)}
+            for tool in config.sessions_tools:
+                root = tools.root(tool, config, environ)
+                _Sweep(tool, home, _Scopes(tool, config, environ), swept).run(root, list(marked), progress, deadline)
+    except BusyError:
+        swept.problems.append("another process is reading the transcripts")
+    except (OSError, IndexUnusableError) as error:
+        swept.problems.append(f"{home} cannot be written: {error}")
+    swept.seconds = time.monotonic() - started
+    return swept
+
+
+class _Scopes:
+    """The scope of a session: the project of its working directory, else the agent's own that held it."""
+
+    def __init__(self, tool: str, config: Config, environ: Mapping[str, str]) -> None:
+        self._tool, self._config = tool, config
+        self._environ = {name: value for name, value in environ.items() if name != "MEMORY_SCOPE"}
+        self._found: dict[str, str] = {}
+
+    def of(self, folder: str) -> str:
+        if folder not in self._found:
+            asker = access.Asker(folder=Path(folder)) if os.path.isabs(folder) else access.Asker()
+            seen = access.scopes(asker, self._config, self._environ)
+            self._found[folder] = next((s for s in seen if s.startswith("project:")), f"agent:{self._tool}")
+        return self._found[folder]
+
+
+class _Sweep:
+    """The sweep of one tool."""
+
+    def __init__(self, tool: str, home: Path, scopes: _Scopes, swept: Swept) -> None:
+        self._tool, self._home, self._scopes, self._swept = tool, home, scopes, swept
+        self._ledger = ledger.file_of(home, tool)
+        self._known = ledger.load(self._ledger)
+        self._names = {each.path for each in self._known.values()}
+        self._saved = time.monotonic()
+        self._is_changed = False
+
+    def run(self, root: Path, marked: list[str], progress: Progress | None, deadline: float) -> None:
+        os.makedirs(self._home / self._tool, mode=0o700, exist_ok=True)
+        for part in (self._home / self._tool).glob(".*.part"):  # of a sweep that was killed
+            part.unlink(missing_ok=True)
+        found = tools.found(self._tool, root)
+        if found.is_gone or (self._known and not found.sources):
+            self._stay(root)
+            return
+        sources = _ordered(found.sources, marked)
+        try:
+            for done, source in enumerate(sources):
+                if time.monotonic() > deadline:
+                    self._swept.pending += len(sources) - done
+                    break
+                self._take(source)
+                if progress:
+                    progress(done + 1, len(sources), self._swept.messages)
+            self._forget(found)
+        finally:
+            self._save()
+        self._count()
+
+    def _stay(self, root: Path) -> None:
+        """Keep what is known: where everything is gone at once, it may only be out of sight."""
+        known = f", but {len(self._known)} are known: they stay" if self._known else ""
+        self._swept.problems.append(f"{root} holds no transcripts of {self._tool}{known}")
+        self._count()
+
+    def _count(self) -> None:
+        self._swept.transcripts += len(self._known)
+        self._swept.skipped += sum(each.skipped for each in self._known.values())
+
+    # --- one transcript ------------------------------------------------------------------------------------------
+
+    def _take(self, source: Source) -> None:
+        before = self._known.get(source.key)
+        try:
+            stamp = source.stamp
+            if before and before.stamp == stamp and self._is_whole(before):
+                return
+            reading = source.read(before.mark if before and before.messages and self._is_whole(before) else "")
+            after = self._write(source, before, reading)._replace(stamp=stamp)
+        except OSError as error:
+            self._swept.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
+            return
+        self._swept.bytes_read += reading.bytes_read
+        self._known[source.key], self._is_changed = after, True
+        if time.monotonic() - self._saved > SAVE_SECONDS:
+            self._save()
+
+    def _is_whole(self, before: Known) -> bool:
+        """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
+        if not before.messages:
+            return True
+        with contextlib.suppress(OSError):
+            return os.stat(self._home / before.path).st_size >= before.size
+        return False
+
+    def _write(self, source: Source, before: Known | None, reading: Reading) -> Known:
+        """Write what a reading gives; the derived file is touched only where there is something to write."""
+        if before and not reading.is_anew:
+            writer = _Writer(self._home, before, self._scopes.of, self._tool)
+        else:
+            path = before.path if before and before.path else self._free_name(source.name)
+            writer = _Writer(self._home, Known(path=path), self._scopes.of, self._tool)
+        with writer:
+            for record in reading.records:
+                writer.title = writer.title or (clean.words(record.title) if record.title else "")
+                writer.folder = writer.folder or record.folder
+                for message in record.messages:
+                    writer.add(message)
+        after = writer.known._replace(mark=reading.mark, skipped=writer.known.skipped + reading.skipped)
+        self._swept.messages += writer.added
+        self._tell(before, reading, writer.added)
+        return after
+
+    def _tell(self, before: Known | None, reading: Reading, added: int) -> None:
+        if before is None:
+            self._swept.added += 1
+        elif reading.is_anew and before.messages:
+            self._swept.anew += 1
+        elif added:
+            self._swept.grown += 1
+
+    def _free_name(self, name: str) -> str:
+        """A file name of a session's own: two of one name may lie in two folders of a tool."""
+        safe = _SAFE.sub("-", name).strip(".-")[:100] or "session"
+        path, number = f"{self._tool}/{safe}.md", 1
+        while path in self._names:
+            number += 1
+            path = f"{self._tool}/{safe}-{number}.md"
+        self._names.add(path)
+        return path
+
+    # --- what is gone, and what is remembered --------------------------------------------------------------------
+
+    def _forget(self, found: Found) -> None:
+        there = {source.key for source in found.sources}
+        for key in [key for key in self._known if key not in there]:
+            if any(not folder or key.startswith(folder) for folder in found.cannot_tell):
+                continue
+            gone = self._known.pop(key)
+            self._is_changed = True
+            self._swept.removed += 1
+            if gone.path:
+                (self._home / gone.path).unlink(missing_ok=True)
+        if not (self._swept.pending or found.cannot_tell):
+            self._forget_orphans()
+
+    def _forget_orphans(self) -> None:
+        """Delete derived files that nothing is known of: what was remembered was lost, and their transcripts since."""
+        mine = {each.path for each in self._known.values()}
+        for file in (self._home / self._tool).glob("*.md"):
+            if f"{self._tool}/{file.name}" not in mine:
+                file.unlink(missing_ok=True)
+
+    def _save(self) -> None:
+        if self._is_changed:
+            ledger.save(self._ledger, self._known)
+            self._is_changed, self._saved = False, time.monotonic()
+
+
+def _ordered(sources: Iterable[Source], marked: list[str]) -> list[Source]:
+    """What hooks have marked first, the newest mark before the others."""
+    place = {path: number for number, path in enumerate(marked)}
+    if not place:
+        return list(sources)
+    return sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))
+
+
+class _Writer:
+    """Writes a derived file: appends to the one there is, or makes a new one and puts it in the old one's place."""
+
+    def __init__(self, home: Path, before: Known, scope: Callable[[str], str], tool: str) -> None:
+        self._file, self._scope, self._tool = home / before.path, scope, tool
+        self.known = before
+        self.title, self.folder = "", ""
+        self.added = 0
+        self._day: date | None = before.last_day
+        self._handle: BinaryIO | None = None
+        self._part: Path | None = None
+
+    def __enter__(self) -> "_Writer":
+        return self
+
+    def add(self, message: Message) -> None:
+        """Write a message, if somebody said something in it."""
+        words = clean.words(message.text)
+        if not words:
+            return
+        if self._handle is None:
+            self._handle = self._opened(words, message.day)
+        line = derived.line(message._replace(text=words), self._day).encode()
+        self._handle.write(line)
+        self._day = message.day or self._day
+        self.added += 1
+        messages, size = self.known.messages + 1, self.known.size + len(line)
+        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""))
+
+    def _opened(self, words: str, day: date | None) -> BinaryIO:
+        if self.known.messages:
+            os.truncate(self._file, self.known.size)  # what a sweep that was killed wrote besides
+            return open(self._file, "ab")
+        self._part = self._file.with_name(f".{self._file.name}.part")
+        self._part.unlink(missing_ok=True)
+        handle = os.fdopen(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        head = derived.head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
+        handle.write(head)
+        self.known = self.known._replace(size=len(head))
+        return handle
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._handle:
+            self._handle.close()
+        if self._part and kind is None:
+            os.replace(self._part, self._file)
+        elif self._part:
+            self._part.unlink(missing_ok=True)
+        elif not self.known.messages and kind is None:
+            self._file.unlink(missing_ok=True)  # read anew, and nothing is said in it any more
