@@ -62,6 +62,8 @@ class Config:
     reflect_key_env: str = ""
     reflect_deadline_seconds: float = 60.0
     reflect_run_deadline_seconds: float = 600.0
+    core_files: tuple[str, ...] = ()
+    mcp_edit: bool = False
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -95,6 +97,8 @@ SETTINGS: Mapping[str, Setting] = {
     "recall.budget": Setting("recall_budget", checks.between(1, 1_000_000)),
     "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
     "recall.journal": Setting("journal", checks.flag),
+    "core.files": Setting("core_files", checks.texts),
+    "mcp.edit": Setting("mcp_edit", checks.flag, vault_may_set=False),
     "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
     "reflect.at": Setting("reflect_at", checks.time_of_day),
     "reflect.provider": Setting(

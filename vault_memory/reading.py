@@ -32,7 +32,12 @@ def read(vault: Vault, path: str, lines: tuple[int, int | None] | None, max_toke
     found = vault.locate(path)
     if found is None:
         return Excerpt(path, 0, 0, "", not_found=True)
-    everything = split_lines(decode(vault.read(found))[0])
+    return read_data(found, vault.read(found), lines, max_tokens)
+
+
+def read_data(found: str, data: bytes, lines: tuple[int, int | None] | None, max_tokens: int | None) -> Excerpt:
+    """The same of the bytes that a note holds."""
+    everything = split_lines(decode(data)[0])
     first, last = lines or (1, None)
     first = max(first, 1)
     wanted = everything[first - 1 : last]

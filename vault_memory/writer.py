@@ -54,11 +54,16 @@ def _is_word(name: str) -> bool:
     return re.fullmatch(entities.WORD, name) is not None
 
 
-def check(bullet: Bullet) -> None:
-    """Raise UsageError unless the bullet would be read back as the fact it states."""
-    for name in bullet.entities:
+def check_entities(names: Sequence[str]) -> None:
+    """Raise UsageError for a name that would not be read back as an entity's."""
+    for name in names:
         if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
             raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a day is none.")
+
+
+def check(bullet: Bullet) -> None:
+    """Raise UsageError unless the bullet would be read back as the fact it states."""
+    check_entities(bullet.entities)
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(retain.facts(note, None))
