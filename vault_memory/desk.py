@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
+DAEMON_SECONDS = 10.0
+"""How long a daemon that lives may take to answer; what takes longer is done in this process."""
+
 WAIT_FOR_INDEX_SECONDS = 1.0
 """A small vault's index is made in that time; of a larger one the answer says that it is being made."""
 
@@ -176,7 +179,7 @@ class Desk:
         process = {"version": __version__, "environment": folders.telling(os.environ)}
         try:
             with client.connect(address.known(self.config().vault)) as daemon:
-                found = daemon.call(method, {**params, "process": process})
+                found = daemon.call(method, {**params, "process": process}, DAEMON_SECONDS)
         except (NotRunningError, LostError, UnknownMethodError):
             return None
         return found if isinstance(found, dict) else None

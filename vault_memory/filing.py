@@ -3,7 +3,7 @@
 The text stays as it was given. It is read back with the parser first: what would hide or own its own lines is refused.
 """
 
-import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -56,7 +56,8 @@ def check(filing: Filing) -> None:
 
 def path(filing: Filing, now: datetime, attempt: int = 0) -> str:
     """`notes/<kind>/<slug>-<day>-<time>.md`; with another attempt another name."""
-    name = re.sub(r"-+", "-", entities.slug(entities.file_name(filing.title)))[:LONGEST_NAME].strip("-. ")
+    slug = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in entities.slug(filing.title))
+    name = "-".join(slug.split())[:LONGEST_NAME].strip("-") or "note"
     again = f"-{attempt + 1}" if attempt else ""
     return f"{FOLDER}/{filing.kind}/{name}-{now:%Y-%m-%d-%H%M}{again}.md"
 

@@ -25,4 +25,4 @@ def without(data: bytes, hidden: Collection[int]) -> bytes:
     if not hidden:
         return data
     everything = split_lines(decode(data)[0])
-    return "\n".join("" if number in hidden else line for number, line in enumerate(everything, 1)).encode()
+    return "".join("\n" if number in hidden else f"{line}\n" for number, line in enumerate(everything, 1)).encode()
