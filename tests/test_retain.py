@@ -112,7 +112,7 @@ KEYS = [
     ("W(scope=project:boats)", None, None, None, "project:boats"),
     ("W(scope=agent:scribe, c=1)", 1.0, None, None, "agent:scribe"),
     ("W(scope=secret)", None, None, None, "custom:secret"),
-    ("W(scope=Global)", None, None, None, "custom:Global"),
+    ("W(scope=Global)", None, None, None, "custom:global"),
 ]
 
 

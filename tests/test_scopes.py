@@ -108,12 +108,14 @@ def test_every_piece_of_a_long_fact_is_that_fact_and_it_counts_once(tmp_path: Pa
     assert profile and len(profile.facts) == 1
 
 
-@pytest.mark.parametrize("query", ["what does Pete like?", "Quibble", "Peter Quibble"])
-def test_a_private_page_is_not_named(tmp_path: Path, query: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "understood"), [("what does Pete like?", ("Pete",)), ("Quibble", ()), ("Peter Quibble", ())]
+)
+def test_a_private_page_is_not_named(tmp_path: Path, query: str, understood: tuple[str, ...]) -> None:
     page = "---\nscope: agent:moss\naliases: [Pete]\n---\n# Peter Quibble\n\nLikes trains.\n"
     fact = "## Retain\n- W @Pete: Likes walnut trees.\n- W(scope=agent:moss) @Quibble: Likes beech trees.\n"
     fill(tmp_path, {"bank/entities/Peter Quibble.md": page, "memory/2025-12-01.md": fact})
     answer = ask(tmp_path, query)
-    assert answer.understood.entities == ()
+    assert answer.understood.entities == understood
     assert {name for result in answer.results for name in result.entities} <= {"Pete"}
     assert ask(tmp_path, "what does Pete like?", "agent:moss").understood.entities == ("Peter Quibble",)

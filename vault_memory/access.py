@@ -1,37 +1,100 @@
-"""Owns who is asking, and the scopes that are open to them: everyone's, the project's they work in, their own."""
+"""Owns who is asking, and which scopes that opens: what is for all, the project at hand, the agent itself.
+
+A hook, a server or `memory context` asks for somebody; on the command line all scopes are open. It reads no note.
+"""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import entities
+from vault_memory import entities, retain
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.retain import normal_scope
+
+GLOBAL = "global"
+
+VARIABLE = "MEMORY_SCOPE"
+
+_POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
 
 
 class Asker(NamedTuple):
-    """An agent ("" where nobody knows which) and the folder it works in."""
+    """Who asks: the agent's name, "" for none, and the folder it works in."""
 
     agent: str = ""
     folder: Path | None = None
 
 
 def scopes(asker: Asker, config: Config, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The scopes open to one who asks; raises UsageError for one in $MEMORY_SCOPE that is none."""
-    found = ["global"]
-    root = _git_root(asker.folder) if asker.folder else None
-    if root and (name := entities.slug(root.name)):
-        found.append(f"project:{name}")
-    if asker.agent:
-        found.append(f"agent:{asker.agent}")
-    for named in filter(None, re.split(r"[\s,]+", environ.get("MEMORY_SCOPE", ""))):
-        if normal_scope(named) != named:
-            raise UsageError(f"$MEMORY_SCOPE: `{named}` is not a scope.", "For example project:garden.")
-        found.append(named)
-    return tuple(dict.fromkeys(found))
+    """The scopes that are open to somebody, never none; raises UsageError for a bad one in $MEMORY_SCOPE."""
+    found = [GLOBAL]
+    if asker.folder and (project := project_of(asker.folder, config)):
+        found.append(project)
+    if name := identifier(asker.agent):
+        found.append(f"agent:{name}")
+    return tuple(dict.fromkeys((*found, *_named(environ))))
 
 
-def _git_root(folder: Path) -> Path | None:
-    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+def _named(environ: Mapping[str, str]) -> list[str]:
+    """The scopes that the environment opens besides."""
+    given = [text.strip() for text in environ.get(VARIABLE, "").split(",")]
+    for text in given:
+        if text and not retain.is_scope(text):
+            raise UsageError(
+                f"${VARIABLE} names `{text}`, which is no scope.",
+                "Write global, agent:<id>, project:<id>, user:<id> or custom:<name>, several with commas between.",
+            )
+    return [retain.normal_scope(text) for text in given if text]
+
+
+def project_of(folder: Path, config: Config) -> str:
+    """The scope of the project that a folder belongs to, or "" outside of any.
+
+    That is what the user's settings say of the nearest folder above it, else the name of its git root.
+    """
+    try:
+        here = folder.expanduser().absolute()
+        places = list(dict.fromkeys((here, *here.parents, *(resolved := here.resolve(),), *resolved.parents)))
+    except (OSError, RuntimeError):  # a loop of links, or no home
+        return ""
+    mapped = dict(config.projects)
+    for place in places:
+        if str(place) in mapped:
+            return mapped[str(place)]
+    root = git_root(here)
+    name = identifier(root.name) if root else ""
+    return f"project:{name}" if name else ""
+
+
+def git_root(folder: Path) -> Path | None:
+    """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself."""
+    for place in (folder, *folder.parents):
+        mark = place / ".git"
+        if mark.is_dir():
+            return place
+        if mark.is_file():
+            return _of_worktree(mark) or place
+    return None
+
+
+def _of_worktree(mark: Path) -> Path | None:
+    """The repository that a worktree says it belongs to, where that knows of it: anybody can write such a file."""
+    try:
+        said = _POINTS_TO.match(_read(mark))
+        entry = (mark.parent / said[1]).resolve() if said else mark
+        is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"
+        knows_it = is_entry and Path(_read(entry / "gitdir")).resolve() == mark.resolve()
+    except (OSError, ValueError):  # nothing there, or no path
+        return None
+    return entry.parent.parent.parent if knows_it else None
+
+
+def _read(file: Path) -> str:
+    with open(file, "rb") as opened:
+        return opened.read(4096).decode("utf-8", "replace").strip()
+
+
+def identifier(name: str) -> str:
+    """A name as it stands in a scope, so that a key of a fact can hold it: `Client A (old)` is `client-a-old`."""
+    return re.sub(r"(?:[^\w.-]|-)+", "-", entities.slug(name)).strip("-.")

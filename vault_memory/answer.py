@@ -79,6 +79,10 @@ class Result(NamedTuple):
     superseded_by: str | None = None
     key: int = 0
     """The hash by which the journal knows the passage (journal.py)."""
+    by: str = "person"
+    """Who it is from (provenance.py)."""
+    trusted: bool = True
+    """Whether that is somebody here: not a web page or a tool's output."""
 
     @property
     def source(self) -> str:

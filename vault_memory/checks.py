@@ -34,6 +34,28 @@ def texts(value: Any) -> tuple[str, ...]:  # noqa: ANN401
     return tuple(value)
 
 
+def folder(value: str) -> str:
+    """A folder of a vault as it is written in the settings: relative, and not out of it."""
+    parts = value.replace("\\", "/").split("/")
+    if not value.strip() or ".." in parts:
+        raise ValueError("must be a folder of the vault, or `.` for all of it")
+    return "/".join(parts)
+
+
+def scope(value: Any) -> str:  # noqa: ANN401
+    from vault_memory import retain
+
+    if not isinstance(value, str) or not retain.is_scope(value):
+        raise ValueError("must be global, agent:<id>, project:<id>, user:<id> or custom:<name>")
+    return retain.normal_scope(value)
+
+
+def project(value: Any) -> str:  # noqa: ANN401
+    """The scope of a project, of its id with or without `project:` before it."""
+    given = text(value)
+    return scope(given if given.startswith("project:") else f"project:{given}")
+
+
 def between(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:  # noqa: ANN401
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:

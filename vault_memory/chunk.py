@@ -6,7 +6,7 @@ one; a line too long to hand over whole becomes several passages, each a run of 
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -84,9 +84,12 @@ CONTEXT_WEIGHTS = (4, 2, 1, 1)
 """How much a passage's own text and those one, two and three passages away count in its embedding."""
 
 
-def with_context(stream: Iterable[Passage]) -> Iterator[tuple[Passage, int, tuple[tuple[str, int], ...]]]:
+def with_context(
+    stream: Iterable[Passage], scope: Callable[[Passage], str | None] = lambda _: None
+) -> Iterator[tuple[Passage, int, tuple[tuple[str, int], ...]]]:
     """Give each passage its section and the weighted texts around it there; a heading stands alone.
 
+    What is of another `scope` is no context: who may not see it would meet its meaning in the vectors beside it.
     Sections count the headings above; a heading's own number is negative, frontmatter has a number of its own.
     """
     reach = len(CONTEXT_WEIGHTS) - 1
@@ -98,13 +101,13 @@ def with_context(stream: Iterable[Passage]) -> Iterator[tuple[Passage, int, tupl
         around.append((passage, place, passage.body if passage else ""))
         if len(around) > reach:
             at = len(around) - 1 - reach
-            found = _context(around, at)
+            found = _context(around, at, scope)
             if found:
                 yield found
 
 
 def _context(
-    around: "deque[tuple[Passage | None, int, str]]", at: int
+    around: "deque[tuple[Passage | None, int, str]]", at: int, scope: Callable[[Passage], str | None]
 ) -> tuple[Passage, int, tuple[tuple[str, int], ...]] | None:
     passage, section, body = around[at]
     if passage is None:
@@ -112,7 +115,9 @@ def _context(
     context = [(body, CONTEXT_WEIGHTS[0])]
     if not passage.is_heading:
         for position, (other, its_section, text) in enumerate(around):
-            if position != at and other is not None and its_section == section and not other.is_heading:
+            if position == at or other is None or its_section != section or other.is_heading:
+                continue
+            if scope(other) == scope(passage):
                 context.append((text, CONTEXT_WEIGHTS[abs(position - at)]))
     return passage, -section if passage.is_heading else section, tuple(context)
 

@@ -19,6 +19,9 @@ from vault_memory.errors import UsageError, VaultError
 
 ENVIRONMENT = "environment"
 
+TABLES = ("scopes.", "projects.")
+"""What the keys of those tables begin with whose names are folders (tables.py)."""
+
 
 @dataclass(frozen=True)
 class Config:
@@ -64,6 +67,10 @@ class Config:
     reflect_run_deadline_seconds: float = 600.0
     core_files: tuple[str, ...] = ()
     mcp_edit: bool = False
+    folder_scopes: tuple[tuple[str, str], ...] = ()
+    """Folders of the vault (scopes.folder_key) and the scope of what lies in them."""
+    projects: tuple[tuple[str, str], ...] = ()
+    """Absolute folders of the user's and the scope of the project that they belong to."""
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
@@ -160,8 +167,18 @@ def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None
     vault_file = vault / ".memory" / "config.toml"
     local = _read(vault_file, problems) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
     forbidden = Forbidden([], [])
-    values = _checked(_flat(local), vault_file, problems, forbidden)
+    of_vault = _flat(local)
+    values = _checked(of_vault, vault_file, problems, forbidden)
     values |= _checked(flat, user_file, problems)
+    if any(key.startswith(TABLES) for key in (*flat, *of_vault)):
+        from vault_memory import tables  # lazy: few have such a table
+
+        maps = tables.read(tables.taken(flat), tables.taken(of_vault))
+        problems += [
+            Problem(str({"user": user_file, "vault": vault_file}[whose]), what) for whose, what in maps.problems
+        ]
+        forbidden.ignored.extend(f"{vault_file}: {what}" for what in maps.ignored)
+        values |= {"folder_scopes": maps.folders, "projects": maps.projects}
     values |= _of_environment(environ, problems)
     problems += _at_odds(values, environ)
     if problems:
@@ -309,6 +326,8 @@ def _checked(
     values: dict[str, Any] = {}
     for key, value in flat.items():
         setting = SETTINGS.get(key)
+        if key.startswith(TABLES):
+            continue
         if setting is None and vault is not None:
             vault.unknown.append(f"{path}: {_no_setting(key)}")
         elif setting is None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from vault_memory import provenance
 from vault_memory.plot import cut
 from vault_memory.reflect.wording import told
 from vault_memory.render import Document, clean, schema, superseded
@@ -103,4 +104,4 @@ def _said(text: str) -> str:
 
 
 def _place(line: "FactLine") -> str:
-    return f"{clean(line.path)}#L{line.start_line}"
+    return f"{clean(line.path)}#L{line.start_line}{provenance.mark(line.by)}"

@@ -8,9 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -80,45 +79,26 @@ class Desk:
         """The `status@1` document."""
         return self._of_daemon("status", {}) or report.status_document(Memory(self.config()).status())
 
-    def entity(self, name: str, scopes: Collection[str]) -> "EntityProfile | None":
+    def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""
         if not self._has_index():
             raise BusyError("The index is being built.", "Try again in a moment.")
-        found = self._memory().entity(name)
-        if found is None:
-            return None
-        seen = [fact for fact in found.facts if self.read(fact.path, (fact.start_line, fact.end_line), scopes)[1] == 0]
-        if len(seen) == len(found.facts):
-            return found
-        page = found.row.page if found.row.page and not self.read(found.row.page, None, scopes)[0].not_found else None
-        row = replace(found.row, page=page, mentions=len(seen))
-        return replace(found, row=row, facts=seen, related=()) if seen or page else None
+        return self._memory().entity(name, scopes=scopes)
 
-    def similar_names(self, name: str) -> list[str]:
+    def similar_names(self, name: str, scopes: tuple[str, ...]) -> list[str]:
         """Known names that look like one that is not known."""
-        return self._memory().similar_names(name)
+        return self._memory().similar_names(name, scopes)
 
-    def read(self, path: str, lines: tuple[int, int | None] | None, scopes: Collection[str]) -> "tuple[Excerpt, int]":
-        """Lines of a note, and how many of them were left out (blank) because they are of no open scope.
+    def read(self, path: str, lines: tuple[int, int | None] | None, scopes: tuple[str, ...]) -> "Excerpt":
+        """Lines of a note, those of no open scope blank.
 
         Raises RefusedError for a way out of the vault, VaultError for a note that cannot be read.
         """
-        from vault_memory import withheld
-        from vault_memory.reading import Excerpt, read_data
-
-        vault = Vault(self.config())
         try:
-            found = vault.locate(path)
-            data = vault.read(found) if found else b""
+            return Memory(self.config()).get(path, lines, scopes=scopes)
         except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
             why = error.strerror if isinstance(error, OSError) else None
             raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
-        hidden = withheld.lines(found, data, scopes) if found else frozenset()
-        left = withheld.without(data, hidden)
-        if found is None or (hidden and not left.strip()):  # what is not for the asker is not known to be there
-            return Excerpt(path, 0, 0, "", not_found=True), 0
-        excerpt = read_data(found, left, lines, None)
-        return excerpt, sum(excerpt.start_line <= line <= excerpt.end_line for line in hidden)
 
     def core_files(self) -> list[str]:
         """The notes that make up the core and are there, the first of them the vault's memory.md."""

@@ -9,8 +9,9 @@ import hashlib
 from vault_memory.store import Store
 
 _QUERIES = (
-    "SELECT path, hex(hash), day, title, scope, headings, count FROM note ORDER BY path",
-    "SELECT n.path, p.start_line, p.end_line, p.from_char, p.to_char, p.kind, p.tokens, p.scope, p.text, e.text_hash"
+    "SELECT path, hex(hash), day, title, scope, origin, headings, count FROM note ORDER BY path",
+    "SELECT n.path, p.start_line, p.end_line, p.from_char, p.to_char, p.kind, p.tokens, p.scope, p.origin,"
+    " p.text, e.text_hash"
     " FROM note n JOIN passage p ON p.note_id = n.id LEFT JOIN embedding e ON e.id = p.embedding_id"
     " ORDER BY n.path, p.id",
     "SELECT n.path, p.id - n.first, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id,"

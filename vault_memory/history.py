@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
+from vault_memory import provenance
 from vault_memory.answer import Filters
 from vault_memory.knowledge import FactLine, Names
 from vault_memory.store import PASSAGES, Store
@@ -38,7 +39,8 @@ def superseded(
 ) -> dict[int, Successor]:
     """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
 
-    `by_each_other` leaves all others out, as if they were not there.
+    `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
+    that anybody here wrote: a web page retires no fact.
     """
     mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
     wanted = json.dumps(list(ids))
@@ -49,14 +51,22 @@ def superseded(
     pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
     pairs |= {(ANY, subject) for _, subject in pairs}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    told = [_told(names, row) for row in _claims(store, pairs, last, filters.scopes)]
+    rows = _claims(store, pairs, last, filters.scopes)
+    outside = {int(str(row[0])) for row in rows if not provenance.is_trusted(str(row[-1]))}
+    told = [_told(names, row[:-1]) for row in rows]
     if filters.as_of or filters.until:
         # Nobody knows whether what has no day was written by then.
         told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
     given = set(json.loads(wanted))
     if by_each_other:
         told = [one for one in told if one.key in given]
-    found = {old: new for old, new in successors(told, last.toordinal(), given).items() if old in given}
+    after = successors(told, last.toordinal(), given)
+    if outside:
+        own = [one for one in told if one.key not in outside]
+        after = {old: new for old, new in after.items() if old in outside} | dict(
+            successors(own, last.toordinal(), given - outside)
+        )
+    found = {old: new for old, new in after.items() if old in given}
     places = _places(store, found.values())
     said: dict[int, str] = {}
     for one in told:
@@ -83,7 +93,7 @@ def _claims(
 ) -> list[tuple[object, ...]]:
     sql = (
         "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
-        " coalesce(c.start, f.occurred_from), n.id, p.start_line"
+        " coalesce(c.start, f.occurred_from), n.id, p.start_line, coalesce(p.origin, n.origin)"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
         " WHERE coalesce(n.day, '') <= ?"

@@ -150,7 +150,7 @@ class Indexer:
             prepared = next(by_workers, None)
             if prepared is None:  # no workers, one that died, a large note or one that cannot be read
                 data = self._read(file, report)
-                prepared = None if data is None else prepare(file, data, self._vault.daily)
+                prepared = None if data is None else prepare(file, data, self._vault.daily, self._settings.folders)
             yield prepared
 
     def _by_workers(self, files: list[File]) -> Iterator["Prepared | None"]:
@@ -200,7 +200,7 @@ class Indexer:
             # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
             from vault_memory.prepare import prepare
 
-            ready = prepare(file, data, self._vault.daily)
+            ready = prepare(file, data, self._vault.daily, self._settings.folders)
         with self._together():
             self._put(ready, report)
             self._grow()

@@ -280,7 +280,10 @@ class Keeper:
                 file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
 
     def _settings(self) -> schema.Settings:
-        return schema.Settings(self.vault.daily, self.config.chunk_tokens, self.config.chunk_overlap, self.embedder.id)
+        config = self.config
+        return schema.Settings(
+            self.vault.daily, config.chunk_tokens, config.chunk_overlap, self.embedder.id, config.folder_scopes
+        )
 
     def _indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it

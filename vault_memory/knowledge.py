@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vault_memory import entities
+from vault_memory import entities, provenance
 from vault_memory.store import KINDS, Store
 
 
@@ -27,6 +27,10 @@ class FactLine:
     occurred: str | None
     confidence: float | None
     superseded_by: str | None = None
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+    trusted: bool = True
+    """Whether that is somebody here: not a web page or a tool's output."""
 
 
 @dataclass(frozen=True)
@@ -177,14 +181,15 @@ def _row(names: Names, slug: str, parts: list[tuple[int, str | None, str | None]
 
 
 FACT_COLUMNS = (
-    "SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence"
+    "SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,"
+    " coalesce(p.origin, n.origin)"
     " FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id"
 )
 
 
 def fact_line(row: Sequence[object]) -> FactLine:
     """A row of FACT_COLUMNS as a value."""
-    kind, text, path, start, end, day, since, until, confidence = row
+    kind, text, path, start, end, day, since, until, confidence, by = row
     occurred = since if since == until else f"{since}/{until}"
     return FactLine(
         kind=KINDS[int(str(kind))],
@@ -195,6 +200,8 @@ def fact_line(row: Sequence[object]) -> FactLine:
         date=_text(day),
         occurred=_text(occurred) if since else None,
         confidence=confidence if isinstance(confidence, float) else None,
+        by=str(by),
+        trusted=provenance.is_trusted(str(by)),
     )
 
 

@@ -74,7 +74,7 @@ def get(caller: Caller, given: Arguments) -> str:
 
 
 def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) -> str:
-    excerpt, hidden = caller.desk.read(path, lines, caller.scopes)
+    excerpt = caller.desk.read(path, lines, caller.scopes)
     if excerpt.not_found:
         return f"There is no note {_shown(path)} (nothing was read)."
     if excerpt.end_line < excerpt.start_line:
@@ -83,8 +83,6 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
     texts = excerpt.text.split("\n")
     body = "\n".join(f"L{number} {render.clean(text)}" for number, text in enumerate(texts, excerpt.start_line))
     said = [f"{_shown(excerpt.path)}#L{excerpt.start_line}-L{excerpt.end_line}, as the file is now"]
-    if hidden:
-        said.append(f"{render.plural(hidden, 'line')} of other scopes left blank")
     if excerpt.truncated:
         on = excerpt.end_line if excerpt.line_cut else excerpt.end_line + 1
         said.append(f"cut here; go on with start_line {on}")
@@ -107,9 +105,7 @@ def store(caller: Caller, given: Arguments) -> str:
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
     """The fact with who wrote it."""
-    # Facts cannot tell it before `Bullet.by` is there: then this is `replace(bullet, by=…)` and nothing else.
-    told: dict[str, Any] = {"by": f"agent:{agent}"} if agent and hasattr(bullet, "by") else {}
-    return replace(bullet, **told)
+    return replace(bullet, by=f"agent:{agent or 'unknown'}")
 
 
 def _filed(caller: Caller, given: Arguments, content: str) -> str:
@@ -187,7 +183,7 @@ def entity(caller: Caller, name: str) -> str:
         raise UsageError("This is no entity's name.", "")
     found = caller.desk.entity(name, caller.scopes)
     if found is None:
-        near = ", ".join(caller.desk.similar_names(name))
+        near = ", ".join(caller.desk.similar_names(name, caller.scopes))
         return f"Nothing is known of {_shown(name)}." + (f" Known are: {_shown(near)}" if near else "")
     return f"{frame.framed(render.entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 

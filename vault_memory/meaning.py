@@ -69,6 +69,10 @@ class Meaning:
     def __init__(self, store: Store, embedder: StaticEmbedder, remote: "Remote | None" = None) -> None:
         self._store, self._embedder, self._remote = store, embedder, remote
 
+    def anew(self) -> "Meaning":
+        """The same with nothing learnt of the index: for who sees another part of it."""
+        return Meaning(self._store, self._embedder, self._remote)
+
     def of(self, text: str, degraded: Said) -> Direction | None:
         """The direction of a question, or None when it has none; `degraded` gets what could not be used, and why."""
         if not self._builtin or not text.strip() or not self._can_compare(degraded):

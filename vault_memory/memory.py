@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from vault_memory import journal, places, schema
+from vault_memory import journal, places, schema, sight
 from vault_memory.answer import Answer, Request
 from vault_memory.errors import BusyError
 from vault_memory.garbage import uncollected
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+Scopes = tuple[str, ...]
+"""The scopes that are open to whoever asks; none given means all."""
 
 
 class Seen(NamedTuple):
@@ -82,7 +85,8 @@ class Memory(Scribe):
                     engine = self.engine(store)
                     while request:
                         answer = engine.answer(request)
-                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness), *_unread(freshness))
+                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
+                        degraded += tuple(_unread(freshness, request.filters.scopes))
                         answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
                         if keep and self.config.journal and not request.is_pinned:
                             cited = [journal.Cited(result.source, result.key) for result in answer.results]
@@ -161,13 +165,16 @@ class Memory(Scribe):
             finally:
                 built.unlink(missing_ok=True)
 
-    def get(self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None) -> "Excerpt":
-        """Read lines of a note; a missing note is an empty answer."""
-        from vault_memory.reading import read
+    def get(
+        self, path: str, lines: "tuple[int, int | None] | None" = None, max_tokens: int | None = None,
+        scopes: Scopes = (),
+    ) -> "Excerpt":  # fmt: skip
+        """Read lines of a note; a missing note is an empty answer, and so is one that these scopes do not open."""
+        from vault_memory.reading import Opened, Part, read
 
-        return read(self.vault, path, lines, max_tokens)
+        return read(self.vault, path, Part(lines, max_tokens), Opened(scopes, self.config.folder_scopes))
 
-    def entity(self, name: str, progress: "Progress | None" = None) -> "EntityProfile | None":
+    def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
         from vault_memory.history import marked
         from vault_memory.knowledge import profile
@@ -177,26 +184,28 @@ class Memory(Scribe):
             facts = marked(store, found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
-        return self._look(look, progress)
+        return self._look(look, progress, scopes)
 
-    def entities(self, progress: "Progress | None" = None) -> "list[EntityRow]":
+    def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.knowledge import listing
 
-        return self._look(lambda store, _: listing(store), progress)
+        return self._look(lambda store, _: listing(store), progress, scopes)
 
-    def similar_names(self, name: str) -> list[str]:
+    def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.knowledge import Names
 
-        return self._look(lambda store, _: Names(store).near(name))
+        return self._look(lambda store, _: Names(store).near(name), scopes=scopes)
 
-    def opinions(self, entity: str | None = None, progress: "Progress | None" = None) -> "list[Opinion]":
+    def opinions(
+        self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
+    ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.opinions import held
 
         with uncollected():
-            return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress)
+            return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.opinions import Asking
@@ -204,14 +213,17 @@ class Memory(Scribe):
 
         return Asking(self.vault, store, look.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
-    def _look(self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None) -> T:
-        """Read from the index, and remember as `seen` what it was like."""
+    def _look(
+        self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
+    ) -> T:
+        """Read from the index what these scopes open, and remember as `seen` what it was like."""
 
         def look(store: Store, freshness: Freshness) -> T:
-            notes = int(store.one("SELECT count(*) FROM note"))
-            degraded = (*_rebuilt(freshness), *_unread(freshness))
-            self.seen = Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
-            return question(store, freshness)
+            with sight.seen(store, scopes):
+                notes = int(store.one("SELECT count(*) FROM note"))
+                degraded = (*_rebuilt(freshness), *_unread(freshness, scopes))
+                self.seen = Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
+                return question(store, freshness)
 
         return self.ask(look, progress)
 
@@ -277,8 +289,10 @@ def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
     return built + [("index", f"it cannot be brought up to date: {why}") for why in [freshness.unwritten] if why]
 
 
-def _unread(freshness: Freshness) -> list[tuple[str, str]]:
-    """What an answer says when parts of the vault could not be looked at."""
+def _unread(freshness: Freshness, scopes: Scopes) -> list[tuple[str, str]]:
+    """What an answer says when parts of the vault could not be looked at; an asker with scopes learns no path."""
+    if scopes and freshness.unreadable:
+        return [("files", "some of the vault cannot be read: nothing there is cited, nor noticed when new")]
     more = f" (and {len(freshness.unreadable) - 1} more)" if len(freshness.unreadable) > 1 else ""
     return [
         ("files", f"{path}{more} cannot be read: nothing there is cited, nor noticed when new")

@@ -64,21 +64,23 @@ def _get(memory: Memory, params: Params) -> Document:
     most = params.get("max_tokens")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
-    return render.get_document(memory.get(path, lines, most))
+    return render.get_document(memory.get(path, lines, most, request.scopes(params)))
 
 
 def _entity(memory: Memory, params: Params) -> Document:
     name = _text(params, "name")
-    return render.entity_document(memory.entity(name), name, memory.seen)
+    return render.entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.seen)
 
 
 def _entities(memory: Memory, params: Params) -> Document:
-    return render.entities_document(memory.entities()) | render.seen_document(memory.seen)
+    rows = memory.entities(scopes=request.scopes(params))
+    return render.entities_document(rows) | render.seen_document(memory.seen)
 
 
 def _opinions(memory: Memory, params: Params) -> Document:
     entity = params.get("entity") and _text(params, "entity")
-    return convictions.document(memory.opinions(entity or None)) | render.seen_document(memory.seen)
+    held = memory.opinions(entity or None, scopes=request.scopes(params))
+    return convictions.document(held) | render.seen_document(memory.seen)
 
 
 def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
@@ -111,10 +113,10 @@ METHODS: Mapping[str, Method] = {
     "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
                                          "no_journal", "as_text"})),
     "status": Method(_status),
-    "get": Method(_get, frozenset({"path", "lines", "max_tokens"})),
-    "entity": Method(_entity, frozenset({"name"})),
-    "entities": Method(_entities),
-    "opinions": Method(_opinions, frozenset({"entity"})),
+    "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
+    "entity": Method(_entity, frozenset({"name", "scope"})),
+    "entities": Method(_entities, frozenset({"scope"})),
+    "opinions": Method(_opinions, frozenset({"entity", "scope"})),
     "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
     "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),

@@ -157,6 +157,7 @@ def _line(fact: Fact) -> FactLine:
     return FactLine(
         kind=fact.kind, text=fact.text, path=fact.path, start_line=fact.line, end_line=fact.line + fact.more_lines,
         date=_iso(fact.day), occurred=occurred if since else None, confidence=fact.confidence,
+        by=fact.by, trusted=fact.is_trusted,
     )  # fmt: skip
 
 

@@ -10,6 +10,9 @@ from vault_memory.evidence import FACTS, PAGE, Candidate
 MARK_TOKENS = 16
 """The most that ` ← superseded by ` and a line number cost, besides the path."""
 
+ORIGIN_TOKENS = 8
+"""The most that saying of a passage that it came from outside costs (provenance.mark)."""
+
 JOINER = " … "
 JOINER_TOKENS = 2
 ESCAPE_TOKENS = 4

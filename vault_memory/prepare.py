@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory import chunk, claims, dates, entities, retain, scopes, terms, tokens
+from vault_memory import chunk, claims, dates, entities, provenance, retain, scopes, terms, tokens
 from vault_memory.answer import note_header
 from vault_memory.columns import FactColumns, InferredColumns
 from vault_memory.decay import is_decided
@@ -39,39 +39,62 @@ class Prepared(NamedTuple):
     vector: bytes | None = None
 
 
-class _Dated(NamedTuple):
-    """The day a note stands for, and whether its name says it: that of a log."""
+class _Whole(NamedTuple):
+    """What holds for a whole note: its day and whether its name says it (that of a log), whose it is, who wrote it."""
 
     day: dates.date | None
     is_log: bool
+    scope: str
+    origin: str
 
 
-def prepare(file: File, data: bytes, daily: DailySettings) -> Prepared:
-    """Parse one note; never raises, whatever the bytes."""
+class _Lines(NamedTuple):
+    """What holds for some lines of a note only: whose they are, and who wrote them."""
+
+    scopes: dict[int, str]
+    origins: dict[int, str]
+
+    def scope(self, passage: chunk.Passage) -> str | None:
+        """The scope of a passage where that is not its note's."""
+        own = passage.fact.scope if passage.fact else None
+        return own or scopes.of_lines(self.scopes, passage.start_line, passage.end_line)
+
+    def origin(self, passage: chunk.Passage, of_note: str) -> str | None:
+        """Who a passage is from where that is not who its note is from."""
+        said = passage.fact.by if passage.fact else None
+        found = said or scopes.origin_of_lines(self.origins, passage.start_line, passage.end_line)
+        return provenance.own(found, of_note)
+
+
+def prepare(file: File, data: bytes, daily: DailySettings, folders: scopes.Folders = ()) -> Prepared:
+    """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
     named = _named_day(note, daily)
-    day = named or _property_day(note)
+    scope = scopes.of_note(note.properties, note.path, folders)
+    whole = _Whole(named or _property_day(note), named is not None, scope, provenance.of_properties(note.properties))
     problems = list(note.problems)
+    if whole.origin == provenance.UNCLEAR:
+        problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     sizes: list[int] = []
     headings: list[bool] = []
-    rows = _rows(note, _Dated(day, named is not None), problems, sizes, headings)
-    return Prepared(_head(note, file, data, day), rows, sizes, headings, problems)
+    rows = _rows(note, whole, problems, sizes, headings)
+    return Prepared(_head(note, file, data, whole), rows, sizes, headings, problems)
 
 
 def _rows(
-    note: Note, dated: _Dated, problems: list[Problem], sizes: list[int], headings: list[bool]
+    note: Note, whole: _Whole, problems: list[Problem], sizes: list[int], headings: list[bool]
 ) -> Iterator[PassageRow]:
-    day = dated.day
-    private = scopes.by_line(note)
+    day = whole.day
+    lines = _Lines(scopes.by_line(note), scopes.origins_by_line(note))
     facts = retain.facts(note, day, problems)
     first = next(facts, None)
-    told = _told(note, day, problems) if day and dated.is_log and first is None else {}
+    told = _told(note, day, problems) if day and whole.is_log and first is None else {}
     passages = chunk.passages(note, chain([first], facts) if first else ())
-    for passage, section, context in chunk.with_context(passages):
+    for passage, section, context in chunk.with_context(passages, *([lines.scope] if lines.scopes else [])):
         count = tokens.count(passage.text)
         sizes.append(count)
         headings.append(passage.is_heading)
-        row = _passage_row(passage, section, context, count, private, day)
+        row = _passage_row(passage, (section, context, count), lines, whole)
         if told and (found := [told.pop(n) for n in range(row.start_line, row.end_line + 1) if n in told]):
             row = row._replace(inferred=found)
         yield row
@@ -108,7 +131,8 @@ def _property_day(note: Note) -> dates.date | None:
     return next((day for day in found if day), None)
 
 
-def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHead:
+def _head(note: Note, file: File, data: bytes, whole: _Whole) -> NoteHead:
+    day = whole.day
     return NoteHead(
         path=file.path,
         size=file.size,
@@ -117,7 +141,8 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
         hash=content_hash(data),
         day=day.isoformat() if day else None,
         title=note.title,
-        scope=_scope(note),
+        scope=whole.scope,
+        origin=whole.origin,
         headings=[(h.line, h.level, h.text) for h in note.headings],
         header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
         own_names=list(dict.fromkeys((note.stem, note.title))),
@@ -127,16 +152,8 @@ def _head(note: Note, file: File, data: bytes, day: dates.date | None) -> NoteHe
     )
 
 
-def _scope(note: Note) -> str:
-    """The scope of a whole note, whatever the case of the property's name."""
-    value = next((value for key, value in note.properties.items() if key.casefold() == "scope"), None)
-    return retain.normal_scope(str(value)) if value else "global"
-
-
-def _passage_row(
-    passage: chunk.Passage, section: int, context: Context, count: int, private: dict[int, str], day: dates.date | None
-) -> PassageRow:
-    fact = passage.fact
+def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines: _Lines, whole: _Whole) -> PassageRow:
+    fact, (section, context, count) = passage.fact, found
     return PassageRow(
         start_line=passage.start_line,
         end_line=passage.end_line,
@@ -146,13 +163,14 @@ def _passage_row(
         text=passage.text,
         terms=terms.index_text(context[0][0]),
         tokens=count,
-        scope=(fact.scope if fact else None) or scopes.of_lines(private, passage.start_line, passage.end_line),
+        scope=lines.scope(passage),
+        origin=lines.origin(passage, whole.origin),
         section=section,
         context=context,
         key=context_hash(context),
         fact=_fact_columns(fact, passage) if fact else None,
         mentions=fact.entities if fact else (),
-        claims=_claims(fact, day) if fact and not passage.part else (),
+        claims=_claims(fact, whole.day) if fact and not passage.part else (),
     )
 
 

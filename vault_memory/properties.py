@@ -11,7 +11,8 @@ from vault_memory.note import FRONT, Problem
 if TYPE_CHECKING:
     from yaml import SafeLoader
 
-_SCOPE = re.compile(r"^[ \t\"']*scope\b", re.IGNORECASE | re.MULTILINE)
+_GUARDED = re.compile(r"^[ \t\"']*(scope\b|by[ \t\"']*(?=:))", re.IGNORECASE | re.MULTILINE)
+"""What says for whom a note is, and who it is from: never dropped for being badly written."""
 
 _YAML_HINT = "properties are ignored until it is mended; the text is indexed"
 
@@ -54,13 +55,20 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
         return _unreadable(block)
     flat = {str(key): _flat(value) for key, value in loaded.items()}
-    deep = {key: "unreadable" for key, value in loaded.items() if isinstance(value, dict) and _SCOPE.match(str(key))}
+    deep = {
+        str(key): "unreadable" for key, value in loaded.items() if isinstance(value, dict) and _is_guarded(str(key))
+    }
     return flat | deep
 
 
+def _is_guarded(key: str) -> bool:
+    return _GUARDED.match(f"{key}:") is not None
+
+
 def _unreadable(block: str) -> Mapping[str, object]:
-    """What is kept of properties that cannot be read: that the note was meant to be private, if it was."""
-    return {"scope": "unreadable"} if _SCOPE.search(block) else {}
+    """What is kept of properties that cannot be read: that the note was meant to be private, or is from outside."""
+    named = {match[1].casefold().rstrip(" \t\"'") for match in _GUARDED.finditer(block)}
+    return dict.fromkeys(sorted(named), "unreadable")
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,12 @@
 """Owns `get`: lines of one note as the file holds them now, never outside the vault."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from vault_memory import retain
 from vault_memory.note import decode, split_lines
+from vault_memory.parse import parse
+from vault_memory.scopes import Folders, of_each_line, of_note
 from vault_memory.vault import Vault
 
 MAX_CHARS = 10_000
@@ -24,22 +28,42 @@ class Excerpt:
     line_cut: bool = False
 
 
-def read(vault: Vault, path: str, lines: tuple[int, int | None] | None, max_tokens: int | None) -> Excerpt:
-    """Read a note's lines (1-based, both ends included; None is the last), at most 10,000 characters unless told.
+class Part(NamedTuple):
+    """The lines wanted (1-based, both ends included; None is the last), and tokens at most, of each all where None."""
 
+    lines: tuple[int, int | None] | None = None
+    max_tokens: int | None = None
+
+
+class Opened(NamedTuple):
+    """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
+
+    scopes: tuple[str, ...] = ()
+    folders: Folders = ()
+
+
+EVERYTHING = Opened()
+
+
+def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
+    """Read a note's lines, at most 10,000 characters unless told.
+
+    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found.
     Raises RefusedError for a path that leads out of the vault.
     """
     found = vault.locate(path)
     if found is None:
         return Excerpt(path, 0, 0, "", not_found=True)
-    return read_data(found, vault.read(found), lines, max_tokens)
-
-
-def read_data(found: str, data: bytes, lines: tuple[int, int | None] | None, max_tokens: int | None) -> Excerpt:
-    """The same of the bytes that a note holds."""
+    data = vault.read(found)
     everything = split_lines(decode(data)[0])
+    lines, max_tokens = part
     first, last = lines or (1, None)
     first = max(first, 1)
+    if opened.scopes:
+        shown = _shown(found, data, everything, opened)
+        if not any(shown[first - 1 : last]) and shown != everything:
+            return Excerpt(path, 0, 0, "", not_found=True)
+        everything = shown
     wanted = everything[first - 1 : last]
     text = "\n".join(wanted)
     kept = _within_tokens(text, max_tokens) if max_tokens is not None else text[:MAX_CHARS]
@@ -49,6 +73,22 @@ def read_data(found: str, data: bytes, lines: tuple[int, int | None] | None, max
     end = first + kept.count("\n") if wanted else first - 1
     truncated = len(kept) < len(text)
     return Excerpt(found, first, end, kept, truncated, line_cut=truncated and text[len(kept)] != "\n")
+
+
+def _shown(path: str, data: bytes, lines: list[str], opened: Opened) -> list[str]:
+    """The lines with those empty that an asker does not see, up to the last one seen.
+
+    Read from the file, as it is to be shown: the index may know an older one.
+    """
+    note = parse(path, data)
+    whole = of_note(note.properties, path, opened.folders)
+    facts = ((fact.start_line, fact.end_line, fact.scope) for fact in retain.facts(note, None))
+    of_line = of_each_line(note, whole, facts)
+    hidden = {number for number, scope in of_line.items() if scope not in opened.scopes}
+    shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
+    while shown and len(shown) in hidden:
+        shown.pop()
+    return shown
 
 
 def _within_tokens(text: str, max_tokens: int) -> str:

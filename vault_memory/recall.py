@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vault_memory import entities, journal, pack, query
+from vault_memory import entities, journal, pack, provenance, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.errors import RemoteError
 from vault_memory.evidence import Candidate
@@ -18,11 +18,20 @@ from vault_memory.ordering import Ordered
 from vault_memory.schema import snapshot
 from vault_memory.search import Search
 from vault_memory.shelf import NoteInfo
+from vault_memory.sight import seen
 from vault_memory.store import State, Store
 from vault_memory.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.rerank import Reranker
+
+
+_OTHERS = (
+    "SELECT EXISTS (SELECT 1 FROM passage WHERE origin IS NOT NULL) OR EXISTS (SELECT 1 FROM note WHERE origin <> ?)"
+)
+
+MOST_ASKERS = 4
+"""For so many sets of scopes what was learnt of the index is kept."""
 
 
 class Recall:
@@ -33,6 +42,7 @@ class Recall:
         self._search, self._names = Search(store), Names(store)
         self._gatherer = Gatherer(store, self._search, self._names, meaning)
         self._seen: State | None = None
+        self._narrowed: dict[tuple[str, ...], Recall] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -40,10 +50,21 @@ class Recall:
         Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
         """
         started = time.perf_counter()
-        with snapshot(self._store.connection):
-            self._look_again()
-            answer = self._answer(request)
+        with snapshot(self._store.connection), seen(self._store, request.filters.scopes) as is_narrowed:
+            engine = self._for(request.filters.scopes) if is_narrowed else self
+            engine._look_again()
+            answer = engine._answer(request)
         return answer._replace(seconds=time.perf_counter() - started)
+
+    def _for(self, scopes: tuple[str, ...]) -> "Recall":
+        """What answers those who see only a part: what it learns of the index is learnt of that part."""
+        known = self._narrowed.pop(scopes, None)
+        if known is None:
+            known = Recall(self._store, self._vault, self._meaning.anew(), self._reranker)
+        self._narrowed[scopes] = known
+        for oldest in list(self._narrowed)[:-MOST_ASKERS]:
+            del self._narrowed[oldest]
+        return known
 
     def _look_again(self) -> None:
         """Take anew what holds for many questions, once this connection or another has changed the index."""
@@ -52,6 +73,7 @@ class Recall:
             return
         self._seen = seen
         self._notes = int(self._store.one("SELECT count(*) FROM note"))
+        self._has_others = bool(self._store.one(_OTHERS, provenance.PERSON))
         self._search.look_again()
         self._names.look_again()
         self._gatherer.look_again()
@@ -59,6 +81,8 @@ class Recall:
     def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
+        if not self._store.is_narrowed:
+            filters = filters._replace(scopes=())  # they hide nothing
         if filters:
             self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
         try:
@@ -107,7 +131,7 @@ class Recall:
             lanes=lanes.sizes,
             embedder=lanes.embedder,
             understood=Understood(
-                tuple(self._names.shown(slug) or slug for slug in lanes.about if self._may_name(slug, request)),
+                tuple(self._names.shown(slug) or slug for slug in lanes.about),
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
             ),
@@ -130,7 +154,7 @@ class Recall:
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
-        headers, marks = _costs(ordered, notes)
+        headers, marks = self._costs(ordered, notes)
         when = question.asks_when or question.window is not None
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, each_note=when)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
@@ -152,6 +176,7 @@ class Recall:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         ordered = lanes.ordered
         facts = self._facts([place[0].id for place in packed.places])
+        outside = self._outside([place[0].id for place in packed.places])
         files: dict[int, list[str] | None] = {}
         left_out = {"changed": 0, "unreadable": 0}
         results: list[Result] = []
@@ -172,7 +197,7 @@ class Recall:
             occurred, confidence = facts.get(first.id, (None, None))
             results.append(Result(
                 rank=len(results) + 1, score=ordered.scores[first.id], kind=first.kind, date=note.day,
-                occurred=occurred, entities=self._mentioned(content, request), confidence=confidence,
+                occurred=occurred, entities=self._mentioned(content), confidence=confidence,
                 tier=life.tier if (life := ordered.lives.get(first.id)) else None, content=content, path=note.path,
                 start_line=start, end_line=start + first.end_line - first.start_line,
                 heading=tuple(heading_path([Heading(*h) for h in json.loads(note.headings)], first.start_line)),
@@ -180,9 +205,10 @@ class Recall:
                 why=_why(ordered, first.id) if request.explain else None,
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text),
+                by=(by := outside.get(first.id, provenance.PERSON)), trusted=provenance.is_trusted(by),
             ))  # fmt: skip
         if any(left_out.values()):
-            headers, marks = _costs(ordered, notes)
+            headers, marks = self._costs(ordered, notes)
             packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)
         return results, left_out, packed
 
@@ -197,6 +223,24 @@ class Recall:
             for row in self._store.rows(sql, json.dumps(ids))
         }
 
+    def _outside(self, ids: list[int]) -> dict[int, str]:
+        """Who those of these passages are from that no person wrote."""
+        if not self._has_others:
+            return {}
+        sql = (
+            "SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage p ON p.id = j.value"
+            " JOIN note n ON n.id = p.note_id WHERE by <> ?"
+        )
+        return dict(self._store.rows(sql, json.dumps(ids), provenance.PERSON))
+
+    def _costs(self, ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:
+        """What naming each note costs, and what is printed behind a passage: superseded, or from outside."""
+        marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
+        for i, by in self._outside(list(ordered.scores)).items():
+            if not provenance.is_trusted(by):
+                marks[i] = marks.get(i, 0) + pack.ORIGIN_TOKENS
+        return {note.id: note.header_tokens for note in notes.values()}, marks
+
     def _lines(self, path: str) -> list[str] | None:
         """The lines of a note as the file holds them now: no lines when it is gone, None when it cannot be read."""
         try:
@@ -206,31 +250,14 @@ class Recall:
         except OSError:
             return None
 
-    def _mentioned(self, text: str, request: Request) -> tuple[str, ...]:
+    def _mentioned(self, text: str) -> tuple[str, ...]:
         found = {name: self._names.canonical(name) for name in entities.mentions(text)}
-        named = {
-            name: self._names.shown(slug) if self._may_name(slug, request) else name for name, slug in found.items()
-        }
-        return tuple(dict.fromkeys(shown or found[name] for name, shown in named.items()))
-
-    def _may_name(self, slug: str, request: Request) -> bool:
-        """Whether an entity's name may be told: where scopes are asked for, not that of a page or fact outside them."""
-        if not request.filters.scopes:
-            return True
-        if slug in self._names.pages:
-            return bool(self._search.on_pages([slug], 1))
-        return bool(self._search.mentioning(self._names.slugs(slug), 1))
+        return tuple(dict.fromkeys(self._names.shown(slug) or slug for slug in found.values()))
 
 
 def _without_guesses(degraded: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """What could not be used, where there are no results that could be called guesses."""
     return [(what, why.removesuffix(": these are guesses by meaning")) for what, why in degraded]
-
-
-def _costs(ordered: Ordered, notes: Mapping[int, NoteInfo]) -> tuple[dict[int, int], dict[int, int]]:
-    """What naming each note costs, and what is printed behind each superseded passage."""
-    marks = {i: new.header_tokens + pack.MARK_TOKENS for i, new in ordered.successors.items()}
-    return {note.id: note.header_tokens for note in notes.values()}, marks
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:

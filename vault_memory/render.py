@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from vault_memory import provenance
 from vault_memory.answer import Answer, Result, note_header
 from vault_memory.note import Problem
 from vault_memory.pack import CONTROL
@@ -99,7 +100,7 @@ def _result(result: Result, vault: str) -> Document:
         "tier": result.tier, "content": result.content, "path": result.path, "start_line": result.start_line,
         "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
         "tokens": result.tokens, "truncated": result.truncated,
-        "superseded_by": result.superseded_by,
+        "superseded_by": result.superseded_by, "by": result.by, "trusted": result.trusted,
         "uri": f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
     }  # fmt: skip
     return document | ({"why": result.why} if result.why is not None else {})
@@ -122,7 +123,7 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
         for offset, text in enumerate(texts):
             number = f"L{result.start_line + offset} " if numbered or not offset else ""
             lines.append(f"{number}{clean(text)}")
-        lines[-1] += superseded(result.superseded_by, result.path)
+        lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, result.path)
         if result.why is not None:
             lines.append(f"    {result.rank}. {result.score:.3f} {_why(result.why)}")
     return "\n".join(lines)
@@ -306,7 +307,8 @@ def entity_text(profile: "EntityProfile") -> str:
 
 def _fact_line(fact: "FactLine") -> str:
     after = superseded(fact.superseded_by, fact.path)
-    return f"- {_confidence(fact.confidence)}{clean(fact.text)}  ({fact.path}#L{fact.start_line}){after}"
+    text = clean(fact.text) + provenance.mark(fact.by)
+    return f"- {_confidence(fact.confidence)}{text}  ({fact.path}#L{fact.start_line}){after}"
 
 
 def _confidence(value: float | None) -> str:

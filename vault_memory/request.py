@@ -55,7 +55,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False) -> 
             entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
             kinds=tuple(kind(text) for text in texts(given, "kind")),
             tags=texts(given, "tag"),
-            scopes=tuple(retain.normal_scope(text) for text in texts(given, "scope")),
+            scopes=scopes(given),
         ),
         source=_choice(given, "source", SOURCES, "notes"),
         mode=_choice(given, "mode", MODES, "auto"),
@@ -120,6 +120,11 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if any("\ud800" <= char <= "\udfff" for item in values for char in item):
         raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Mend its encoding.")
     return tuple(values)
+
+
+def scopes(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scopes that a `scope` parameter opens; none where it is absent: then all are open."""
+    return tuple(retain.normal_scope(text) for text in texts(given, "scope"))
 
 
 def _choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory import dates, entities
+from vault_memory import dates, entities, provenance
 from vault_memory.links import block_id
 from vault_memory.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 
@@ -41,6 +41,8 @@ class Fact:
     occurred: dates.Span | None = None
     scope: str | None = None
     block_id: str | None = None
+    by: str | None = None
+    """Who it is from (provenance.py), where its bullet says so."""
 
 
 class Bullet(NamedTuple):
@@ -56,6 +58,7 @@ class _Keys(NamedTuple):
     importance: float | None = None
     occurred: dates.Span | None = None
     scope: str | None = None
+    by: str | None = None
 
 
 BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
@@ -74,9 +77,18 @@ _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
 
 def normal_scope(text: str) -> str:
-    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access."""
+    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access.
+
+    Behind the colon capitals play no part: a folder is one project, however its name is written.
+    """
     text = text.strip()
-    return text if _SCOPE_FORM.fullmatch(text) else f"custom:{text}"
+    kind, colon, name = text.partition(":")
+    return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
+
+
+def is_scope(text: str) -> bool:
+    """Whether a text is a scope as it should be written."""
+    return _SCOPE_FORM.fullmatch(text) is not None
 
 
 def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[Fact]:
@@ -157,7 +169,7 @@ def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: li
         return None
     narrative, identifier = _without_block_id(match[5])
     head = list(entities.mentions(match[3]))
-    for message in _notices(match[4].strip(), head):
+    for message in _notices(match[4].strip(), head, keys):
         problems.append(Problem(note.path, bullet.start_line, message))
     return Fact(
         kind=match[1],
@@ -171,6 +183,7 @@ def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: li
         importance=keys.importance,
         occurred=keys.occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
         scope=keys.scope,
+        by=keys.by,
     )
 
 
@@ -195,7 +208,9 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
     return "not a fact: expected `KIND(keys) @Entity: text`" if "@" in text or "(" in text else ""
 
 
-def _notices(rest: str, names: list[str]) -> Iterator[str]:
+def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
+    if keys.by == provenance.UNCLEAR:
+        yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
     for name in names:
@@ -213,9 +228,9 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
     values: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (x.strip() for x in part.partition("="))
-        if not equals or key not in ("c", "i", "t", "scope"):
+        if not equals or key not in ("c", "i", "t", "scope", "by"):
             hint = "; a decimal number is written 0.9" if part.isdigit() else ""
-            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=){hint}"
+            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=){hint}"
         values[key] = value
     confidence, importance = _unit(values.get("c")), _unit(values.get("i"))
     for key, number in (("c", confidence), ("i", importance)):
@@ -229,7 +244,8 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
     if confidence is None and kind == "O":
         confidence = DEFAULT_OPINION_CONFIDENCE
     scope = normal_scope(values["scope"]) if values.get("scope") else None
-    return _Keys(confidence, importance, occurred, scope), ""
+    by = provenance.normal(values["by"]) if "by" in values else None
+    return _Keys(confidence, importance, occurred, scope, by), ""
 
 
 def _unit(text: str | None) -> float | None:

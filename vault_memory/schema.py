@@ -15,11 +15,11 @@ import apsw
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault import DailySettings
 
-VERSIONS = {"schema": 12, "notes": 8, "chunks": 5, "terms": 4}
+VERSIONS = {"schema": 13, "notes": 9, "chunks": 5, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
-what they read by,
+what they read by, scopes.py and provenance.py,
 `chunks` chunk.py, `terms` terms.py.
 """
 
@@ -33,14 +33,16 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
   ctime_ns INTEGER NOT NULL, hash BLOB NOT NULL,
-  day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, headings TEXT NOT NULL,
+  day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, headings TEXT NOT NULL,
   header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
   vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
 CREATE TABLE passage(
   id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
   from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
-  section INTEGER NOT NULL, embedding_id INTEGER, text TEXT NOT NULL);
+  origin TEXT, section INTEGER NOT NULL, embedding_id INTEGER, text TEXT NOT NULL);
 CREATE INDEX passage_embedding ON passage(embedding_id);
+CREATE INDEX passage_scope ON passage(scope) WHERE scope IS NOT NULL;
+CREATE INDEX passage_origin ON passage(origin) WHERE origin IS NOT NULL;
 CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
   PRIMARY KEY(note_id, first)) WITHOUT ROWID;
 CREATE TABLE fact(
@@ -117,12 +119,16 @@ class Settings(NamedTuple):
     chunk_tokens: int
     chunk_overlap: int
     embedder: str
+    folders: tuple[tuple[str, str], ...] = ()
+    """The folders that have a scope: another map makes another index, so that a change leaks nothing for a moment."""
 
     def fingerprint(self) -> str:
         """One text that is equal exactly when an index can be used as it is (law 9)."""
         versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
         chunks = f"{self.chunk_tokens}/{self.chunk_overlap} of cl100k_base"
-        return f"{versions};chunks={chunks};embedder={self.embedder};daily={self.daily.folder}|{self.daily.format}"
+        scopes = f";scopes={sorted(self.folders)}" if self.folders else ""
+        daily = f"{self.daily.folder}|{self.daily.format}"
+        return f"{versions};chunks={chunks};embedder={self.embedder};daily={daily}{scopes}"
 
 
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)

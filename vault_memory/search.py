@@ -144,7 +144,8 @@ class Search:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
         sql = (
             "SELECT rowid, bm25(note_fts, 4.0, 4.0, 2.0, 1.0) AS s FROM note_fts WHERE note_fts MATCH ?"
-            " ORDER BY s, rowid LIMIT ?"
+            + (" AND rowid IN (SELECT id FROM note WHERE title <> '')" if self._store.is_narrowed else "")
+            + " ORDER BY s, rowid LIMIT ?"
         )
         return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
 

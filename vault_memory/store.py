@@ -67,6 +67,8 @@ class NoteHead(NamedTuple):
     day: str | None
     title: str
     scope: str
+    origin: str
+    """Who the note is from (provenance.py)."""
     headings: Sequence[tuple[int, int, str]]
     header_tokens: int
     own_names: Sequence[str]
@@ -98,6 +100,7 @@ class PassageRow(NamedTuple):
     vector: tuple[bytes, bytes] | None = None
     claims: Sequence[tuple[str, str, str, str, bool, str | None]] = ()
     inferred: Sequence[InferredColumns] = ()
+    origin: str | None = None
 
 
 Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
@@ -134,6 +137,8 @@ class Store:
         self.connection = connection
         self.path = path
         self._names: dict[str, int] = {}
+        self.is_narrowed = False
+        """Whether the connection sees only what some scopes open (sight.py)."""
 
     @classmethod
     def open(cls, path: Path) -> "Store":
@@ -177,7 +182,9 @@ class Store:
 
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
-        row = next(self.rows("SELECT coalesce(sum(count), 0), coalesce(sum(words), 0), count(*) FROM note"))
+        # A part of a note's passages may be hidden: then they are to be counted.
+        passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
+        row = next(self.rows(f"SELECT {passages}, coalesce(sum(words), 0), count(*) FROM note"))
         return Totals(int(row[0]), int(row[1]), int(row[2]))
 
     # --- notes in ------------------------------------------------------------------------------------------------
@@ -236,11 +243,11 @@ class Store:
 
     def _insert_head(self, head: NoteHead, first: int) -> int:
         sql = (
-            "INSERT INTO note(path, size, mtime_ns, ctime_ns, hash, day, title, scope, headings, header_tokens, first,"
-            " count) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+            "INSERT INTO note(path, size, mtime_ns, ctime_ns, hash, day, title, scope, origin, headings, header_tokens,"
+            " first, count) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
         )
         headings = json.dumps(head.headings, ensure_ascii=False, separators=(",", ":"))
-        columns = (*head[:8], headings, head.header_tokens, first)
+        columns = (*head[:9], headings, head.header_tokens, first)
         self.connection.execute(sql, columns)
         note_id = self.connection.last_insert_rowid()
         whole = " ".join(tag.name for tag in head.tags if tag.line == 0)
@@ -265,10 +272,10 @@ class Store:
         ids, embedded = self._embedding_ids(batch, embed, embedder)
         run = self.connection.executemany
         run(
-            "INSERT INTO passage VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passage VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (start + i, note_id, p.start_line, p.end_line, p.from_char, p.to_char, KINDS.index(p.kind), p.tokens,
-                 p.scope, p.section, ids[i], p.text)
+                 p.scope, p.origin, p.section, ids[i], p.text)
                 for i, p in enumerate(batch)
             ),
         )  # fmt: skip

@@ -118,7 +118,7 @@ def _whole(vault: Vault, file: File) -> Prepared | None:
         data = vault.read(file.path)
     except OSError:
         return None
-    ready = prepare(file, data, vault.daily)
+    ready = prepare(file, data, vault.daily, vault.config.folder_scopes)
     return ready._replace(rows=list(ready.rows))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-from vault_memory import daily, entities, retain
+from vault_memory import daily, entities, provenance, retain
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.note import BLANK, Heading
 from vault_memory.parse import parse
@@ -32,15 +32,18 @@ class Retained:
 
 @dataclass(frozen=True)
 class Bullet:
-    """A fact to be written; `confidence` in 0..1 or None."""
+    """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person."""
 
     text: str
     kind: str = "W"
     entities: tuple[str, ...] = ()
     confidence: float | None = None
+    by: str = ""
 
     def __str__(self) -> str:
-        keys = f"(c={_decimal(self.confidence)})" if self.confidence is not None else ""
+        given = [f"c={_decimal(self.confidence)}"] if self.confidence is not None else []
+        given += [f"by={self.by}"] if self.by else []
+        keys = f"({', '.join(given)})" if given else ""
         names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
 
@@ -64,6 +67,8 @@ def check_entities(names: Sequence[str]) -> None:
 def check(bullet: Bullet) -> None:
     """Raise UsageError unless the bullet would be read back as the fact it states."""
     check_entities(bullet.entities)
+    if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
+        raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(retain.facts(note, None))
@@ -82,6 +87,7 @@ def _states(fact: retain.Fact, bullet: Bullet) -> bool:
         and text in (fact.narrative, f"{fact.narrative} ^{fact.block_id}")
         and names >= {entities.slug(name) for name in bullet.entities}
         and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
+        and (fact.by or "") == bullet.by.casefold()
     )
 
 

@@ -145,6 +145,9 @@ class Command(click.Command):
         self.epilog = f"Example: {example}" if example else None
 
 
+SCOPE_HELP = "Only this scope (global, project:x …); may be repeated."
+
+
 def command(example: str, **settings: Any) -> Callable[[Callable[..., Any]], click.Command]:  # noqa: ANN401
     """Define a command: its own options, then the global ones; the function gets `shared` first."""
 

@@ -2,33 +2,35 @@
 
 import click
 
-from vault_memory import convictions, render
-from vault_memory.cli.common import Bar, Shared, command, say_of_index
+from vault_memory import convictions, render, request
+from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command, say_of_index
 
 
 @command('memory entity "Peter Smith"', short_help="Show what is known of one person, place or thing.")
 @click.argument("name", nargs=-1, required=True)
-def entity(shared: Shared, name: tuple[str, ...]) -> None:
+@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+def entity(shared: Shared, name: tuple[str, ...], scope: tuple[str, ...]) -> None:
     """Show what is known of one person, place, project or thing: its page, facts, opinions and whom it goes with."""
     wanted = " ".join(name)
-    memory = shared.memory()
+    memory, scopes = shared.memory(), request.scopes({"scope": scope})
     with Bar(shared) as bar:
-        profile = memory.entity(wanted, bar)
+        profile = memory.entity(wanted, bar, scopes)
     if shared.json:
         shared.say(render.dump(render.entity_document(profile, wanted, memory.seen)))
     elif profile:
         shared.say(render.entity_text(profile))
     else:
-        shared.note(f"Nothing is known of {wanted}.{_did_you_mean(memory.similar_names(wanted))}")
+        shared.note(f"Nothing is known of {wanted}.{_did_you_mean(memory.similar_names(wanted, scopes))}")
     say_of_index(shared, memory)
 
 
 @command("memory entities", short_help="List every entity.")
-def entities(shared: Shared) -> None:
+@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     """List every entity with a page or a mention, most mentioned first."""
     memory = shared.memory()
     with Bar(shared) as bar:
-        rows = memory.entities(bar)
+        rows = memory.entities(bar, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(render.dump(render.entities_document(rows) | render.seen_document(memory.seen)))
     elif rows:
@@ -41,18 +43,20 @@ def entities(shared: Shared) -> None:
 @command("memory opinions --entity Peter --history")
 @click.option("--entity", metavar="E", help="Only about this entity.")
 @click.option("--history", is_flag=True, help="All that an opinion rests on, newest first, and how sure it made.")
-def opinions(shared: Shared, entity: str | None, history: bool) -> None:
+@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str, ...]) -> None:
     """Show beliefs with confidence, trend and evidence."""
-    memory = shared.memory()
+    memory, scopes = shared.memory(), request.scopes({"scope": scope})
     with Bar(shared) as bar:
-        held = memory.opinions(entity, bar)
+        held = memory.opinions(entity, bar, scopes)
     if shared.json:
         shared.say(render.dump(convictions.document(held) | render.seen_document(memory.seen)))
     elif held:
         shared.say(convictions.text(held, history))
     elif entity:
-        known = memory.entity(entity) is not None
-        shared.note(f"No opinions about {entity}." + ("" if known else _did_you_mean(memory.similar_names(entity))))
+        known = memory.entity(entity, scopes=scopes) is not None
+        near = [] if known else memory.similar_names(entity, scopes)
+        shared.note(f"No opinions about {entity}.{_did_you_mean(near)}")
     else:
         shared.note("No opinions yet: write `- O(c=0.8) @Name: …` under a heading Retain.")
     say_of_index(shared, memory)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_memory import places, render, request
-from vault_memory.cli.common import Shared, command
+from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import RefusedError, VaultError
 
 if TYPE_CHECKING:
@@ -63,10 +63,11 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 @click.option(
     "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (else 10,000 characters)."
 )
-def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None) -> None:
+@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
+def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
     path, span = request.span(path, lines)
-    excerpt = shared.memory().get(path, span, max_tokens)
+    excerpt = shared.memory().get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
     elif excerpt.not_found:

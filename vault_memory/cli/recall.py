@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 import click
 
 from vault_memory.choices import MODES, SOURCES
-from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command
 from vault_memory.errors import UsageError
 
 
@@ -28,7 +28,7 @@ from vault_memory.errors import UsageError
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
 @click.option("--tag", multiple=True, metavar="T", help="Only what has this tag or one below it; may be repeated.")
-@click.option("--scope", multiple=True, metavar="S", help="Only this scope (global, project:x …); may be repeated.")
+@click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
 @click.option("--explain", is_flag=True, help="Say why each result is where it is; leaves no trace in the journal.")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
+from vault_memory import provenance
 from vault_memory.entities import link_name
 from vault_memory.reflect.model import Fact
 
@@ -27,7 +28,10 @@ class Citations:
         self._names = Counter(link_name(path).casefold() for path in paths)
 
     def of(self, fact: Fact) -> str:
-        """The citation of one fact."""
+        """The citation of one fact, and that it came from outside where it did."""
+        return self._of(fact) + provenance.mark(fact.by)
+
+    def _of(self, fact: Fact) -> str:
         if not fact.block_id:
             return f"{self.link(fact.path)} L{fact.line}"
         if _UNFIT.search(fact.path):
@@ -37,7 +41,8 @@ class Citations:
 
     def several(self, facts: Sequence[Fact]) -> str:
         """The citation of several facts of one note without block ids: `[[2025-11-27]] L12, L14`."""
-        return ", ".join((self.of(facts[0]), *(f"L{fact.line}" for fact in facts[1:])))
+        marks = dict.fromkeys(provenance.mark(fact.by) for fact in facts)
+        return ", ".join((self._of(facts[0]), *(f"L{fact.line}" for fact in facts[1:]))) + "".join(marks)
 
     def link(self, path: str) -> str:
         """A link to a whole note."""

@@ -12,7 +12,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory import decay, entities, history, journal, uses
+from vault_memory import decay, entities, history, journal, provenance, uses
 from vault_memory.answer import Filters
 from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import Names
@@ -24,13 +24,15 @@ from vault_memory.store import KINDS, Store
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
-  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL
+  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
+  coalesce(p.origin, n.origin)
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
 _INFERRED = """
 SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
-  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, '')
+  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
+  coalesce(p.origin, n.origin)
 FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.day, n.path, i.line
 """
@@ -61,6 +63,7 @@ class _Row(NamedTuple):
     decided: int
     wording: int
     speaker: str | None
+    by: str
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,9 @@ class _Whom:
 
 def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
-    told = Counter(wording for wording, day in {(row.wording, row.day) for row in rows if row.day} if wording)
+    # What is told again from outside is no weightier for it.
+    days = {(row.wording, row.day) for row in rows if row.day and row.wording and provenance.is_trusted(row.by)}
+    told = Counter(wording for wording, _ in days)
     used = _used(store, rows, today)
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
@@ -226,6 +231,7 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
             is_inferred=row.speaker is not None,
             more_lines=row.end_line - row.line,
             scope=row.scope,
+            by=row.by,
         )
 
 

@@ -3,6 +3,7 @@
 from datetime import date
 from typing import NamedTuple
 
+from vault_memory import provenance
 from vault_memory.spans import Span
 
 LONG_SPAN_DAYS = 16
@@ -42,6 +43,13 @@ class Fact(NamedTuple):
     block_id: str | None = None
     is_inferred: bool = False
     succeeded_by: int | None = None
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether somebody here wrote it: what came from outside is told, and marked, and nothing is built on it."""
+        return provenance.is_trusted(self.by)
 
     @property
     def when(self) -> date | None:

@@ -168,9 +168,12 @@ def _mark(method: str, facts: Sequence[Fact]) -> Line:
 
 
 def _told(draft: Draft, subject: Subject) -> list[Fact]:
-    """The facts that a draft tells, in its order: nothing else leaves for the model."""
+    """The facts that a draft tells, in its order: nothing else leaves for the model.
+
+    Nor does what came from outside: it may hold words for the model, and would lose its mark.
+    """
     keys = dict.fromkeys(key for line in draft.lines for key in line.keys)
-    return [subject.facts[key] for key in keys if key in subject.facts]
+    return [subject.facts[key] for key in keys if key in subject.facts and subject.facts[key].is_trusted]
 
 
 # --- one sentence ----------------------------------------------------------------------------------------------------

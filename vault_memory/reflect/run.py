@@ -11,11 +11,13 @@ from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
+from vault_memory import provenance
 from vault_memory.choices import REFLECTED
 from vault_memory.chunk import SUMMARIES
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.reflect import (
     bank_page,
+    beliefs,
     called,
     core,
     entity_page,
@@ -114,7 +116,7 @@ class Run(Material):
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            stands = f"{fact.importance} {fact.succeeded_by} {fact.block_id}"
+            stands = f"{fact.importance} {fact.succeeded_by} {fact.block_id}{provenance.mark(fact.by)}"
             days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
@@ -248,9 +250,12 @@ class Run(Material):
         pages = self._pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
+        # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
+        own = [fact for fact in self.told.facts if fact.is_trusted]
+        is_all = len(own) == len(self.told.facts)
         grounds = proposals.Grounds(
-            facts=self.told.facts,
-            opinions=self.opinions.opinions,
+            facts=own,
+            opinions=(self.opinions if is_all else beliefs.held(own, self.vault)).opinions,
             items=items,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: names.slugs(text, self._names.canonical),

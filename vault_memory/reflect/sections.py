@@ -193,7 +193,7 @@ class Body:
             return None
         if self.thread(one) != self.thread(other) or self._lead(one, section) != self._lead(other, section):
             return None
-        if _BROKEN.search(self.text(one)):
+        if _BROKEN.search(self.text(one)) or one.is_trusted != other.is_trusted:
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.most or any(

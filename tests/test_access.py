@@ -1,0 +1,144 @@
+"""Which scopes are open to whom, and what settings say of folders."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory import retain
+from vault_memory.access import Asker, identifier, scopes
+from vault_memory.config import Config, load
+from vault_memory.errors import UsageError
+from vault_memory.scopes import folder_key, joined, of_folder
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return folder
+
+
+def opened(asker: Asker, tmp_path: Path, environ: dict[str, str] | None = None, **config: object) -> tuple[str, ...]:
+    return scopes(asker, Config(vault=tmp_path, **config), environ or {})  # type: ignore[arg-type]
+
+
+def test_what_is_for_all_is_always_open(tmp_path: Path) -> None:
+    assert opened(Asker(), tmp_path) == ("global",)
+    assert opened(Asker("Claude Code"), tmp_path) == ("global", "agent:claude-code")
+    assert opened(Asker("", tmp_path / "nowhere"), tmp_path) == ("global",)
+
+
+def test_the_project_is_that_of_the_git_root(tmp_path: Path) -> None:
+    root = made(tmp_path / "Client A (old)")
+    made(root / ".git")
+    below = made(root / "src/deep")
+    assert opened(Asker("moss", below), tmp_path) == ("global", "project:client-a-old", "agent:moss")
+    assert opened(Asker(folder=tmp_path), tmp_path) == ("global",)
+
+
+def test_a_further_worktree_is_of_the_same_project(tmp_path: Path) -> None:
+    main, other = made(tmp_path / "tern"), made(tmp_path / "tern-fix")
+    entry = made(main / ".git/worktrees/fix")
+    (other / ".git").write_text(f"gitdir: {entry}\n")
+    (entry / "gitdir").write_text(f"{other / '.git'}\n")
+    assert opened(Asker(folder=other), tmp_path) == ("global", "project:tern")
+
+
+def test_a_file_that_only_says_so_opens_no_project(tmp_path: Path) -> None:
+    main, other = made(tmp_path / "secret"), made(tmp_path / "from-anywhere")
+    entry = made(main / ".git/worktrees/fix")
+    (other / ".git").write_text(f"gitdir: {entry}\n")
+    assert opened(Asker(folder=other), tmp_path) == ("global", "project:from-anywhere")
+    (entry / "gitdir").write_text(f"{tmp_path / 'elsewhere/.git'}\n")
+    assert opened(Asker(folder=other), tmp_path) == ("global", "project:from-anywhere")
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "gitdir:", "gitdir: ../.git/modules/x", "gitdir: \0", "\xff" * 9000])
+def test_a_strange_mark_still_marks_its_folder(tmp_path: Path, text: str) -> None:
+    folder = made(tmp_path / "sub")
+    (folder / ".git").write_text(text)
+    assert opened(Asker(folder=folder), tmp_path) == ("global", "project:sub")
+
+
+def test_a_folder_of_the_settings_wins_over_the_name(tmp_path: Path) -> None:
+    root = made(tmp_path / "work/tern")
+    made(root / ".git")
+    config = {"projects": ((str(tmp_path / "work"), "project:client"), (str(root / "docs"), "project:docs"))}
+    assert opened(Asker(folder=root), tmp_path, **config) == ("global", "project:client")
+    assert opened(Asker(folder=made(root / "docs/a")), tmp_path, **config) == ("global", "project:docs")
+
+
+def test_the_environment_opens_more(tmp_path: Path) -> None:
+    given = {"MEMORY_SCOPE": " user:Ada ,, project:Tern,global"}
+    assert opened(Asker("a"), tmp_path, given) == ("global", "agent:a", "user:ada", "project:tern")
+    with pytest.raises(UsageError, match=r"MEMORY_SCOPE names `everything`"):
+        opened(Asker(), tmp_path, {"MEMORY_SCOPE": "global,everything"})
+
+
+@given(st.text(max_size=30))
+def test_an_identifier_can_stand_in_a_fact(name: str) -> None:
+    made_of = identifier(name)
+    assert not made_of or retain.is_scope(f"project:{made_of}")
+    assert not set(made_of) & set(",() \n")
+    assert identifier(made_of) == made_of
+    assert not made_of or retain.normal_scope(f"project:{made_of}") == f"project:{made_of}"
+
+
+# --- folders ---------------------------------------------------------------------------------------------------------
+
+FOLDERS = (("private", "agent:moss"), ("private/shared", "project:tern"), ("work/client a", "project:a"))
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("a.md", "global"), ("Private/a.md", "agent:moss"), ("PRIVATE/deep/a.md", "agent:moss"),
+        ("Private/Shared/a.md", "project:tern"), ("Privateer/a.md", "global"), ("Work/Client A/x/a.md", "project:a"),
+        ("Work/a.md", "global"), ("x/Private/a.md", "global"),
+    ],
+)  # fmt: skip
+def test_the_nearest_folder_decides(path: str, scope: str) -> None:
+    assert of_folder(path, FOLDERS) == scope
+
+
+def test_a_dot_is_the_whole_vault() -> None:
+    assert of_folder("x/a.md", ((folder_key("."), "project:x"),)) == "project:x"
+
+
+names = st.lists(st.sampled_from(["a", "b", "c"]), min_size=0, max_size=3).map("/".join)
+maps = st.dictionaries(names, st.sampled_from(["global", "agent:moss", "project:x"]), max_size=4).map(
+    lambda found: tuple(sorted(found.items()))
+)
+
+
+@given(maps, maps, names)
+def test_a_vault_opens_nothing_by_what_it_says_of_folders(own: tuple, of_vault: tuple, folder: str) -> None:  # type: ignore[type-arg]
+    """Whoever sees a note by both maps sees it by the user's alone, or neither says anything of it."""
+    path = f"{folder}/note.md".lstrip("/")
+    alone, both = of_folder(path, own), of_folder(path, joined(own, of_vault)[0])
+    assert both == alone or alone == "global"
+
+
+def test_settings_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user = made(tmp_path / "config/vault-memory") / "config.toml"
+    vault = made(tmp_path / "v/.memory").parent
+    user.write_text(f'[scopes]\n"Work/" = "project:Work"\n[projects]\n"{tmp_path}/src" = "tern"\n')
+    (vault / ".memory/config.toml").write_text(
+        '[scopes]\nDiary = "user:ada"\nOpen = "global"\n"work/sub" = "agent:moss"\n[projects]\n"/" = "tern"\n'
+    )
+    config = load(str(vault), {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)})
+    assert config.folder_scopes == (("diary", "user:ada"), ("work", "project:work"))
+    assert config.projects == ((f"{tmp_path}/src", "project:tern"),)
+    assert ["open" in s or "work/sub" in s or "projects./" in s for s in config.ignored] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "table",
+    ['[scopes]\na = "everyone"', "[scopes]\na = 3", '[scopes]\n"../a" = "agent:x"',
+     '[scopes]\na="agent:x"\nA="agent:y"', '[projects]\n"/x" = "a b"', "[scopes.a]\nb = 1"],
+)  # fmt: skip
+def test_a_bad_table_is_told(tmp_path: Path, table: str) -> None:
+    made(tmp_path / "v/.memory")
+    (made(tmp_path / "config/vault-memory") / "config.toml").write_text(table)
+    with pytest.raises(UsageError, match=r"scopes\.|projects\."):
+        load(str(tmp_path / "v"), {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)})

@@ -1,0 +1,235 @@
+"""What an asker with scopes gets is the same whether or not there is anything outside them: nothing can leak.
+
+Equal to the byte, in recall by words, meaning, entity and day, in what is counted and left out, in entities, opinions
+and lines of notes. Not equal, and not claimed to be: the index's generation; scores, and with them the order and what a
+small `k` or budget cuts off, since FTS5 knows how rare a word is in the whole index; how many files wait to be indexed;
+and for a line that is out of scope inside a note that is not, that the lines below it have the numbers they have.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from vaults import fill, memory, opened
+
+from vault_memory import convictions, render, sight
+from vault_memory.answer import Filters, Request
+from vault_memory.memory import Memory
+from vault_memory.warm import Told, WarmMemory
+
+NOW = datetime(2025, 12, 10, tzinfo=UTC)
+OPEN = ("global", "project:tern", "agent:moss")
+SHUT = ("project:other", "agent:adder", "custom:diary", "user:nobody")
+
+WORDS = ("walnut", "harbour", "kettle", "Lisbon", "lantern", "ferry", "prefers", "not", "since", "moved to")
+SECRETS = ("zanzibar", "quokka", "xylophone")
+NAMES = ("Peter", "Nora", "Kallö")
+HIDDEN_NAMES = ("Quibble", "Vex")
+
+QUESTIONS = (
+    "walnut harbour", "what does Peter prefer?", "zanzibar quokka xylophone", "Quibble", "tell me about Vex",
+    "what happened on 2025-11-06", "Nora moved to Lisbon", "Petes lantern", "“",
+)  # fmt: skip
+
+DRAWN = settings(max_examples=12, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+"""Each example builds two indexes: to make a failing one smaller would take minutes."""
+
+Vault = dict[str, str]
+
+
+@st.composite
+def sentences(draw: st.DrawFn, words: tuple[str, ...]) -> str:
+    return " ".join(draw(st.lists(st.sampled_from(words), min_size=2, max_size=6))).capitalize() + "."
+
+
+@st.composite
+def bullets(draw: st.DrawFn, scope: str, words: tuple[str, ...], names: tuple[str, ...]) -> str:
+    keys = f"(scope={scope})" if scope else ""
+    name = draw(st.sampled_from(names))
+    kind = draw(st.sampled_from("WBOS"))
+    return f"- {kind}{keys} @{name}: {draw(sentences(words))}"
+
+
+@st.composite
+def notes(draw: st.DrawFn, scope: str, hidden: bool) -> str:
+    words, names = (WORDS + SECRETS, NAMES + HIDDEN_NAMES) if hidden else (WORDS, NAMES)
+    head = f"---\nscope: {scope}\naliases: [{draw(st.sampled_from(('Pete', 'Petes', 'The Keeper')))}]\n---\n"
+    told = draw(st.lists(bullets("", words, names), max_size=3))
+    title = draw(st.sampled_from(names))
+    prose = "\n\n".join(draw(st.lists(sentences(words), max_size=3)))
+    return f"{head}# {title}\n\n{prose}\n\n## Retain\n" + "\n".join(told) + "\n"
+
+
+def paths(prefix: str, names: tuple[str, ...]) -> st.SearchStrategy[str]:
+    return st.sampled_from(
+        [f"memory/2025-11-0{n}{prefix}.md" for n in range(4, 8)]
+        + [f"{prefix}Work/{name} plan.md" for name in names]
+        + [f"bank/entities/{prefix}{name}.md" for name in names]
+    )
+
+
+seen_notes = st.dictionaries(
+    paths("", NAMES), st.sampled_from(OPEN).flatmap(lambda scope: notes(scope, False)), min_size=1, max_size=5
+)
+hidden_notes = st.dictionaries(
+    paths("x", HIDDEN_NAMES), st.sampled_from(SHUT).flatmap(lambda scope: notes(scope, True)), min_size=1, max_size=5
+)
+
+
+def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
+    """All that an asker can get out of a vault, but for what the module's docstring leaves out."""
+    mine = memory(root, folder_scopes=tuple(sorted(told.items())))
+    requests = [Request(text, NOW, 300, None, Filters(scopes=OPEN), explain=False) for text in QUESTIONS]
+    requests += [Request(text, NOW, 300, None, Filters(scopes=OPEN), mode="semantic") for text in QUESTIONS[:3]]
+    requests += [Request("walnut", NOW, 300, None, Filters(scopes=OPEN, entities=(name,))) for name in ("Vex", "Pete")]
+    said: list[object] = [_plain(render.recall_document(answer)) for answer in mine.recall(requests, keep=False)]
+    for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
+        said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
+        said.append(mine.similar_names(name, OPEN))
+        said.append(_plain(convictions.document(mine.opinions(name, scopes=OPEN))))
+    said.append(render.entities_document(mine.entities(scopes=OPEN)))
+    said.append(_plain(convictions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
+    said += [
+        render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
+    ]
+    return json.dumps(said, indent=1, sort_keys=True)
+
+
+def _plain(document: dict[str, object]) -> dict[str, object]:
+    """A document without what may differ."""
+    found = {key: value for key, value in document.items() if key != "seconds"}
+    if isinstance(index := found.get("index"), dict):
+        found["index"] = {key: value for key, value in index.items() if key != "generation"}
+    if isinstance(results := found.get("results"), list):
+        kept = [{k: v for k, v in result.items() if k not in ("rank", "score", "uri")} for result in results]
+        found["results"] = sorted(kept, key=lambda result: (result["path"], result["start_line"]))
+    return found
+
+
+def shown(notes: Mapping[str, str], asked_paths: list[str], told: dict[str, str]) -> str:
+    with TemporaryDirectory() as folder:
+        root = fill(Path(folder) / "v", notes)
+        return everything(root, asked_paths, told)
+
+
+@DRAWN
+@given(seen_notes, hidden_notes, st.booleans())
+def test_notes_out_of_scope_might_as_well_not_be_there(seen: Vault, hidden: Vault, by_folder: bool) -> None:
+    """Whether a property of theirs or the folder they lie in puts them out of scope."""
+    told = {"zz": "agent:adder"} if by_folder else {}
+    if by_folder:
+        hidden = {
+            f"ZZ/{path}": text.replace(text.partition("\n---\n")[0], "---\nx: 1") for path, text in hidden.items()
+        }
+    asked = sorted({*seen, *hidden})
+    with_them = shown({**seen, **hidden}, asked, told)
+    assert with_them == shown(seen, asked, told)
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> tuple[Vault, Vault]:
+    """A vault with lines out of scope in its notes, and the same with other such lines in their places."""
+    one: Vault = {}
+    other: Vault = {}
+    for path, text in draw(seen_notes).items():
+        one[path], other[path] = text, text
+        for _ in range(draw(st.integers(0, 3))):
+            if draw(st.booleans()):
+                one[path] += (line := draw(bullets("", WORDS, NAMES)) + "\n")
+                other[path] += line
+            scope = draw(st.sampled_from(SHUT))
+            one[path] += draw(bullets(scope, WORDS + SECRETS, NAMES + HIDDEN_NAMES)) + "\n"
+            other[path] += draw(bullets(scope, WORDS + SECRETS, NAMES + HIDDEN_NAMES)) + "\n"
+    return one, other
+
+
+@DRAWN
+@given(mixed())
+def test_what_lines_out_of_scope_say_changes_nothing(vaults: tuple[Vault, Vault]) -> None:
+    one, other = vaults
+    asked = sorted(one)
+    found = shown(one, asked, {})
+    assert found == shown(other, asked, {})
+    for secret in SECRETS:  # the question itself is told again
+        assert secret not in found.replace("zanzibar quokka xylophone", "").casefold()
+
+
+HIDING = {
+    "memory/2025-11-06.md": "## Retain\n- W @Peter: Prefers tea.\n- W(scope=agent:adder) @Quibble @Peter: Zanzibar.\n",
+    "Private/a.md": "---\nscope: agent:adder\n---\n# Vex\n\nZanzibar.\n\n"
+    "## Retain\n- W(scope=global): Harbour is open.\n",
+}
+
+
+def test_a_line_that_its_own_key_opens_is_cited_without_its_notes_headings(tmp_path: Path) -> None:
+    fill(tmp_path, HIDING)
+    (answer,) = memory(tmp_path).recall([Request("harbour open", NOW, 9, None, Filters(scopes=OPEN))], keep=False)
+    found = next(result for result in answer.results if result.path == "Private/a.md")
+    assert (found.content, found.heading) == ("- W(scope=global): Harbour is open.", ())
+    excerpt = memory(tmp_path).get("Private/a.md", scopes=OPEN)
+    assert excerpt.text.strip() == "- W(scope=global): Harbour is open."
+
+
+def test_every_table_that_tells_of_notes_is_seen_through_a_view(tmp_path: Path) -> None:
+    """Who adds a table to the index must say here how an asker sees it."""
+    mine = memory(fill(tmp_path, HIDING))
+    mine.index()
+    open_to_all = {  # of no note, of all of them alike, or keyed by hashes of texts that one must know already
+        "meta", "embedding", "embedding_code", "embedder", "vectorless", "journal", "used", "tombstone", "verdict",
+        "bearing", "reflected", "passage_fts", "note_fts",
+    }  # fmt: skip
+    with opened(mine) as store, sight.seen(store, OPEN) as is_narrowed:
+        assert is_narrowed
+        tables = {name for (name,) in store.rows("SELECT name FROM main.sqlite_master WHERE type = 'table'")}
+        tables = {name for name in tables if not name.startswith(("sqlite_", "passage_fts_", "note_fts_"))}
+        views = {name for (name,) in store.rows("SELECT name FROM temp.sqlite_master WHERE type = 'view'")}
+        assert tables - views == open_to_all
+
+
+def test_nothing_is_written_through_what_an_asker_sees(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, HIDING))
+    mine.index()
+    with opened(mine) as store:
+        with sight.seen(store, OPEN), pytest.raises(Exception, match="view"):
+            store.connection.execute("DELETE FROM passage")
+        assert not store.is_narrowed
+        assert int(store.one("SELECT count(*) FROM note")) == 2
+
+
+def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
+    cold = memory(fill(tmp_path, HIDING))
+    cold.index()
+    warm = WarmMemory(cold.config, lambda: Told(True, 0), lambda: None)
+    try:
+        for _ in range(2):
+            for scopes, sees in (((), True), (OPEN, False), (("global", "agent:adder"), True), (OPEN, False)):
+                assert ("Zanzibar" in _all(warm, scopes), "Quibble" in _all(warm, scopes)) == (sees, sees)
+    finally:
+        warm.close()
+
+
+def _all(mine: Memory, scopes: tuple[str, ...]) -> str:
+    requests = [
+        Request(text, NOW, 99, None, Filters(scopes=scopes)) for text in ("zanzibar", "Peter", "who is Quibble")
+    ]
+    answers = list(mine.recall(requests, keep=False))
+    told = [(answer.results, answer.understood.entities) for answer in answers]
+    return repr((told, mine.entities(scopes=scopes), mine.entity("Peter", scopes=scopes)))
+
+
+def test_another_map_of_folders_holds_at_once(tmp_path: Path) -> None:
+    fill(tmp_path, {"Private/a.md": "Zanzibar is secret.\n", "b.md": "Zanzibar is an island.\n"})
+
+    def found(**config: object) -> set[str]:
+        request = Request("zanzibar", NOW, 9, None, Filters(scopes=OPEN))
+        (answer,) = memory(tmp_path, **config).recall([request], keep=False)
+        return {result.path for result in answer.results}
+
+    assert found() == {"Private/a.md", "b.md"}
+    assert found(folder_scopes=(("private", "agent:adder"),)) == {"b.md"}
+    assert found(folder_scopes=(("private", "agent:moss"),)) == {"Private/a.md", "b.md"}
