@@ -139,13 +139,12 @@ class Desk:
         command = [*_command(self.config()), "--json", "reflect"]
         return [*command, "--dry-run"] if dry_run else command
 
-    def warm_up(self) -> None:
-        """Load what the first question would wait for, where no daemon answers it and there is an index."""
-        from vault_memory.held import EARNED
-
-        if self._of_daemon("health", {}) is None and self._has_index():
-            for _ in range(EARNED):  # with the last of them the vectors are read
-                methods.recall(self._memory(), {"query": "warm", "no_journal": True})
+    def warm_up(self) -> bool:
+        """Load some of what the first question waits for; False where a daemon answers it, or there is no index."""
+        if self._of_daemon("health", {}) is not None or not self._has_index():
+            return False
+        methods.recall(self._memory(), {"query": "warm", "no_journal": True})
+        return True
 
     # --- how it is asked -----------------------------------------------------------------------------------------
 

@@ -204,12 +204,17 @@ class McpServer:
             self._is_warming = True
             self._answers.submit(self._load)
 
-    def _load(self) -> None:
-        """Load what the first question would wait for, now that the client has been greeted."""
-        from vault_memory import mcp_answers  # noqa: F401
+    def _load(self, rounds: int = 0) -> None:
+        """Load what the first question would wait for, now that the client has been greeted.
 
+        Between two rounds a question goes first; with the last of them the vectors are read.
+        """
         with suppress(Exception):  # a question will say what is wrong
-            self._at().warm_up()
+            from vault_memory import mcp_answers  # noqa: F401
+            from vault_memory.held import EARNED
+
+            if self._at().warm_up() and rounds + 1 < EARNED:
+                self._answers.submit(self._load, rounds + 1)
 
 
 def _described(tool: mcp_tools.Tool) -> types.Tool:
