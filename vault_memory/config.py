@@ -66,6 +66,7 @@ class Config:
     reflect_key_env: str = ""
     reflect_deadline_seconds: float = 60.0
     reflect_run_deadline_seconds: float = 600.0
+    mcp_edit: bool = False
     folder_scopes: tuple[tuple[str, str], ...] = ()
     """Folders of the vault (scopes.folder_key) and the scope of what lies in them."""
     projects: tuple[tuple[str, str], ...] = ()
@@ -114,6 +115,7 @@ SETTINGS: Mapping[str, Setting] = {
     "hooks.seconds": Setting("hooks_seconds", checks.seconds(0.1, 60), vault_may_set=False),
     "hooks.budget": Setting("hooks_budget", checks.between(1, 1_000_000), vault_may_set=False),
     "core.files": Setting("core_files", checks.notes_inside),
+    "mcp.edit": Setting("mcp_edit", checks.flag, vault_may_set=False),
     "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
     "reflect.at": Setting("reflect_at", checks.time_of_day),
     "reflect.provider": Setting(

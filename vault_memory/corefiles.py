@@ -39,7 +39,7 @@ def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Co
     """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover."""
     found: list[Core] = []
     degraded: list[tuple[str, str]] = []
-    for name in _named(vault):
+    for name in named(vault):
         try:
             path = vault.locate(name)
             core = _core(vault, store, path, allowed) if path else None
@@ -51,7 +51,8 @@ def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Co
     return found, degraded
 
 
-def _named(vault: Vault) -> Iterator[str]:
+def named(vault: Vault) -> Iterator[str]:
+    """The notes that make up the core, whether they are there or not: the vault's memory.md, then what settings name."""
     own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
     yield own
     yield from (name for name in vault.config.core_files if name not in PATHS)

@@ -208,7 +208,8 @@ class Recall:
                 superseded_by=after.source if (after := ordered.successors.get(first.id)) else None,
                 key=journal.passage_key(first.text), parts=tuple(journal.passage_key(part.text) for part in place),
                 by=(by := outside.get(first.id, provenance.PERSON)), trusted=provenance.is_trusted(by),
-                header_tokens=headers.get(note.id, 0), citation_tokens=pack.citation_tokens(first) + marks.get(first.id, 0),
+                header_tokens=headers.get(note.id, 0),
+                citation_tokens=pack.citation_tokens(first) + marks.get(first.id, 0),
             ))  # fmt: skip
         if any(left_out.values()):
             packed = pack.pack(kept, headers, pack.Limits(None, None, request.rendered), marks)

@@ -13,12 +13,14 @@ import apsw
 
 from vault_memory import journal, places, schema, uses
 from vault_memory.entities import link_name
-from vault_memory.errors import UsageError, VaultError, VaultMemoryError
+from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.keeper import LOCK_SECONDS, Keeper
 from vault_memory.shipped import template
 from vault_memory.store import Store
 
 if TYPE_CHECKING:
+    from vault_memory.amending import Amended, Amendment
+    from vault_memory.filing import Filed, Filing
     from vault_memory.forgetting import Forgotten, Removal
     from vault_memory.preimages import Back
     from vault_memory.writer import Bullet, Retained
@@ -28,6 +30,10 @@ SELECT n.path, p.start_line FROM fact f JOIN passage p ON p.id = f.passage_id JO
 WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
 """
 _LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
+
+
+MOST_OF_ONE_NAME = 100
+"""Notes of one title in one minute: whoever makes more is in a loop."""
 
 
 class Scribe(Keeper):
@@ -43,6 +49,59 @@ class Scribe(Keeper):
             done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
             said = (self._findable(done.path), self._take_back(str(bullet)))
             return replace(done, warning=" ".join(filter(None, said)))
+
+    def file(self, filing: "Filing", now: datetime) -> "Filed":
+        """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
+
+        `now` is local: it names the note.
+        """
+        from vault_memory import filing as notes
+        from vault_memory.writer import check_entities
+
+        notes.check(filing)
+        check_entities(filing.entities)
+        self._refuse_foreign()
+        self._refuse_empty(self.vault.walk())
+        with self._alone():
+            attempt = 0
+            while True:
+                path = notes.path(filing, now, attempt)
+                try:
+                    self.vault.write(path, notes.note(filing, now), None)
+                except ConflictError:
+                    attempt += 1  # another note of that title and minute
+                    if attempt == MOST_OF_ONE_NAME:
+                        raise
+                    continue
+                return notes.Filed(path, self._findable(path))
+
+    def amend(self, wanted: "Amendment") -> "Amended":
+        """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
+
+        Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
+        """
+        from vault_memory import amending
+        from vault_memory.preimages import Preimages
+        from vault_memory.rewriting import Rewriter
+
+        def compose(before: bytes | None) -> tuple[bytes, str]:
+            after = amending.amended(wanted, before)
+            return after, amending.diff(wanted, before, after)
+
+        amending.check(wanted)
+        self._refuse_empty(self.vault.walk())
+        run = Preimages(self.vault.root).begin("edit")
+
+        def keep(path: str, before: bytes | None, after: bytes) -> None:
+            run.keep(path, before, after, f"edited: {wanted.action}")
+
+        with self._alone():
+            try:
+                difference = Rewriter(self.vault, self._own_hash, keep).rewrite(wanted.path, compose)
+            except VaultMemoryError:
+                run.drop()
+                raise
+            return amending.Amended(wanted.path, difference, run.name, self._findable(wanted.path))
 
     def forgettable(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
@@ -156,8 +215,8 @@ class Scribe(Keeper):
         try:
             own = self._index_own(path)
         except (VaultMemoryError, apsw.Error) as error:
-            return f"The fact is written, but not searchable yet: {error}"
-        return "" if own else f"{path} is left out of the index by the settings: the fact cannot be recalled."
+            return f"It is written, but not searchable yet: {error}"
+        return "" if own else f"{path} is left out of the index by the settings: it cannot be recalled."
 
     def _index_own(self, path: str) -> bool:
         """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""

@@ -91,6 +91,11 @@ class WarmMemory(Memory):
                 self.close()  # whoever asked has the index built anew
                 raise
 
+    def missing(self) -> str:
+        """Why there is no index to answer from at once, or ""."""
+        with schema.spoken(self.index_path):
+            return "" if self._current() else self.unusable()
+
     def engine(self, store: Store) -> "Recall":
         """What answers questions from the held index, with all it has learnt of it."""
         return self._held.engine if self._held and self._held.store is store else super().engine(store)

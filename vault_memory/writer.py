@@ -57,11 +57,16 @@ def _is_word(name: str) -> bool:
     return re.fullmatch(entities.WORD, name) is not None
 
 
-def check(bullet: Bullet) -> None:
-    """Raise UsageError unless the bullet would be read back as the fact it states."""
-    for name in bullet.entities:
+def check_entities(names: Sequence[str]) -> None:
+    """Raise UsageError for a name that would not be read back as an entity's."""
+    for name in names:
         if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
             raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a day is none.")
+
+
+def check(bullet: Bullet) -> None:
+    """Raise UsageError unless the bullet would be read back as the fact it states."""
+    check_entities(bullet.entities)
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))

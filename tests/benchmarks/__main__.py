@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.benchmarks import daemon, own, pages, quality, scale, soak, speed
+from tests.benchmarks import daemon, mcp, own, pages, quality, scale, soak, speed
 
 HELP = """figures for README and Guide: prints, asserts nothing but what `soak` must find
 
@@ -49,6 +49,9 @@ def main() -> None:
     worn.add_argument("--edits", type=float, default=20.0, help="a second")
     worn.add_argument("--recalls", type=float, default=50.0, help="a second")
     worn.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0 never kills")
+    served = parts.add_parser("mcp", help="`memory mcp`: ready, calls with and without a daemon, end")
+    served.add_argument("--notes", type=int, default=1000)
+    served.add_argument("--starts", type=int, default=5)
     given = parser.parse_args()
     if given.part == "speed":
         speed.run(given.notes, given.passages, given.repeat)
@@ -56,6 +59,8 @@ def main() -> None:
         scale.run([int(size) for size in given.sizes.split(",")], given.folder, given.questions, given.churn)
     elif given.part == "daemon":
         daemon.run(daemon.Size(given.notes, given.saved, given.recalls, given.idle), given.vault)
+    elif given.part == "mcp":
+        mcp.run(given.notes, given.starts)
     elif given.part == "reflect":
         pages.run(given.notes, given.facts, given.nights, given.vault)
     elif given.part == "soak":

@@ -13,7 +13,7 @@ COMMANDS = {
     "init": "notes", "index": "index", "recall": "recall", "context": "context", "get": "notes", "entity": "knowledge",
     "entities": "knowledge", "opinions": "knowledge", "retain": "notes", "forget": "forget", "reflect": "reflect",
     "status": "health", "doctor": "health", "lint": "health", "stats": "stats", "watch": "daemon", "service": "service",
-    "hook": "hook", "install": "install", "uninstall": "install",
+    "hook": "hook", "install": "install", "uninstall": "install", "mcp": "mcp",
 }  # fmt: skip
 """Command → module of this package that defines it."""
 

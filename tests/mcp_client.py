@@ -1,0 +1,109 @@
+"""Owns what tests of the MCP server share: `memory mcp` as a process, spoken to by the SDK's own client or by hand."""
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import vaults
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, Implementation
+
+T = TypeVar("T")
+
+AGENT = Implementation(name="Test Agent", version="1")
+SOURCE = str(Path(__file__).parent.parent)
+
+
+def talk(root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", folder: Path | None = None) -> T:
+    """Have a client of the SDK do its work with a server of its own, and say what came of it."""
+
+    async def run() -> T:
+        command = vaults.command(root, "mcp")
+        server = StdioServerParameters(
+            command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE}, cwd=folder
+        )
+        with tempfile.TemporaryFile("w+") as log:
+            async with Client(stdio_client(server, log), mode=mode, client_info=AGENT) as client:
+                return await work(Session(client))
+
+    return asyncio.run(run())
+
+
+class Session:
+    """A client, and what tests ask of it."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def call(self, tool: str, **arguments: Any) -> str:
+        """The text a tool answers; fails where that is an error."""
+        text, is_error = await self.try_call(tool, **arguments)
+        assert not is_error, text
+        return text
+
+    async def fail(self, tool: str, **arguments: Any) -> str:
+        """The text of an answer that is an error."""
+        text, is_error = await self.try_call(tool, **arguments)
+        assert is_error, text
+        return text
+
+    async def try_call(self, tool: str, **arguments: Any) -> tuple[str, bool]:
+        """What a tool answers, and whether it calls that an error."""
+        answer = await self.client.call_tool(tool, arguments)
+        assert isinstance(answer, CallToolResult)
+        (content,) = answer.content
+        return content.text, answer.is_error  # type: ignore[union-attr]
+
+    async def read(self, uri: str) -> str:
+        """The text of a resource."""
+        (content,) = (await self.client.read_resource(uri)).contents
+        return content.text  # type: ignore[union-attr]
+
+    async def search(self, query: str, **options: Any) -> str:
+        """The answer to a question once there is an index."""
+        while "being built now" in (text := await self.call("memory_search", query=query, **options)):
+            await asyncio.sleep(0.05)
+        return text
+
+
+class Wire:
+    """A server spoken to line by line."""
+
+    def __init__(self, root: Path) -> None:
+        self.process = subprocess.Popen(
+            vaults.command(root, "mcp"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=dict(os.environ) | {"PYTHONPATH": SOURCE}, bufsize=0,
+        )  # fmt: skip
+        vaults._started.append(self.process)  # type: ignore[arg-type]
+
+    def send(self, line: bytes | dict[str, Any]) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        assert line, "the server has ended"
+        found = json.loads(line)
+        assert found["jsonrpc"] == "2.0"
+        return found
+
+    def greet(self) -> dict[str, Any]:
+        """Do the handshake; returns the server's answer."""
+        client = {"name": "wire", "version": "1"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        self.send({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+        found = self.receive()
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return found
+
+    def ask(self, number: int, method: str, **params: Any) -> None:
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+    def call(self, number: int, tool: str, **arguments: Any) -> None:
+        self.ask(number, "tools/call", name=tool, arguments=arguments)

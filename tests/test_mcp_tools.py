@@ -1,0 +1,66 @@
+"""What an agent reads of the tools: small, and its arguments are checked as the schemas say."""
+
+import json
+from typing import Any
+
+import pytest
+
+from vault_memory import mcp_tools
+from vault_memory.errors import UsageError
+from vault_memory.mcp_tools import EDIT, GET, REFLECT, SEARCH, STORE
+
+
+def test_the_tools_are_those_of_the_contract() -> None:
+    found = {tool.name: list(tool.parameters) for tool in mcp_tools.tools(False)}
+    assert found == {
+        "memory_search": ["query", "max_results", "budget", "since", "until", "entities", "kinds"],
+        "memory_get": ["path", "start_line", "line_count"],
+        "memory_store": ["content", "kind", "entities", "title"],
+        "memory_reflect": ["dry_run"],
+        "memory_status": [],
+    }
+    assert [tool.name for tool in mcp_tools.tools(True)] == [*found, "memory_edit"]
+
+
+def test_all_that_is_carried_around_is_small() -> None:
+    told = [(tool.name, tool.description, tool.schema) for tool in mcp_tools.tools(True)]
+    assert len(json.dumps(told)) + len(mcp_tools.INSTRUCTIONS) < 6000
+
+
+@pytest.mark.parametrize("tool", mcp_tools.tools(True), ids=lambda tool: tool.name)
+def test_each_parameter_is_described(tool: mcp_tools.Tool) -> None:
+    assert all(schema["description"] for schema in tool.parameters.values())
+    assert set(tool.required) <= set(tool.parameters)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "wanted"),
+    [
+        (SEARCH, {"query": "x", "max_results": "5", "since": "", "until": None}, {"query": "x", "max_results": 5}),
+        (SEARCH, {"query": "x", "entities": "Nora"}, {"query": "x", "entities": ["Nora"]}),
+        (SEARCH, {"query": "x", "budget": 200.0}, {"query": "x", "budget": 200}),
+        (EDIT, {"action": "replace", "text": "", "old": "x"}, {"action": "replace", "text": "", "old": "x"}),
+        (REFLECT, {"dry_run": False}, {"dry_run": False}),
+    ],
+)
+def test_what_models_commonly_write_is_understood(
+    tool: mcp_tools.Tool, given: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    assert mcp_tools.checked(tool, given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "named"),
+    [
+        (SEARCH, {}, "query"), (SEARCH, {"query": None}, "query"), (SEARCH, {"query": 3}, "query"),
+        (SEARCH, {"query": "x", "k": 3}, "k"), (SEARCH, {"query": "x", "max_results": 0}, "max_results"),
+        (SEARCH, {"query": "x", "max_results": True}, "max_results"), (SEARCH, {"query": "x" * 4001}, "query"),
+        (SEARCH, {"query": "x", "budget": 10**20}, "budget"), (SEARCH, {"query": "x", "kinds": [1]}, "kinds"),
+        (SEARCH, {"query": "x", "entities": {"a": 1}}, "entities"), (SEARCH, {"query": "\ud800"}, "query"),
+        (GET, {"path": "a.md", "start_line": -1}, "start_line"), (STORE, {"content": "x", "kind": "fact"}, "kind"),
+        (REFLECT, {"dry_run": "yes"}, "dry_run"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_named(tool: mcp_tools.Tool, given: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=f"`{named}`"):
+        mcp_tools.checked(tool, given)

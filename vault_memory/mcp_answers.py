@@ -1,0 +1,219 @@
+"""Owns what the tools and resources of the MCP server answer: short text, notes framed as data, what was left out told.
+
+It knows the vault (desk.py) and nothing of the protocol. What is wrong is raised as an error of errors.py.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_memory import frame, mcp_tools, pathnames, render, request
+from vault_memory.answer import SESSION
+from vault_memory.desk import Desk
+from vault_memory.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from vault_memory.writer import Bullet
+
+Arguments = Mapping[str, Any]
+
+FRAME_TOKENS = 80
+"""What frame and the line below it may cost: taken off the budget, for everything that is handed over counts."""
+
+LONGEST_FACT = 2000
+"""The characters of a fact; what is longer is a note, or several facts."""
+
+
+class Caller(NamedTuple):
+    """The vault that is asked, and which agent asks: the name its client gave, "" for none."""
+
+    desk: Desk
+    agent: str
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What is open to the agent."""
+        return self.desk.scopes(self.agent)
+
+
+def search(caller: Caller, given: Arguments) -> str:
+    """Passages for a question, and in a line below them what is to be known of the answer."""
+    scopes = caller.scopes
+    found = caller.desk.recall(_options(caller, given, scopes))
+    if found is None:
+        return (
+            "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
+        )
+    notes = [*found["said"], f"scopes: {', '.join(scopes)}"]
+    if found["index"]["fresh"]:
+        notes.insert(0 if found["results"] else 1, "index up to date")
+    text = frame.framed(found["text"]) + "\n" if found["results"] else ""
+    return text + frame.defused("; ".join(notes))
+
+
+def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[str, Any]:
+    config = caller.desk.config()
+    budget = given.get("budget", config.recall_budget)
+    # Either alone leaves the other unlimited on the command line; an agent is never flooded.
+    k = given.get("max_results", None if "budget" in given else config.recall_k)
+    kinds = given.get("kinds", [])
+    source = "notes" if SESSION not in kinds else "sessions" if len(kinds) == 1 else "all"
+    return {
+        "query": given["query"], "source": source, "k": k, "budget": max(budget - FRAME_TOKENS, budget // 2),
+        "since": given.get("since"), "until": given.get("until"), "entity": given.get("entities", []),
+        "kind": kinds, "scope": list(scopes),
+    }  # fmt: skip
+
+
+def get(caller: Caller, given: Arguments) -> str:
+    """Lines of a note, each with its number."""
+    named, lines = request.span(given["path"], None)
+    path = pathnames.inside(named)
+    if "start_line" in given or "line_count" in given:
+        first = given.get("start_line", lines[0] if lines else 1)
+        count = given.get("line_count")
+        lines = first, first + count - 1 if count else None
+    return _excerpt(caller, path, lines)
+
+
+def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) -> str:
+    excerpt = caller.desk.read(path, lines, caller.scopes)
+    if excerpt.not_found:
+        return f"There is no note {_shown(path)} (nothing was read)."
+    if excerpt.end_line < excerpt.start_line:
+        what = f"has no line {excerpt.start_line}" if lines else "is empty"
+        return f"{_shown(excerpt.path)} {what}."
+    texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
+    body = "\n".join(f"{letter}{number} {render.clean(text)}" for number, text in enumerate(texts, excerpt.start_line))
+    said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}-{letter}{excerpt.end_line}, as the file is now"]
+    if excerpt.truncated:
+        on = excerpt.end_line if excerpt.line_cut else excerpt.end_line + 1
+        said.append(f"cut here; go on with start_line {on}")
+    return f"{frame.framed(body)}\n{'; '.join(said)}"
+
+
+def store(caller: Caller, given: Arguments) -> str:
+    """Write a fact, or with a title a note, and say where it stands."""
+    content = frame.stripped(given["content"]).strip()
+    if not content:
+        raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
+    if "title" in given:
+        return _filed(caller, given, content)
+    if len(content) > LONGEST_FACT:
+        raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
+    bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
+    done = caller.desk.retain(_signed(bullet, caller.agent))
+    return _written(f"Stored at {done.path}#L{done.line}", done.warning, frame.framed(render.clean(done.bullet)))
+
+
+def _signed(bullet: "Bullet", agent: str) -> "Bullet":
+    """The fact with who wrote it."""
+    return replace(bullet, by=f"agent:{agent or 'unknown'}")
+
+
+def _filed(caller: Caller, given: Arguments, content: str) -> str:
+    from vault_memory.filing import Filing
+
+    by = f"agent:{caller.agent}" if caller.agent else "agent:unknown"
+    names = tuple(name.lstrip("@") for name in given.get("entities", ()))
+    done = caller.desk.file(Filing(given["title"], content, given.get("kind", "world"), names, by))
+    return _written(f"Stored as {_shown(done.path)}", done.warning)
+
+
+def _written(what: str, warning: str, shown: str = "") -> str:
+    state = f"{what}. {frame.defused(render.clean(warning))}" if warning else f"{what}; it can be found now."
+    return f"{state}\n{shown}" if shown else state
+
+
+def status(caller: Caller, given: Arguments) -> str:
+    """How vault and index are, a line each."""
+    from vault_memory.report import status_text
+
+    text = status_text(caller.desk.status())
+    return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
+
+
+def edit(caller: Caller, given: Arguments) -> str:
+    """Edit a core file, and say how it is undone."""
+    from vault_memory.amending import Amendment
+
+    if not caller.desk.config().mcp_edit:
+        raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
+    file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
+    text = frame.stripped(given["text"])
+    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")))
+    undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
+    return f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "")
+
+
+def reflected(document: Mapping[str, Any]) -> str:
+    """What a reflect did, from its document; raises UsageError where it is none."""
+    if "pages" not in document:
+        error = document.get("error", {})
+        raise UsageError(str(error.get("message", "reflect ended without a word")), str(error.get("next_step", "")))
+    verb = "would be written" if document["dry_run"] else "written"
+    pages = [page["path"] for page in document["pages"]]
+    named = ", ".join(pages[:20]) + (f" and {len(pages) - 20} more" if len(pages) > 20 else "")
+    said = [f"{render.plural(len(pages), 'page')} {verb}{': ' + named if named else ''}"]
+    said.append(f"{document['unchanged']} unchanged; {render.plural(len(document['opinions']), 'opinion')} moved")
+    if document["skipped"]:
+        said.append(f"{len(document['skipped'])} skipped, the first: {document['skipped'][0]['path']}")
+    if document["run"]:
+        said.append(f"undo with: memory reflect --undo {document['run']}")
+    return frame.defused(render.clean("\n".join(said)))
+
+
+TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {
+    "memory_search": search, "memory_get": get, "memory_store": store, "memory_status": status, "memory_edit": edit,
+}  # fmt: skip
+"""`memory_reflect` is a process of its own: mcp_server.py runs it."""
+
+
+# --- resources -------------------------------------------------------------------------------------------------------
+
+
+def core(caller: Caller) -> str:
+    """The core files, one after the other."""
+    found = caller.desk.core_files()
+    if not found:
+        return "There is no core memory yet: `memory.md` in the vault is missing."
+    return "\n\n".join(_excerpt(caller, path, None) for path in found)
+
+
+def entity(caller: Caller, name: str) -> str:
+    """What is known of an entity: page, opinions, facts."""
+    if not name.strip() or len(name) > 200:
+        raise UsageError("This is no entity's name.", "")
+    found = caller.desk.entity(name, caller.scopes)
+    if found is None:
+        near = ", ".join(caller.desk.similar_names(name, caller.scopes))
+        return f"Nothing is known of {_shown(name)}." + (f" Known are: {_shown(near)}" if near else "")
+    return f"{frame.framed(render.entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
+
+
+def note(caller: Caller, path: str) -> str:
+    """A whole note, 10,000 characters of it at most."""
+    return _excerpt(caller, pathnames.inside(path), None)
+
+
+def resource(caller: Caller, uri: str) -> str:
+    """What a URI of this server names; raises UsageError for one that names nothing here."""
+    if uri == mcp_tools.CORE_URI:
+        return core(caller)
+    for start, read in ((mcp_tools.ENTITY_URI, entity), (mcp_tools.NOTE_URI, note)):
+        if uri.startswith(start):
+            return read(caller, _decoded(uri.removeprefix(start)))
+    raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
+
+
+def _decoded(text: str) -> str:
+    from urllib.parse import unquote_to_bytes
+
+    try:
+        return unquote_to_bytes(text).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError("What is percent-encoded there is not UTF-8.", "Encode the name as UTF-8.") from error
+
+
+def _shown(text: str) -> str:
+    return frame.defused(render.clean(text))
