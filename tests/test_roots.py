@@ -1,15 +1,12 @@
 """Further vaults beside the vault: asked together, cited so that they open, and never more than their scope allows."""
 
 import os
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from vaults import fill, snapshot
 
-from vault_memory import further
-from vault_memory.answer import Filters
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.memory import Memory
@@ -64,18 +61,31 @@ def test_a_root_has_its_scope(config: Config) -> None:
     assert seen("agent:x") == {"roots/work/c.md"}
 
 
-SCOPES = st.sampled_from(["global", "project:a", "project:b", "agent:x"])
+SCOPES = ["global", "project:a", "project:b", "agent:x"]
 
 
-@given(SCOPES, SCOPES, st.sets(SCOPES, min_size=1))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_note_is_asked_for_only_where_its_effective_scope_is_open(root: str, own: str, opened: set[str]) -> None:
-    """A note's scope is its own, else the root's; `global` says that it has none."""
-    one = further.Further("r", Path("/r"), root)
-    request = build({"query": "q"}, Config(vault=Path("/v")))._replace(filters=Filters(scopes=tuple(opened)))
-    asking = further.asked(one, request)
-    effective = root if own == "global" else own
-    assert (asking is not None and own in asking.filters.scopes) == (effective in opened)
+def test_a_note_is_seen_only_where_its_effective_scope_is_open(tmp_path: Path) -> None:
+    """A note's scope is its own, else the root's."""
+    said = {"none.md": "The heron is here.\n"} | {
+        f"{number}.md": f"---\nscope: {own}\n---\nThe heron is here.\n" for number, own in enumerate(SCOPES)
+    }
+    roots = tuple((fill(tmp_path / f"r{number}", said), scope) for number, scope in enumerate(SCOPES))
+    config = Config(vault=fill(tmp_path / "v", {"a.md": "No bird.\n"}), roots=roots)
+    effective = {
+        f"roots/r{at}/{name}": scope if name == "none.md" else SCOPES[int(name[0])]
+        for at, scope in enumerate(SCOPES)
+        for name in said
+    }
+    for size in range(1, len(SCOPES) + 1):
+        for opened in combinations(SCOPES, size):
+            found = asked(config, scope=list(opened), k=100)
+            seen = {path for path, scope in effective.items() if scope in opened}
+            hidden = effective.keys() - seen
+            assert not hidden & {result["path"] for result in found["results"]}
+            assert sum(root["notes"] for root in found["roots"][1:]) == len(seen)
+            for path in (min(seen), min(hidden, default="")):
+                excerpt = Memory(config).roots.get(path, scopes=opened) if path else None
+                assert excerpt is None or excerpt.not_found == (path in hidden)
 
 
 def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Co
 
 
 def named(vault: Vault) -> Iterator[str]:
-    """The notes that make up the core, whether they are there or not: the vault's memory.md, then what settings name."""
+    """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
     own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
     yield own
     yield from (name for name in vault.config.core_files if name not in PATHS)
