@@ -280,6 +280,23 @@ def test_who_is_no_longer_sure_speaks_against_it() -> None:
     assert found[sure.text].belief.trend == "falling"
 
 
+MICE = "The mice in the larder may come through the drain of the cellar (hypothesis 2)."
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("The grating held all week; the pipes (hypothesis 2) are ruled out.", "contradicts"),
+        ("It is proved: the mice in the larder come through the drain of the cellar.", "supports"),
+    ],
+)
+def test_what_settles_a_supposition_moves_it(text: str, way: str) -> None:
+    one = by_text(opinion(MICE, 1, c=0.5), fact(text, 5, "anna"))[MICE]
+    assert texts(getattr(one, way)) == [text]
+    assert (one.belief.value > 0.5) is (way == "supports")
+    assert one.belief.value != 0.5
+
+
 # --- what counts once -------------------------------------------------------------------------------------------------
 
 EARLIEST = "Anna likes the early meetings in Bergen."

@@ -19,6 +19,7 @@ LAYERS = [
      "reflect.placing",
      "reflect.changed", "reflect.moves",
      "reflect.dated", "reflect.nearby",
+     "reflect.supposed",
      "reflect.grounds", "reflect.prose",
      "reflect.outdated", "reflect.called",
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",

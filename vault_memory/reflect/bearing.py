@@ -19,6 +19,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.nearby import Around
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, summed
 from vault_memory.reflect.select import in_order
+from vault_memory.reflect.supposed import is_supposed, settled
 from vault_memory.retain import OPINIONS_NOTE
 from vault_memory.spans import Span
 
@@ -185,6 +186,7 @@ class Case:
         self._judges = [sight.judge(fact) for fact in self._said]
         self._cited = frozenset[str]().union(*(cited(fact.text) for fact in told))
         self._since = stated_on(first_told(told))
+        self._supposed = bare(statement.text) if is_supposed(bare(statement.text)) else ""
 
     def bearing(self) -> Mapping[str, list[Fact]]:
         """The facts by what they say of it, in the order of a timeline."""
@@ -192,9 +194,9 @@ class Case:
         facts = self._candidates()
         told = [judge.relations(facts) for judge in self._judges]
         said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
+        is_any = bool(self._cited or self._supposed)
         for fact, relation in zip(facts, said, strict=True):
-            # Nearly all say nothing of it.
-            if relation != UNRELATED or self._cited or fact.key in self._sight.backs_by_key:
+            if relation != UNRELATED or is_any or fact.key in self._sight.backs_by_key:  # nearly all say nothing of it
                 found[self._relation(fact, relation)].append(fact)
         return found
 
@@ -219,10 +221,10 @@ class Case:
 
     def _taken(self, fact: Fact, relation: str) -> str:
         """What it says at its word: what takes it back contradicts it, and what is cited for it bears it out."""
-        if self._sight.takes_back(fact, self._told):
+        if relation == CONTRADICTS or self._sight.takes_back(fact, self._told):
             return CONTRADICTS
-        if relation == CONTRADICTS:
-            return relation
+        if self._supposed and fact.kind != OPINION and (found := settled(self._supposed, fact.text, self._names)):
+            return found
         if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
             return SUPPORTS
         if relation == RELATED:

@@ -110,12 +110,12 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
         ("against", opinion.contradicts, detail.contradicts),
         ("related", opinion.related, detail.related),
     ):
-        facts = _newest_of_each(facts, context)
-        for fact in facts[:most]:
+        worded = _newest_of_each(facts, context)
+        for fact in worded[:most]:
             how = "taken back" if fact.key in opinion.taken_back else word
             yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,), of=of)
-        if len(facts) > most and word != "related":
-            yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
+        if len(worded) > most and word != "related":
+            yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 
 def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
