@@ -280,6 +280,128 @@ def test_who_is_no_longer_sure_speaks_against_it() -> None:
     assert found[sure.text].belief.trend == "falling"
 
 
+MICE = "The mice in the larder may come through the drain of the cellar (hypothesis 2)."
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("The grating held all week; the pipes (hypothesis 2) are ruled out.", "contradicts"),
+        ("It is proved: the mice in the larder come through the drain of the cellar.", "supports"),
+    ],
+)
+def test_what_settles_a_supposition_moves_it(text: str, way: str) -> None:
+    one = by_text(opinion(MICE, 1, c=0.5), fact(text, 5, "anna"))[MICE]
+    assert texts(getattr(one, way)) == [text]
+    assert (one.belief.value > 0.5) is (way == "supports")
+    assert one.belief.value != 0.5
+
+
+# --- what counts once -------------------------------------------------------------------------------------------------
+
+EARLIEST = "Anna likes the early meetings in Bergen."
+
+
+def again(one: Fact, day: int, **more: object) -> Fact:
+    """The same words on another day: the key is of the words alone."""
+    return fact(one.text, day, *one.about, kind=one.kind, confidence=one.confidence, **{"key": one.key, **more})
+
+
+def test_what_was_known_and_is_told_again_in_the_same_words_is_not_news() -> None:
+    known_then = fact(EARLIEST, 2, "anna")
+    told = [opinion(EARLY, 5), known_then]
+    assert only(*told, again(known_then, 9)).belief == only(*told).belief
+    assert texts(only(*told, again(known_then, 9)).supports) == [EARLIEST] * 2
+
+
+def test_a_line_on_another_matter_changes_nothing_of_it() -> None:
+    first = fact(EARLIEST, 2, "anna")
+    told = [opinion(EARLY, 1, c=0.5), first, fact(NOT_EARLY, 4, "anna"), again(first, 20)]
+    other = opinion("What I wrote on 3 May 2024 about the harbour was wrong.", 25)
+    assert by_text(*told, other)[EARLY] == by_text(*told)[EARLY]
+
+
+@pytest.mark.parametrize("wording", ["* {}", "@[[Anna]] {}"], ids=["bullet", "link"])
+def test_evidence_counts_once_however_its_bullet_is_written(wording: str) -> None:
+    first = fact(EARLIEST, 2, "anna")
+    other = again(first, 4, key=hash_of(wording.format(EARLIEST), 4))
+    told = [opinion(EARLY, 1, c=0.5), first]
+    assert only(*told, other).belief == only(*told).belief
+
+
+def test_the_same_words_of_another_are_other_evidence() -> None:
+    both = opinion(EARLY, 1, "anna", "ben", c=0.5)
+    one, other = (fact("Likes the early meetings in Bergen.", 2, slug) for slug in ("anna", "ben"))
+    assert only(both, one, other._replace(key=other.key + 1)).belief.value > only(both, one).belief.value
+
+
+def test_the_same_words_on_two_days_take_back_what_each_of_them_means() -> None:
+    wrong = nobodys("Coffee is fine for me; what I wrote yesterday was wrong.", 4, key=7)
+    told = [nobodys(COFFEE, 3), wrong, nobodys("Coffee in the evening keeps me awake.", 9), again(wrong, 10)]
+    found = by_text(*told)
+    assert [one.day for one in found[COFFEE].contradicts] == [date(2025, 11, 4)]
+    assert date(2025, 11, 10) in [one.day for one in found[told[2].text].contradicts]
+
+
+def test_a_page_tells_the_same_words_once_by_the_newest_line() -> None:
+    first = fact(EARLIEST, 2, "anna")
+    found = held([opinion(EARLY, 1), first, again(first, 4), again(first, 9, line=8)], vault())
+    lines = [line.text for line in opinion_page.page(found, context(found)) if line.text.startswith("  - for")]
+    assert lines == [f"  - for: {EARLIEST.rstrip('.')} — [[2025-11-09]] L8"]
+
+
+# --- one opinion for another ------------------------------------------------------------------------------------------
+
+ROOF = "Felt was right for the roof."
+ALL_OVER = "Felt was right for the roof, the walls of the shed, the porch and the boat house down at the pier."
+
+
+@pytest.mark.parametrize(("day", "is_newer"), [(2, False), (5, False), (6, True)])
+def test_of_two_opinions_that_say_nearly_the_same_only_the_newer_bears_the_other_out(day: int, is_newer: bool) -> None:
+    one = by_text(opinion(ROOF, 5, c=0.6), opinion(ALL_OVER, day, c=0.9))[ROOF]
+    assert texts(one.supports if is_newer else one.related) == [ALL_OVER]
+    assert (0.6 < one.belief.value <= 0.7) is is_newer
+
+
+def test_an_opinion_bears_another_out_no_further_than_it_is_held_itself() -> None:
+    for c in (0.6, 0.9):
+        found = by_text(opinion(ROOF, 1, c=0.9), opinion(ALL_OVER, 5, c=c))
+        assert texts(found[ROOF].supports) == [ALL_OVER]
+        assert found[ROOF].belief.value == 0.9
+    assert by_text(opinion(ROOF, 1, c=0.9), fact(ALL_OVER, 5, "anna"))[ROOF].belief.value > 0.9
+
+
+# --- what one more statement does -------------------------------------------------------------------------------------
+
+numbers = st.sampled_from([n / 20 for n in range(1, 20)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(2, 40), numbers), max_size=6), st.tuples(st.integers(2, 60), numbers), numbers)
+def test_stated_once_more_it_moves_by_one_step_at_most(
+    said: list[tuple[int, float]], more: tuple[int, float], c: float
+) -> None:
+    """Wherever in time behind the first: that one's number is what it begins with."""
+    told = [opinion(EARLY, 1, c=c), *(opinion(EARLY, day, c=number) for day, number in said)]
+    change = only(*told, opinion(EARLY, more[0], c=more[1])).belief.value - only(*told).belief.value
+    assert -STEP_DOWN - 1e-9 <= change <= STEP_DOWN + 1e-9
+
+
+def test_stated_surer_and_surer_it_rises() -> None:
+    one = only(*(opinion(EARLY, day, c=c) for day, c in ((1, 0.3), (3, 0.5), (5, 0.7), (9, 0.9))))
+    assert (one.belief.shown, one.belief.trend) == (0.6, "rising")
+
+
+def test_a_line_without_a_day_is_stated_on_no_day() -> None:
+    one = only(mine(f"{CONCISE} Evidence: [[2025-11-05]]."), opinion(CONCISE, 5, c=0.7), opinion(CONCISE, 8, c=0.8))
+    assert one.stated == ((date(2025, 11, 5), 0.7), (date(2025, 11, 8), 0.8))
+
+
+def test_of_two_numbers_of_one_day_the_last_is_told() -> None:
+    said = [opinion(EARLY, 3, c=0.5, line=4, key=4), opinion(EARLY, 3, c=0.9, line=9, key=9), opinion(EARLY, 5, c=0.6)]
+    assert only(*said).stated == ((date(2025, 11, 3), 0.9), (date(2025, 11, 5), 0.6))
+
+
 # --- what a person says counts more ----------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Confidence: the same evidence, the same value; one piece moves it by one step, and taken away it takes that back."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -120,6 +121,49 @@ def test_a_higher_value_never_has_a_lower_mark(values):
     assert list(marks) == sorted(marks)
 
 
+repeated = st.lists(pieces(6), max_size=14)
+
+
+@given(priors, repeated)
+def test_the_history_is_in_the_order_of_days_whatever_is_told_again(prior, told):
+    belief = confidence(prior, told)
+    days = [day for day, _ in belief.history]
+    assert days == sorted(set(days))
+    assert not days or belief.history[-1][1] == belief.value
+
+
+@given(priors, repeated, st.sampled_from([SUPPORTS, CONTRADICTS]), days.filter(bool), st.integers(0, 4000))
+def test_what_is_told_again_later_changes_nothing(prior, told, relation, day, later):
+    first = Evidence(NEW, day, relation)
+    assert confidence(prior, [*told, first, replace(first, day=day + later)]) == confidence(prior, [*told, first])
+
+
+@given(priors, repeated, st.sampled_from([SUPPORTS, CONTRADICTS]), days, days)
+def test_told_twice_it_moves_by_no_more_than_a_step(prior, told, relation, one, other):
+    others = [piece for piece in told if piece.relation == RESTATES or relation == SUPPORTS]
+    with_it = [*others, *(Evidence(NEW, day, relation) for day in (one, other))]
+    change = value(prior, with_it) - value(prior, others)
+    low, high = (0, STEP_UP) if relation == SUPPORTS else (-STEP_DOWN, 0)
+    assert low - EPSILON <= change <= high + EPSILON
+
+
+@given(priors, repeated, st.integers(0, 4000))
+def test_what_was_known_when_the_prior_was_given_counts_for_nothing(prior, told, day):
+    old = [piece for piece in told if piece.day is None or piece.day <= day]
+    assert value(prior, []) == confidence(prior, old, known_until=day).value
+    firsts = {piece.key for piece in old if piece.relation != RESTATES}
+    new = [piece for piece in told if piece not in old and (piece.relation == RESTATES or piece.key not in firsts)]
+    assert confidence(prior, told, known_until=day) == confidence(prior, new)
+
+
+@given(priors, evidence, days, st.floats(0, 1))
+def test_a_support_that_is_held_with_a_number_lifts_no_further_than_that(prior, told, day, stated):
+    newest = Evidence(NEW, 4001, SUPPORTS, stated)
+    before = value(prior, told)
+    assert before <= value(prior, [*told, newest]) + EPSILON
+    assert value(prior, [*told, newest]) <= max(before, stated) + EPSILON
+
+
 # --- by hand ---------------------------------------------------------------------------------------------------------
 
 
@@ -170,6 +214,23 @@ def test_the_same_words_on_another_day_say_what_is_held_then_and_bear_nothing_ou
     assert value(0.5, stated) == pytest.approx(0.5 + 3 * STEP_UP)
     told = [Evidence(1, NEW + day, SUPPORTS) for day in range(4)]
     assert value(0.5, told) == value(0.5, told[:1])
+
+
+def test_what_is_told_again_stands_where_it_was_told_first():
+    told = [Evidence(1, 1, CONTRADICTS), Evidence(2, 366, SUPPORTS), Evidence(3, 600, SUPPORTS)]
+    again = [*told, Evidence(1, 1000, CONTRADICTS)]
+    assert confidence(0.7, again) == confidence(0.7, told)
+
+
+@pytest.mark.parametrize("years", [500, 5000])
+def test_ages_far_apart_are_no_error(years):
+    far = [Evidence(1, 1, SUPPORTS), Evidence(2, 365 * years, CONTRADICTS), Evidence(1, 365 * years + 1, SUPPORTS)]
+    assert LOWEST <= value(0.7, far) <= HIGHEST
+
+
+def test_an_opinion_that_is_held_no_surer_lifts_nothing():
+    assert value(0.9, [Evidence(1, 10, SUPPORTS, 0.9)]) == 0.9
+    assert value(0.7, [Evidence(1, 10, SUPPORTS, 0.72)]) == 0.72
 
 
 def test_one_day_of_anger_does_less_than_two_days():

@@ -41,7 +41,22 @@ def test_told_again_it_is_one_opinion(root: Path, again: str, more: str) -> None
     assert reflected(root).edits == ()
 
 
-@pytest.mark.parametrize("number", ["1.5", "9", "high", ""])
+def test_it_may_be_a_percentage_and_stays_as_it_was_written(root: Path) -> None:
+    rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**95%** {COFFEE}")
+    reflected(root)
+    assert [line[:9] for line in told(root, OPINIONS, "opinions")] == ["- **95%**"]
+    assert [line[:9] for line in told(root, NORA, "facts")] == ["- **.95**"]
+    assert reflected(root).edits == ()
+
+
+def test_the_run_says_that_it_was_set_by_hand(root: Path) -> None:
+    rewrite(root, NORA, f"**.80** {COFFEE}", f"**.95** {COFFEE}")
+    ended = run(root, "reflect", "--now", "2025-12-10")
+    assert "set by hand" in " ".join(ended.stdout.split())
+    assert "weighed anew" not in " ".join(ended.stdout.split())
+
+
+@pytest.mark.parametrize("number", ["1.5", "101%", "9", "high", ""])
 def test_one_that_is_no_number_stays_and_counts_for_nothing(root: Path, number: str) -> None:
     rewrite(root, OPINIONS, f"**.80** {COFFEE}", f"**{number}** {COFFEE}")
     ended = run(root, "reflect", "--now", "2025-12-10")

@@ -19,6 +19,7 @@ LAYERS = [
      "reflect.placing",
      "reflect.changed", "reflect.moves",
      "reflect.dated", "reflect.nearby",
+     "reflect.supposed",
      "reflect.grounds", "reflect.prose",
      "reflect.outdated", "reflect.called",
      "integrations", "integrations.jsontext", "integrations.occasion", "integrations.claude_code",

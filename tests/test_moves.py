@@ -1,5 +1,6 @@
 """moves.py: which opinions moved since their page was written, which came and went, and why."""
 
+from dataclasses import replace
 from datetime import date
 from itertools import count
 
@@ -10,7 +11,7 @@ from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.confidence import confidence
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.moves import ANEW, GONE, Known, Move, sentence
+from vault_memory.reflect.moves import ANEW, BY_HAND, GONE, Known, Move, sentence
 
 _KEYS = count(1)
 
@@ -61,6 +62,17 @@ def test_evidence_that_had_no_room_on_the_page_is_not_new() -> None:
     before = [stated(".80", COFFEE), detail("for", BLACK), Line("  - for: 1 more", slot="for x")]
     (move,) = moves.moves(before, [stated(".85", COFFEE)], known(opinion(COFFEE, supports=(MILK, BLACK))))
     assert (move.why, move.evidence) == (ANEW, ())
+
+
+def test_a_number_set_by_hand_says_so_until_newer_evidence_moves_it() -> None:
+    """What is older, and had no room on the page, is in the number already."""
+    given = replace(opinion(COFFEE, supports=(MILK, BLACK)), since=date(2025, 11, 21), is_given=True)
+    (move,) = moves.moves([stated(".80", COFFEE)], [stated(".95", COFFEE)], known(given))
+    assert (move.why, move.evidence) == (BY_HAND, ())
+    (move,) = moves.moves(
+        [stated(".80", COFFEE)], [stated(".95", COFFEE)], known(replace(given, since=date(2025, 11, 20)))
+    )
+    assert move.evidence == (BLACK,)
 
 
 def test_evidence_that_is_gone_is_named_where_it_stood() -> None:
@@ -114,7 +126,7 @@ def test_without_what_was_written_last_statements_are_known_by_their_words() -> 
     assert (move.before, move.after, move.evidence) == (0.8, 0.65, (MILK,))
 
 
-@pytest.mark.parametrize("number", [".80", "0.8", ".8"])
+@pytest.mark.parametrize("number", [".80", "0.8", ".8", "80%"])
 def test_a_number_written_otherwise_is_the_same(number: str) -> None:
     assert moves.moves([stated(number, COFFEE)], [stated(".80", COFFEE)], known(opinion(COFFEE))) == []
 

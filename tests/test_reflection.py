@@ -216,16 +216,17 @@ def test_an_opinion_moves_on_a_page_that_was_edited_by_hand(tmp_path: Path) -> N
     assert reflected(root, "2025-12-14").moves == ()
 
 
-def test_a_number_set_by_hand_stands_and_is_no_news(tmp_path: Path) -> None:
+def test_a_number_set_by_hand_is_no_news_and_moves_on_with_newer_facts(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     reflected(root)
     rewrite(root, "bank/opinions.md", "**.80** Likes her coffee", "**.60** Likes her coffee")
     done = reflected(root)
     assert done.moves == () and why(done)["bank/opinions.md"] == "what you changed is kept"
     put(root, "memory/2025-12-12.md", MILK)
-    done = reflected(root, "2025-12-14")
-    assert done.moves == () and why(done)["bank/opinions.md"] == "1 fact new"
-    assert "- **.60** Likes her coffee" in (root / "bank/opinions.md").read_text("utf-8")
+    (moved,) = reflected(root, "2025-12-14").moves
+    assert (moved.before, moved.after) == (0.6, 0.5)
+    assert moved.why == "contradicted on 12 December 2025 ([[2025-12-12]] L2)"
+    assert "- **.50** Likes her coffee" in (root / "bank/opinions.md").read_text("utf-8")
 
 
 def test_progress_tells_of_every_page(tmp_path: Path) -> None:

@@ -6,19 +6,21 @@ statement cites as its evidence, and on which day something was told that anothe
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from vault_memory.reflect.clauses import name_stems, topics
-from vault_memory.reflect.dated import bare, cited, names_note, taken_back
+from vault_memory.reflect.dated import bare, cited, names_note, newest_cited, taken_back
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.nearby import Around
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, summed
 from vault_memory.reflect.select import in_order
+from vault_memory.reflect.supposed import is_supposed, settled
+from vault_memory.retain import OPINIONS_NOTE
 from vault_memory.spans import Span
 
 OPINION = "opinion"
@@ -38,6 +40,8 @@ DOUBT = 0.5
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)
 VERSION = 3
 """Raise it whenever polarity.py would read the same words otherwise."""
+
+_Name = TypeVar("_Name", int, str)
 
 
 @dataclass(frozen=True)
@@ -78,10 +82,10 @@ class Back(NamedTuple):
         return False
 
 
-def taking_back(stated: Iterable[Fact], vault: Vault) -> dict[int, Back]:
-    """The statements that take something back, by key."""
+def taking_back(stated: Iterable[Fact], vault: Vault) -> list[Back]:
+    """The statements that take something back."""
     found = ((fact, taken_back(fact.text, fact.day)) for fact in stated)
-    return {fact.key: Back(fact, days, _names(fact, vault)) for fact, days in found if days}
+    return [Back(fact, days, _names(fact, vault)) for fact, days in found if days]
 
 
 def _names(fact: Fact, vault: Vault) -> frozenset[str]:
@@ -94,19 +98,36 @@ class Sight:
 
     vault: Vault
     around: Mapping[str, Around]
-    backs: Mapping[int, Back]
+    backs: Sequence[Back]
     judges: dict[int, "Judge"] = field(default_factory=dict)
 
     def judge(self, statement: Fact) -> "Judge":
         """What tells what facts say of a statement."""
         return self.judges.setdefault(statement.key, Judge(statement, self.vault))
 
-    def takes_back(self, fact: Fact, told: Iterable[Fact]) -> bool:
+    @cached_property
+    def backs_by_key(self) -> Mapping[int, Sequence[Back]]:
+        """Who takes what back, by the key of what is said: the same words on another day mean another one."""
+        return _grouped((back.fact.key, back) for back in self.backs)
+
+    @cached_property
+    def backs_by_slug(self) -> Mapping[str, Sequence[Back]]:
+        """The same by whom they are about."""
+        return _grouped((slug, back) for back in self.backs for slug in back.fact.about or (NOBODY,))
+
+    def takes_back(self, fact: Fact, told: Sequence[Fact]) -> bool:
         """Whether a fact takes back one of some statements."""
-        return fact.key in self.backs and self.backs[fact.key].takes(told)
+        return any(back.fact == fact and back.takes(told) for back in self.backs_by_key.get(fact.key, ()))
 
     def stems(self, fact: Fact) -> frozenset[str]:
         return frozenset(self.vault.stems(bare(fact.text)))
+
+
+def _grouped(pairs: Iterable[tuple[_Name, Back]]) -> Mapping[_Name, Sequence[Back]]:
+    found: dict[_Name, list[Back]] = defaultdict(list)
+    for key, back in pairs:
+        found[key].append(back)
+    return dict(found)
 
 
 class Judge:
@@ -142,6 +163,16 @@ def is_doubt(fact: Fact) -> bool:
     return fact.kind == OPINION and fact.confidence is not None and fact.confidence < DOUBT
 
 
+def stated_on(fact: Fact) -> date | None:
+    """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
+    return max((day for day in (fact.day, newest_cited(fact.text)) if day), default=None)
+
+
+def first_told(told: Sequence[Fact]) -> Fact:
+    """The statement whose number an opinion begins with: the one in the user's own list, else the oldest."""
+    return next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
+
+
 class Case:
     """One opinion with all that may bear on it."""
 
@@ -153,6 +184,8 @@ class Case:
         self._said = list(newest.values())[-WORDINGS:]
         self._judges = [sight.judge(fact) for fact in self._said]
         self._cited = frozenset[str]().union(*(cited(fact.text) for fact in told))
+        self._since = stated_on(first_told(told))
+        self._supposed = bare(statement.text) if is_supposed(bare(statement.text)) else ""
 
     def bearing(self) -> Mapping[str, list[Fact]]:
         """The facts by what they say of it, in the order of a timeline."""
@@ -160,8 +193,9 @@ class Case:
         facts = self._candidates()
         told = [judge.relations(facts) for judge in self._judges]
         said = told[0] if len(told) == 1 else [summed(set(one)) for one in zip(*told, strict=True)]
+        is_any = bool(self._cited or self._supposed)
         for fact, relation in zip(facts, said, strict=True):
-            if relation != UNRELATED or self._cited or fact.key in self._sight.backs:  # nearly all say nothing of it
+            if relation != UNRELATED or is_any or fact.key in self._sight.backs_by_key:  # nearly all say nothing of it
                 found[self._relation(fact, relation)].append(fact)
         return found
 
@@ -171,15 +205,13 @@ class Case:
         text = " ".join(bare(fact.text) for fact in self._said)
         around = [self._sight.around[slug] for slug in self._slugs if slug in self._sight.around]
         near = [one.near(text, own) for one in around]
-        more = [fact for one in around for fact in one.of_notes(self._cited) if fact.key not in own]
-        more += [back.fact for back in self._sight.backs.values() if self._is_about_it(back.fact, own)]
-        if len(near) == 1 and not more:
-            return near[0]
-        found = {fact.key: fact for facts in (*near, more) for fact in facts}
-        return sorted(found.values(), key=in_order)
-
-    def _is_about_it(self, fact: Fact, own: Container[int]) -> bool:
-        return fact.key not in own and not frozenset(fact.about or (NOBODY,)).isdisjoint(self._slugs)
+        noted = [one.of_notes(self._cited) for one in around]
+        backs = [[back.fact for back in self._sight.backs_by_slug.get(slug, ())] for slug in self._slugs]
+        lists = [facts for facts in (*near, *noted, *backs) if facts]
+        if len(lists) > 1:  # else it is in order, and holds nothing twice
+            found = {(fact.path, fact.line, fact.key): fact for facts in lists for fact in facts}
+            lists = [sorted(found.values(), key=in_order)]
+        return [fact for facts in lists for fact in facts if fact.key not in own]
 
     def _relation(self, fact: Fact, relation: str) -> str:
         """What a fact says of it; what is doubted where it is stated bears neither way."""
@@ -188,14 +220,16 @@ class Case:
 
     def _taken(self, fact: Fact, relation: str) -> str:
         """What it says at its word: what takes it back contradicts it, and what is cited for it bears it out."""
-        if fact.key in self._sight.backs and self._sight.takes_back(fact, self._told):
+        if relation == CONTRADICTS or self._sight.takes_back(fact, self._told):
             return CONTRADICTS
-        if relation == CONTRADICTS:
-            return relation
+        if self._supposed and fact.kind != OPINION and (found := settled(self._supposed, fact.text, self._names)):
+            return found
         if self._cited and names_note(self._cited, fact.path) and self._shares_topic(fact):
             return SUPPORTS
         if relation == RELATED:
             return self._unclear(fact)
+        if relation == SUPPORTS and fact.kind == OPINION and not self._is_later(fact):
+            return RELATED  # each of two that say nearly the same would be the evidence of the other
         return "" if fact.is_inferred and not self._is_near(fact) else relation
 
     def _unclear(self, fact: Fact) -> str:
@@ -205,6 +239,11 @@ class Case:
             if any(back.relation(one) == CONTRADICTS for one in self._said):
                 return CONTRADICTS
         return RELATED if self._shares_topic(fact, 2) else ""
+
+    def _is_later(self, fact: Fact) -> bool:
+        """Whether it was told after this one was held already."""
+        day = stated_on(fact)
+        return day is not None and (self._since is None or day > self._since)
 
     def _shares_topic(self, fact: Fact, number: int = 1) -> bool:
         """Whether it speaks of so many things that a wording speaks of, or of all of them."""

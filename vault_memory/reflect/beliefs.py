@@ -9,16 +9,17 @@ cites as its evidence, are listed and do not move it once more; what came later 
 is listed and moves nothing.
 """
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from vault_memory.reflect.bearing import NOBODY, OPINION, Case, Given, Sight, Vault, taking_back
+from vault_memory.reflect.bearing import NOBODY, OPINION, Case, Given, Sight, Vault, first_told, stated_on, taking_back
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
-from vault_memory.reflect.dated import bare, newest_cited
+from vault_memory.reflect.dated import bare
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.nearby import Around
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS
@@ -60,19 +61,15 @@ class Opinion:
 
     @property
     def stated(self) -> tuple[tuple[date, float], ...]:
-        """The numbers it was stated with, and since which day each; the same one told again is left out."""
-        found: list[tuple[date, float]] = []
-        for fact in self.told:
-            day = _stated_on(fact)
-            is_new = fact.confidence is not None and (not found or found[-1][1] != fact.confidence)
-            if day and fact.confidence is not None and is_new:
-                found.append((day, fact.confidence))
-        return tuple(sorted(found))
+        """The numbers it was stated with, one a day, and since when each; of what has no day nobody knows when."""
+        of_day = {fact.day: fact.confidence for fact in self.told if fact.day and fact.confidence is not None}
+        numbers = sorted(of_day.items())
+        return tuple(one for n, one in enumerate(numbers) if not n or numbers[n - 1][1] != one[1])
 
     @property
     def updated(self) -> date | None:
         """The day of the newest fact that it rests on."""
-        days = (_stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
+        days = (stated_on(fact) for fact in (*self.told, *self.supports, *self.contradicts))
         return max((day for day in days if day), default=None)
 
 
@@ -204,21 +201,21 @@ def _newest(told: Sequence[Fact]) -> Fact:
 
 def _weighed(told: Sequence[Fact], bearing: Mapping[str, Sequence[Fact]], vault: Vault) -> Opinion:
     """What statements of one opinion, and the facts that bear on it, make of it."""
-    first = next((fact for fact in told if fact.path == OPINIONS_NOTE), told[0])
+    first = first_told(told)
     known = (vault.given.get(short(fact.key)) for fact in told)
     by_hand = max((one for one in known if one), key=lambda one: one.day, default=None)
     given = by_hand or _given(first)
     supports, contradicts, related = (tuple(bearing.get(way, ())) for way in (SUPPORTS, CONTRADICTS, RELATED))
     pieces = [
-        *(_piece(fact, SUPPORTS) for fact in supports),
+        *(_piece(fact, SUPPORTS, _confidence(fact) if fact.kind == OPINION else None) for fact in supports),
         *(_piece(fact, CONTRADICTS) for fact in contradicts),
-        *(_piece(fact, RESTATES) for fact in told if fact is not first),
+        *(_piece(fact, RESTATES, fact.confidence) for fact in told if fact is not first),
     ]
     return Opinion(
         statement=_newest(told),
         told=tuple(told),
         prior=given.confidence,
-        belief=confidence(given.confidence, [piece for piece in pieces if _came_later(piece, given.day)]),
+        belief=confidence(given.confidence, pieces, None if given.day == date.min else given.day.toordinal()),
         supports=supports,
         contradicts=contradicts,
         related=related,
@@ -232,24 +229,23 @@ def _given(first: Fact) -> Given:
 
     date.min where that is not known: then whatever bears on it may have come later.
     """
-    return Given(_confidence(first), _stated_on(first) or date.min)
-
-
-def _stated_on(fact: Fact) -> date | None:
-    """The day of a fact, no older than what it cites: a list of opinions has none of its own."""
-    return max((day for day in (fact.day, newest_cited(fact.text)) if day), default=None)
+    return Given(_confidence(first), stated_on(first) or date.min)
 
 
 def _confidence(fact: Fact) -> float:
     return DEFAULT_OPINION_CONFIDENCE if fact.confidence is None else fact.confidence
 
 
-def _piece(fact: Fact, relation: str) -> Evidence:
-    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was."""
-    day = _stated_on(fact)
-    return Evidence(fact.key, day.toordinal() if day else None, relation, fact.confidence)
+def _piece(fact: Fact, relation: str, number: float | None = None) -> Evidence:
+    """What a fact is as evidence; told again without a number, an opinion stays as sure as it was.
+
+    An opinion bears another out no further than it is held itself: two that say nearly the same prop up neither.
+    """
+    day = stated_on(fact)
+    return Evidence(_evidence_key(fact), day.toordinal() if day else None, relation, number)
 
 
-def _came_later(piece: Evidence, day: date) -> bool:
-    """Whether a piece was not known yet when the confidence was given."""
-    return day == date.min or (piece.day is not None and piece.day > day.toordinal())
+def _evidence_key(fact: Fact) -> int:
+    """What a fact counts once as: its words and whom it is about, however its bullet is written."""
+    said = "\0".join((_wording(fact), *_subjects(fact))).encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)

@@ -29,7 +29,7 @@ _BROKEN = re.compile(r"memory:(?:begin|end) ")
 _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
-_CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01])(?=\*\* )")
+_CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\*\* )")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
 
 
@@ -136,10 +136,13 @@ def bullet(text: str) -> str:
 
 
 def confidence(text: str) -> float | None:
-    """The confidence with which a line opens, 0..1; None where it opens with none."""
+    """The confidence with which a line opens, 0..1, as `.95` or `95%`; None where it opens with none."""
     opens = _OPENS.match(text)
     found = _CONFIDENCE.match(text, opens.end()) if opens else None
-    return float(found[0]) if found and float(found[0]) <= 1 else None
+    if found is None:
+        return None
+    number = int(found[0][:-1]) / 100 if found[0].endswith("%") else float(found[0])
+    return number if number <= 1 else None
 
 
 def with_confidence_of(text: str, other: str) -> str:

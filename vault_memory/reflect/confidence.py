@@ -7,7 +7,7 @@ so the clock plays no part, and since nothing later is newer for its being there
 more than its own step, wherever in time it lies.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS
@@ -44,7 +44,7 @@ class Evidence:
     relation: str
     """supports, contradicts or restates; any other has no effect."""
     stated: float | None = None
-    """The confidence, 0..1, that a restatement gives; one without has no effect."""
+    """The confidence, 0..1, that a restatement gives: one without has no effect. A support lifts no further than it."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,16 @@ class Belief:
     """The prior and what came of it; "" where no day brought any evidence."""
 
 
-def confidence(prior: float, evidence: Iterable[Evidence]) -> Belief:
+def confidence(prior: float, evidence: Iterable[Evidence], known_until: int | None = None) -> Belief:
     """How sure to be, from a prior in 0..1 and evidence in any order; of several with one key the oldest counts.
 
-    Restatements count once a day.
+    The prior holds already what was known on the day `known_until`, all that has no day among it.
     """
     tally = _Tally(_bounded(prior))
     value, history = tally.prior, dict[int, float]()
     for piece in _in_order(evidence):
+        if known_until is not None and (piece.day is None or piece.day <= known_until):
+            continue
         value = _moved(value, piece, tally.with_(piece), tally.is_agreed)
         if piece.day is not None:
             history[piece.day] = value
@@ -81,12 +83,15 @@ def _in_order(evidence: Iterable[Evidence]) -> Sequence[Evidence]:
     """The pieces that count, oldest first; those of one day in an order that no caller decides."""
     telling = [e for e in evidence if e.relation in (SUPPORTS, CONTRADICTS) or _is_restatement(e)]
     ordered = sorted(telling, key=lambda e: (-1 if e.day is None else e.day, e.relation, e.key, e.stated or 0))
-    return list({_name(piece): piece for piece in reversed(ordered)}.values())[::-1]
+    oldest: dict[Hashable, Evidence] = {}
+    for piece in ordered:
+        oldest.setdefault(_name(piece), piece)
+    return list(oldest.values())
 
 
-def _name(piece: Evidence) -> tuple[int, int | None]:
+def _name(piece: Evidence) -> Hashable:
     """What a piece counts once as: the same words on another day are no new evidence, but say what is held then."""
-    return piece.key, piece.day if piece.relation == RESTATES else None
+    return (piece.key, piece.day, piece.stated) if piece.relation == RESTATES else piece.key
 
 
 def _is_restatement(piece: Evidence) -> bool:
@@ -99,7 +104,7 @@ def _moved(value: float, piece: Evidence, mean: float, is_agreed: bool) -> float
     Who states it anew says what they hold now: that draws towards their number, not towards the mean.
     """
     if piece.relation == SUPPORTS:
-        moved = max(value, min(mean, value + STEP_UP))
+        moved = max(value, min(mean, value + STEP_UP, HIGHEST if piece.stated is None else piece.stated))
     elif piece.relation == CONTRADICTS:
         moved = min(value, max(mean, value - (STEP_DOWN_AGREED if is_agreed else STEP_DOWN)))
     else:

@@ -6,24 +6,25 @@ number stands as it stood has not moved.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
 from vault_memory.reflect.beliefs import Opinion
-from vault_memory.reflect.blocks import Line, text_name
+from vault_memory.reflect.blocks import Line, confidence, text_name
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import long
 from vault_memory.reflect.select import in_order
 
-_STATED = re.compile(r"[-*+] \*\*(?P<number>[01]?\.\d{1,4}|[01])\*\* (?P<text>\S.*)")
+_STATED = re.compile(r"[-*+] \*\*[^*]+\*\* (?P<text>\S.*)")
 _DETAIL = re.compile(r"\s+[-*+] (?P<what>for|against): ")
 
 FOR, AGAINST = "for", "against"
 ANEW = "weighed anew: what it rests on is told otherwise now"
+BY_HAND = "set by hand"
 GONE = "no note states it any more"
 
 
@@ -105,11 +106,12 @@ def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
     """The opinions among the lines of a page's block."""
     for at, line in enumerate(lines):
         match = _STATED.match(line.text)
-        if not match or float(match["number"]) > 1:
+        number = confidence(line.text)
+        if match is None or number is None:
             continue
         end = next((n for n in range(at + 1, len(lines)) if not lines[n].text.startswith((" ", "\t"))), len(lines))
         text = match["text"].rpartition(" — ")[0] or match["text"]
-        yield _Entry(float(match["number"]), text, line.keys, tuple(lines[at + 1 : end]))
+        yield _Entry(number, text, line.keys, tuple(lines[at + 1 : end]))
 
 
 def _identity(entry: _Entry, known: Known) -> str:
@@ -166,10 +168,11 @@ def _why(before: _Entry, after: _Entry, opinion: Opinion, known: Known) -> tuple
     bearing, what, verb = (
         (opinion.supports, FOR, "borne out") if is_up else (opinion.contradicts, AGAINST, "contradicted")
     )
-    new = _newer(bearing, list(before.cited(what)))
+    new = _since(_newer(bearing, list(before.cited(what))), opinion)
     if new:
         return _told_of(verb, new, known), tuple(new)
-    again = [fact for fact in _newer(opinion.told, [Line("", before.keys)]) if fact.day] if before.keys else []
+    told = _newer(opinion.told, [Line("", before.keys)]) if before.keys else []
+    again = [fact for fact in _since(told, opinion) if fact.day]
     if again:
         stated = again[0].confidence
         return _told_of(f"told again{f' as {decimal(stated)}' if stated else ''}", again, known), tuple(again)
@@ -179,7 +182,12 @@ def _why(before: _Entry, after: _Entry, opinion: Opinion, known: Known) -> tuple
         spoke = "against it" if is_up else "for it"
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         return f"what spoke {spoke} is gone ({gone[0].text.rpartition(' — ')[2]}{more})", ()
-    return ANEW, ()
+    return BY_HAND if opinion.is_given else ANEW, ()
+
+
+def _since(facts: Iterable[Fact], opinion: Opinion) -> list[Fact]:
+    """The facts that are later than a number that a person gave it: all that was before is in that."""
+    return [fact for fact in facts if not opinion.is_given or (fact.day and opinion.since and fact.day > opinion.since)]
 
 
 def _newer(facts: Sequence[Fact], listed: Sequence[Line]) -> list[Fact]:

@@ -110,21 +110,30 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
         ("against", opinion.contradicts, detail.contradicts),
         ("related", opinion.related, detail.related),
     ):
-        newest = sorted(facts, key=in_order, reverse=True)[:most]
-        for fact in newest:
+        worded = _newest_of_each(facts, context)
+        for fact in worded[:most]:
             how = "taken back" if fact.key in opinion.taken_back else word
             yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,), of=of)
-        if len(facts) > most and word != "related":
-            yield Line(f"  - {word}: {len(facts) - most} more", slot=f"{word} {name}")
+        if len(worded) > most and word != "related":
+            yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 
 def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
-    """The newest statement of each other wording of an opinion, as a page tells it."""
+    """The newest statement of each other wording of an opinion."""
     if len(opinion.told) == 1:  # as nearly all are
         return []
-    newest = {wording.told(fact.text, context.exists).casefold(): fact for fact in opinion.told}
-    newest.pop(wording.told(opinion.statement.text, context.exists).casefold(), None)
+    own = _worded(opinion.statement, context)
+    return [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
+
+
+def _newest_of_each(facts: Sequence[Fact], context: Context) -> list[Fact]:
+    """The newest of those that say the same on a page, newest first."""
+    newest = {_worded(fact, context): fact for fact in sorted(facts, key=in_order)}
     return sorted(newest.values(), key=in_order, reverse=True)
+
+
+def _worded(fact: Fact, context: Context) -> str:
+    return wording.told(fact.text, context.exists).casefold()
 
 
 def _told(fact: Fact, context: Context) -> str:
