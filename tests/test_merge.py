@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.blocks import Block, Line, bare, indent, short, text_name
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, indent, short, text_name
 from vault_memory.reflect.edits import edited
 from vault_memory.reflect.merge import Known, Merged, merged
 
@@ -813,3 +813,14 @@ def test_a_line_of_theirs_stays_in_its_section_when_the_one_above_it_leaves() ->
     above = [line for line in hand.text[:at] if line.startswith("#")]
     before = [line for line in texts(DRAFT)[: texts(DRAFT).index(F2)] if line.startswith("#")]
     assert above[-1] == before[-1] and hand.text.index(F2) > at
+
+
+def test_a_sentence_of_a_model_that_was_reworded_is_told_of_once_one_of_its_facts_is_gone() -> None:
+    one, two = next(iter(fact(1).names)), next(iter(fact(2).names))
+    said = Line("Nora sails and sings — [[a]] L1", slot=f"{SENTENCE} {one} {two}")
+    hand = Hand([*DRAFT[:4], said, *DRAFT[4:]])
+    hand.edit(lambda lines: lines.__setitem__(4, "Nora sails, and sings well — [[a]] L1"))
+    assert hand.run().orphaned == ()
+    hand.facts = hand.facts - {two}
+    assert hand.run().orphaned == ("Nora sails, and sings well — [[a]] L1",)
+    assert hand.run().orphaned == ("Nora sails, and sings well — [[a]] L1",)

@@ -17,6 +17,7 @@ from vault_memory.reflect import core, job, proposals
 from vault_memory.reflect.called import Called
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
 from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
+from vault_memory.runs import Runs
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -423,13 +424,15 @@ def test_what_was_ticked_and_then_forgotten_is_not_put_there_and_told_once(root:
     mark(root, "x", LETTERS)
     forget(root, "memory/2025-11-03.md#L3")
     done = reflected(root)
-    assert [(one.path, one.exit_code) for one in done.skipped] == [("memory.md", 0)]
-    assert done.skipped[0].why.startswith("1 proposal that you ticked or reworded rests on what no note holds")
-    assert "hazelnuts" not in str(done.skipped) + "".join(data.decode() for data in texts(root).values())
+    assert ([one.path for one in done.notices], done.skipped) == (["memory.md"], ())
+    last = Runs(root).ended()
+    assert last is not None and last.skipped == 0  # no page was
+    assert done.notices[0].why.startswith("1 proposal that you ticked or reworded rests on what no note holds")
+    assert "hazelnuts" not in str(done.notices) + "".join(data.decode() for data in texts(root).values())
     assert "Prefers letters" in (root / "memory.md").read_text()
     assert asked(root) == {}
     again = reflected(root)
-    assert (again.edits, again.skipped) == ((), ())
+    assert (again.edits, again.notices) == ((), ())
 
 
 @pytest.mark.parametrize("box", [" ", "x"])
@@ -440,11 +443,11 @@ def test_what_was_reworded_and_then_forgotten_goes(root: Path, box: str) -> None
     mark(root, box, "No hazelnuts for Odd")
     forget(root, "memory/2025-11-03.md#L3")
     done = reflected(root)
-    assert [one.path for one in done.skipped] == ["memory.md"]
+    assert [one.path for one in done.notices] == ["memory.md"]
     assert list(asked(root)) == [LETTERS]
     assert "memory.md" not in texts(root)
     again = reflected(root)
-    assert (again.edits, again.skipped) == ((), ())
+    assert (again.edits, again.notices) == ((), ())
 
 
 def test_what_was_forgotten_before_it_was_ticked_or_reworded_goes_without_a_word(root: Path) -> None:

@@ -4,9 +4,9 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from reflecting import reflected, texts
+from reflecting import NORA, reflected, small_vault, texts
 from sample import SAMPLE
-from vaults import age, put
+from vaults import age, memory, put
 
 OLD, NEW = "Tomas Ek", "Tomas the roofer"
 DAY = "2025-12-03"
@@ -39,3 +39,25 @@ def test_the_pages_go_on_as_before(tmp_path: Path) -> None:
         entries = Counter(line for line in (root / path).read_text("utf-8").splitlines() if line.startswith("- "))
         assert max(entries.values()) == 1
     assert reflected(root, DAY).edits == ()
+
+
+def test_a_page_that_was_moved_out_of_its_folder_is_kept_up_to_date_and_told_of(tmp_path: Path) -> None:
+    root = small_vault(tmp_path / "v")
+    reflected(root)
+    (root / "People").mkdir()
+    elsewhere = "People/Nora.md"
+    (root / NORA).rename(root / elsewhere)
+    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora: Has a new boat.\n")
+    asked = memory(root)
+    asked.forget(asked.forgettable("memory/2025-11-20.md", 2, 2))
+    for path in texts(root):
+        age(root / path, 60)
+    done = reflected(root)
+    text = (root / elsewhere).read_text("utf-8")
+    assert "Has a new boat" in text and "arrived broken" not in text
+    assert not (root / NORA).exists() and done.removed == ()
+    assert [(notice.path, elsewhere in notice.why) for notice in done.notices] == [(elsewhere, True)]
+    again = reflected(root)
+    assert (again.edits, len(again.notices)) == ((), 1)
+    put(root, elsewhere, "# Nora\n\nMy own page.\n")
+    assert reflected(root).notices == ()

@@ -54,6 +54,11 @@ class EntityProfile:
     related: Sequence[tuple[str, int]]
 
 
+_NAMES = """
+SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path, a.own DESC, a.name
+"""
+
+
 class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called."""
 
@@ -70,11 +75,21 @@ class Names:
     @cached_property
     def _rows(self) -> list[tuple[Any, ...]]:
         """(path, slug, name, whether it is the page's own) of each name of a page."""
-        sql = (
-            "SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id"
-            " ORDER BY n.path, a.own DESC, a.name"
-        )
-        return list(self._store.rows(sql))
+        rows = list(self._store.rows(_NAMES))
+        copies = _copies(rows)
+        return [row for row in rows if row[0] not in copies] if copies else rows
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """The copies of pages, which name nobody, each with the page it is one of."""
+        return _copies(list(self._store.rows(_NAMES)))
+
+    @property
+    def claimed(self) -> dict[str, list[str]]:
+        """The aliases that several pages claim, each with these: it means none of them, and nobody else either."""
+        own, aliases, _ = self._pages
+        several = (slug for slug, pages in aliases.items() if len(set(pages)) > 1 and slug not in own)
+        return {slug: [self.pages[page] for page in dict.fromkeys(aliases[slug])] for slug in sorted(several)}
 
     @cached_property
     def _pages(self) -> tuple[dict[str, str], dict[str, list[str]], dict[str, list[str]]]:
@@ -143,6 +158,24 @@ class Names:
         known |= {slug: text for text, slug in self._store.rows("SELECT name, slug FROM alias")}
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
+
+
+def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
+    """The pages that have all their names from another one, and a file name as copies of it have."""
+    named = {path: entities.copied(entities.link_name(path)) for path in dict.fromkeys(row[0] for row in rows)}
+    if not any(named.values()):
+        return {}
+    names: dict[str, set[str]] = defaultdict(set)
+    for path, slug, *_ in rows:
+        names[path].add(slug)
+    paths = {entities.slug(entities.link_name(path)): path for path in names}
+    found: dict[str, str] = {}
+    for path, name in named.items():
+        original = paths.get(entities.slug(name)) if name else None
+        others = names[path] - {entities.slug(entities.link_name(path))}
+        if original and others and others <= names[original]:
+            found[path] = original
+    return found
 
 
 _PRIVATE_NOTES = "SELECT path FROM note WHERE scope <> 'global'"

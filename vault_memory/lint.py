@@ -22,6 +22,7 @@ def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
     found += report.failed if report else []
     found += _lookalikes(store)
     found += _come_back(store)
+    found += _claimed(store)
     return sorted(set(found))
 
 
@@ -39,6 +40,18 @@ def _lookalikes(store: Store) -> Iterator[Problem]:
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
+
+
+def _claimed(store: Store) -> Iterator[Problem]:
+    """Aliases that several pages claim, and pages that are copies: what they name is nobody's, or the original's."""
+    names = Names(store)
+    for slug, paths in names.claimed.items():
+        for path in paths:
+            others = " and ".join(other for other in paths if other != path)
+            what = f"the alias `{slug}` is claimed by {others} too: `@{slug}` means none of them"
+            yield Problem(path, 1, what, "warning")
+    for path, original in names.copies.items():
+        yield Problem(path, 1, f"looks like a copy of {original}: it names nobody; merge and delete it", "warning")
 
 
 def _come_back(store: Store) -> Iterator[Problem]:

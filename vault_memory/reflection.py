@@ -51,6 +51,7 @@ def document(done: "Reflected") -> Document:
         "proposals": _proposals(done.proposed, done.added) if done.proposed else None,
         "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
         "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
+        "notices": [{"path": n.path, "why": n.why, "next_step": n.next_step} for n in done.notices],
         "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
         "odd": [{"path": odd.path, "line": odd.line} for odd in done.odd],
         "left_out": done.left_out,
@@ -114,6 +115,7 @@ def text(done: "Reflected", verbose: bool = False) -> str:
         lines.append(
             f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1: it counts for nothing.'
         )
+    lines += (f"  ! {clean(notice.why)} {notice.next_step}" for notice in done.notices)
     for skipped in done.skipped:
         lines.append(f"  ! {clean(skipped.why)} {skipped.next_step}")
     if done.run:

@@ -30,7 +30,12 @@ _PLACES = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|$)")
 _BULLET = re.compile(r"([ \t]*)[-*+][ \t]+(?=\S)")
 _CONFIDENCE = re.compile(r"(?<=\*\*)(?:[01]?\.\d{1,4}|[01]|(?:\d{1,2}|100)%)(?=\*\* )")
+_RETOLD = re.compile(r"(?<= )[0-9a-f]{8}(?![0-9a-f])")
 _OPENS = re.compile(r"\s*[-*+] \*\*")
+
+
+SENTENCE = "retold"
+"""What the slot of a sentence of a model begins with; the names of the facts it cites follow."""
 
 
 class Line(NamedTuple):
@@ -51,6 +56,11 @@ class Line(NamedTuple):
     def facts(self) -> frozenset[str]:
         """The names of the facts it cites."""
         return frozenset(map(short, self.keys))
+
+    @property
+    def retold(self) -> frozenset[str]:
+        """The names of the facts that a sentence of a model rests on: it cites them, and they stand elsewhere."""
+        return frozenset(_RETOLD.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
 
     @property
     def names(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ private to some scope (a page is for everybody who opens it), and what was forgo
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON
 ORDER BY n.day, n.path, i.line
 """
 _MENTIONS = "SELECT passage_id, name_id FROM mention"
+
+_KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 
 PAGE_DAYS = 2
 _OBSERVATION = KINDS.index("observation")
@@ -92,7 +95,7 @@ def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bo
             continue
         if reason := _left_out(row, forgotten, with_private):
             left_out[reason] += 1
-            withheld.add(row.key)
+            withheld.update((row.key, *_before_private(row)))
         else:
             rows.append(row)
     whom = _Whom(store, names, rows, page_days)
@@ -113,6 +116,13 @@ def _left_out(row: _Row, forgotten: Container[int], with_private: bool) -> str:
     return "forgotten" if forgotten and _words(row) in forgotten else ""
 
 
+def _before_private(row: _Row) -> Iterator[int]:
+    """What a bullet that is private by a key of its own was known by before it had that key."""
+    if "scope" in row.whole and (keys := _KEYS.match(row.whole)):
+        left = ",".join(part for part in keys[2].split(",") if part.partition("=")[0].strip() != "scope").strip()
+        yield journal.passage_key(f"{keys[1]}({left}){keys[3]}" if left else keys[1] + keys[3])
+
+
 # --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
@@ -129,6 +139,7 @@ class _Whom:
             lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
         )
         self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows("SELECT path FROM note")}
+        self._taken |= names.claimed.keys()
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         of_name = {name: canonical(slug) for name, slug in store.rows("SELECT id, slug FROM name")}
         for passage, name in store.rows(_MENTIONS):

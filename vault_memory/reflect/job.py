@@ -21,7 +21,7 @@ from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.look import Found, Look, Proposed, Seen
 from vault_memory.reflect.moves import Move
-from vault_memory.reflect.plan import Edit, Orphan, Skipped
+from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.runs import PAGES, Ended, Runs, wordless
 from vault_memory.store import Store
@@ -75,6 +75,7 @@ class Reflected:
     """How many proposals are new on their page."""
     is_core_only: bool = False
     """Whether only ticked proposals were to be done."""
+    notices: tuple[Notice, ...] = ()
     untold: Mapping[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
 
@@ -146,6 +147,7 @@ def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
         dry_run=asked.dry_run,
         seconds=time.monotonic() - started,
         removed=plan.removed,
+        notices=plan.notices,
         orphaned=plan.orphaned,
         odd=tuple(found.said.odd),
         model=retelling.model if retelling else None,

@@ -1,6 +1,7 @@
 """Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
 
 from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,7 +13,7 @@ from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.material import Bearings, Options
 from vault_memory.reflect.moves import Move
-from vault_memory.reflect.plan import Draft, Edit, Past, Plan, Skipped, edit, planned, retracted, skip
+from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, edit, planned, retracted, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
@@ -83,7 +84,7 @@ class Look:
         self._untold: dict[str, str] = {}
         self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
         self._hear_opinions()
-        options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._removed())
+        options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed())
         self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = Past(
             facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
@@ -112,7 +113,7 @@ class Look:
     def found(self, progress: "Progress | None" = None) -> Found:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
-        plans = [] if self._seen.only_core else list(self._pages(progress))
+        plans = [] if self._seen.only_core else [*self._pages(progress), Plan((), notices=tuple(self._run.notices()))]
         proposed = None
         if after is not None:
             proposed, page = self._left(after) if self._seen.only_core else self._proposals(after)
@@ -136,15 +137,15 @@ class Look:
 
     def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
         plans: list[Plan] = []
-        made: set[str] = set()
+        asked: set[str] = set()
         most = self._run.most if progress else 0
         for done, job in enumerate(self._run.jobs()):
             if progress:
                 progress(done, most, done)
+            asked.add(job.path)
             signature, is_same, is_there, _ = self._known.get(job.path, (b"", False, False, False))
             if is_same and self._stands(signature, job):
                 if is_there:
-                    made.add(job.path)
                     plans.append(Plan((), (), (job.path,)))
                     self._run.stands(job.path)
                 elif job.without:
@@ -152,20 +153,22 @@ class Look:
                 continue
             draft = self._draft(job)
             if draft:
-                made.add(job.path)
                 self._run.stands(job.path)
                 plans.append(self._drafted(draft))
             elif job.without:
                 self._untold[job.path] = job.without
-        return [*plans, *self._stale(made)]
+        return [*plans, *self._stale(asked)]
 
-    def _stale(self, made: Container[str]) -> Iterator[Plan]:
-        """The pages of ours that nothing makes any more: what they rested on goes from them all the same."""
-        for path, name in self._run.older():
-            block = None if path in made else self._block(path, name)
-            if block and any(fact not in self._past.facts for fact in block.cites):
-                self._untold.pop(path, None)
-                yield self._drafted(retracted(path, name, block, self._past))
+    def _stale(self, asked: Container[str]) -> Iterator[Plan]:
+        """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
+        for draft in self._run.older():
+            block = None if draft.path in asked else self._block(draft.path, draft.block)
+            if block is None or block.lines == tuple(line.text for line in draft.lines):
+                continue
+            if not self._run.is_beside(draft.path):
+                yield self._drafted(draft)
+            elif any(fact not in self._past.facts for fact in block.cites):
+                yield self._drafted(retracted(draft.path, draft.block, block, self._past))
 
     def _removed(self) -> frozenset[str]:
         """The pages that are not made again, for a person removed them; none where that is asked for.
@@ -216,7 +219,8 @@ class Look:
                 present = self._block(draft.path, draft.block)
                 draft, signature = self._retelling.retold(draft, signature, job.subject(), present)
         self._signatures[job.path] = signature
-        return draft
+        left = job.left() if draft is None and job.left else None
+        return left if left and self._block(left.path, left.block) else draft
 
     def _drafted(self, draft: Draft) -> Plan:
         self._drafts[draft.path, draft.block] = draft
@@ -239,7 +243,8 @@ class Look:
         except (ConflictError, RefusedError, VaultError) as error:
             return Plan((), (skip(core.PATHS[0], error),)), None
         self._hear()
-        after, skipped = before or core.START, [_lost(path, len(self._said.lost))] if self._said.lost else []
+        after, skipped = before or core.START, list[Skipped]()
+        notices = (_lost(path, len(self._said.lost)),) if self._said.lost else ()
         for name, change in list(self._said.ticked.items()):
             try:
                 after = core.changed(path, after, change)
@@ -250,7 +255,7 @@ class Look:
                 self._said.done.discard(name)
         verdicts.hear_done(self._said)
         made = self._core_edit(path) if self._said.ticked else None
-        return Plan((made,) if made else (), tuple(skipped)), after if before or made else b""
+        return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
 
     def _core_page(self) -> tuple[str, bytes | None]:
         """Where the core is, and what it holds; raises ConflictError, RefusedError or VaultError if unreadable."""
@@ -321,6 +326,13 @@ class Look:
         except OSError as error:
             raise VaultError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
 
+    def _holds_block(self, path: str) -> bool:
+        """Whether a note has the block of an entity's page."""
+        with suppress(RefusedError, VaultError):
+            begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # else it costs a parse
+            return begins and self._block(path, entity_page.BLOCK) is not None
+        return False
+
     def _block(self, path: str, name: str) -> Block | None:
         """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
         try:
@@ -330,14 +342,14 @@ class Look:
             return None
 
 
-def _lost(path: str, count: int) -> Skipped:
+def _lost(path: str, count: int) -> Notice:
     """What is told of proposals that are dropped; never their words, for these may be forgotten."""
     rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
     why = (
         f"{counted(count, 'proposal')} that you ticked or reworded {rest} on what no note holds any more:"
         f" {they} from {proposals.PATH}, and not into {path}."
     )
-    return Skipped(path, why, "Write there yourself what should stand there all the same.", 0)
+    return Notice(path, why, "Write there yourself what should stand there all the same.")
 
 
 def _joined(plans: list[Plan]) -> Plan:
@@ -346,4 +358,5 @@ def _joined(plans: list[Plan]) -> Plan:
         tuple(one for plan in plans for one in plan.skipped),
         tuple(one for plan in plans for one in plan.unchanged),
         orphaned=tuple(one for plan in plans for one in plan.orphaned),
+        notices=tuple(one for plan in plans for one in plan.notices),
     )

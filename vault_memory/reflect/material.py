@@ -11,7 +11,6 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from vault_memory import entities, tokens
-from vault_memory.chunk import SUMMARIES
 from vault_memory.entities import ENTITY_FOLDER, link_name
 from vault_memory.knowledge import Names
 from vault_memory.lexicon import Lexicon
@@ -35,6 +34,8 @@ class Options:
     since: date | None = None
     entity_days: int = facts.PAGE_DAYS
     """A new page is made for what is mentioned on so many days."""
+    holds_block: Callable[[str], bool] = lambda path: False
+    """Whether a note holds the block of an entity's page, wherever it lies."""
     removed: frozenset[str] = frozenset()
     """The pages that are not made, for a person removed them."""
 
@@ -55,8 +56,9 @@ class Material:
         self._lexicon = Lexicon(store)
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""
-        self._made = {link_name(path) for path in self._paths if path.startswith(SUMMARIES)}
         self.told = facts.read(store, options.today, options.entity_days)
+        known = {period.path for period in self._periods}  # of others there is nothing to tell, whatever stands there
+        self._made = {link_name(path) for path in self._paths if path in known}
 
     # --- what there is -------------------------------------------------------------------------------------------
 
@@ -75,8 +77,8 @@ class Material:
     @cached_property
     def _pages(self) -> dict[str, str]:
         """The page of each entity that has one or is to have one, by slug."""
-        taken = {entities.slug(link_name(path)) for path in self._paths}
-        found = dict(self._names.pages)
+        taken = {entities.slug(link_name(path)) for path in self._paths} | self._names.claimed.keys()
+        found = dict(self._names.pages) | self._moved
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
@@ -86,6 +88,13 @@ class Material:
                 else:
                     found[slug] = path
         return found
+
+    @cached_property
+    def _moved(self) -> dict[str, str]:
+        """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
+        elsewhere = {entities.slug(link_name(path)): path for path in sorted(self._paths, reverse=True)}
+        named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
+        return {slug: path for slug, path in named if not path.startswith("bank/") and self._options.holds_block(path)}
 
     @cached_property
     def _closed(self) -> dict[periods.Period, list[Fact]]:

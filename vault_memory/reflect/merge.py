@@ -178,7 +178,9 @@ def _with_confidences(edits: Edits, draft: Sequence[Line], known: Known) -> Edit
 
 
 def _is_orphan(line: Line, facts: Container[str]) -> bool:
-    return bool(line.keys) and not any(name in facts for name in line.facts)
+    if not line.keys:
+        return not all(name in facts for name in line.retold)
+    return not any(name in facts for name in line.facts)
 
 
 def _is_renamed(was: str, text: str, is_linked: Callable[[str], bool]) -> bool:

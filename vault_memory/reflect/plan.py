@@ -16,8 +16,9 @@ from vault_memory.reflect import blocks, changed, merge
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.changed import Change, Compared
 
-LOSS_SHARE, LOSS_LINES = 0.25, 4
-"""A page does not lose more than this share of its entries in one run, where that is more than so many lines."""
+LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
+"""A page does not lose more than this share of its entries in one run, where that is more than so many; of more than
+half of them only so few, as a person takes them out of the notes."""
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
@@ -100,6 +101,14 @@ class Skipped(NamedTuple):
     exit_code: int
 
 
+class Notice(NamedTuple):
+    """What a person should know of a page that is no reason to leave it alone, with what to do."""
+
+    path: str
+    why: str
+    next_step: str
+
+
 @dataclass(frozen=True)
 class Past:
     """What is known besides the page: all facts by name, lines written last, lines people deleted, by page."""
@@ -132,6 +141,7 @@ class Plan:
     """Of all pages, written or not: each run tells of them until they are gone."""
     removed: tuple[str, ...] = ()
     """The pages that are not made again, for a person removed them."""
+    notices: tuple[Notice, ...] = ()
 
 
 def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:
@@ -285,4 +295,5 @@ def _refuse_loss(draft: Draft, block: Block, renamed: Container[str], past: Past
 
 
 def _is_much(lost: Sequence[str], block: Block) -> bool:
-    return len(lost) > LOSS_LINES and len(lost) > LOSS_SHARE * len(block.cites)
+    share, most = (LOSS_SHARE, LOSS_LINES) if 2 * len(lost) <= len(block.cites) else (0.5, LOSS_FEW)
+    return len(lost) > most and len(lost) > share * len(block.cites)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from vault_memory.errors import RemoteError
 from vault_memory.llm import Writer
 from vault_memory.reflect import grounds, prose, wording
-from vault_memory.reflect.blocks import Block, Line, short
+from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import Draft
@@ -34,8 +34,6 @@ LETTERS = 4
 """The characters of a token of plain prose."""
 
 OPENING = "opening"
-SENTENCE = "retold"
-"""What the slot of a sentence begins with; the names of the facts it cites follow. Deleted, it stays away for these."""
 
 _MARK = "retold of"
 """The slot of the blank line before the paragraph, with a hash of the method and the facts that it was written of."""

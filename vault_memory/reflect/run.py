@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory import provenance
+from vault_memory import entities, provenance
 from vault_memory.choices import REFLECTED
 from vault_memory.chunk import SUMMARIES
 from vault_memory.entities import ENTITY_FOLDER, link_name
@@ -31,13 +31,13 @@ from vault_memory.reflect import (
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.material import Material, Options
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.plan import Draft
+from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 3
+VERSION = 4
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -57,6 +57,8 @@ class Job(NamedTuple):
     draft: Callable[[], Draft | None]
     subject: Callable[[], retell.Subject] | None = None
     """What a configured model may write of on it."""
+    left: Callable[[], Draft] | None = None
+    """How to draft the page where it stands although its facts make none any more: by what still belongs there."""
     without: str = ""
     """Why there is no page, where these facts make none."""
 
@@ -89,14 +91,31 @@ class Run(Material):
         if "opinions" in wanted:
             yield self._opinions()
 
-    def older(self) -> Iterator[tuple[str, str]]:
-        """The pages that an earlier run may have made, each with the name of its block."""
+    def older(self) -> Iterator[Draft]:
+        """The pages that an earlier run may have made, as they are to be where no fact belongs on them any more."""
         wanted = set(self._options.only or REFLECTED)
         for path in self._paths if self._options.since is None else ():
             if path.startswith(SUMMARIES) and "summaries" in wanted:
-                yield path, SUMMARY_BLOCK
+                yield Draft(path, SUMMARY_BLOCK, (NOTHING_LEFT,), "", "")
             elif (path.startswith(ENTITY_FOLDER) or path in bank_page.PATHS) and "entities" in wanted:
-                yield path, entity_page.BLOCK
+                yield Draft(path, entity_page.BLOCK, (NOTHING_LEFT,), "", "")
+
+    def is_beside(self, path: str) -> bool:
+        """Whether a page lies beside the one of the same entity, as a copy of it does."""
+        name = link_name(path)
+        original = self._pages.get(entities.slug(entities.copied(name)), path)
+        return path.startswith(ENTITY_FOLDER) and (original != path or self._pages.get(entities.slug(name)) != path)
+
+    def notices(self) -> Iterator[Notice]:
+        """What keeps facts off the page on which somebody looks for them."""
+        for slug, paths in self._names.claimed.items():
+            why = f"{' and '.join(paths)} have the same alias `{slug}`: what is told of @{slug} stands on none of them."
+            yield Notice(paths[0], why, "Leave it to one of them, or write full names.")
+        for path in self._moved.values():
+            why = f"{path} is a page of {ENTITY_FOLDER.rstrip('/')} that lies elsewhere: its aliases name nobody there."
+            yield Notice(path, why, "Move it back, or delete its block.")
+        for path, original in self._names.copies.items():
+            yield Notice(path, f"{path} looks like a copy of {original}: it is left alone.", "Merge and delete it.")
 
     # --- pages ---------------------------------------------------------------------------------------------------
 
@@ -194,7 +213,8 @@ class Run(Material):
             given = [*about, *newer]
             job = self._job(period.path, given, links, partial(self._summary, period, given))
             without = summaries.too_little(period, about).reason
-            yield job._replace(subject=partial(self._period, period, given), without=without)
+            left = partial(self._remainder, period, about)
+            yield job._replace(subject=partial(self._period, period, given), left=left, without=without)
 
     def _summary(self, period: periods.Period, given: Sequence[Fact], free: int = 0) -> Draft | None:
         found = summaries.summary(period, given, self._context_of(given), free)
@@ -202,6 +222,10 @@ class Run(Material):
             return None
         size = summaries.size([fact for fact in given if period.holds(fact.when)])
         return Draft(found.path, SUMMARY_BLOCK, found.block, f"{period.title}: {size}", found.start)
+
+    def _remainder(self, period: periods.Period, about: Sequence[Fact]) -> Draft:
+        lines = summaries.remainder(period, about, self._context_of(about))
+        return Draft(period.path, SUMMARY_BLOCK, lines, f"{period.title}: {summaries.size(about)}")
 
     # --- what a model may write of --------------------------------------------------------------------------------
 

@@ -103,6 +103,17 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     return Draft(period.title, period.path, whole, _properties(period), folded, block)
 
 
+def remainder(period: Period, facts: Sequence[Fact], context: Context) -> tuple[Line, ...]:
+    """What a page says whose facts would not make one any more: how many there still are, and where; none of them."""
+    inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
+    body = Body(period, inside, context, limit(period, inside, context))
+    notes = Counter(fact.path for fact in inside)
+    fullest = sorted(notes, key=lambda path: (-notes[path], path))[:FOLDED]
+    where = _and([f"{context.cite.link(path)} ({notes[path]})" for path in fullest])
+    among = "it stands in" if len(fullest) == len(notes) else "most of it stands in"
+    return Line(_opening(body)), Line(""), Line(f"Too little to sum up; {among} {where}.", slot="remainder")
+
+
 def too_little(period: Period, facts: Sequence[Fact]) -> TooLittle:
     """Why a period with these facts, if it has no page, has none."""
     size = f"{period.title} has {counted(len(facts), 'fact')}"
