@@ -143,7 +143,9 @@ def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tm
 def test_claude_codes_own_folder_is_honoured(home: Home) -> None:
     home.environ["CLAUDE_CONFIG_DIR"] = str(home.folder / "elsewhere")
     home.done("install", "claude-code")
-    assert sorted(os.listdir(home.folder / "elsewhere")) == [".claude.json", "settings.json"]
+    assert sorted(os.listdir(home.folder / "elsewhere")) == [".claude.json", "settings.json", "skills"]
+    skill = (home.folder / "elsewhere" / "skills" / "vault-memory" / "SKILL.md").read_text("utf-8")
+    assert skill.startswith("---\nname: vault-memory\n") and skill.count("vault-memory sha=") == 1
 
 
 # --- what stays ------------------------------------------------------------------------------------------------------

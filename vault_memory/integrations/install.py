@@ -25,7 +25,7 @@ from vault_memory.shipped import template
 
 KEPT_BACKUPS = 50
 
-_SEAL = re.compile(r"\A// vault-memory sha=([0-9a-f]{12})\b.*\n")
+_SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
 
 
 class Record(NamedTuple):
@@ -276,14 +276,16 @@ def _snippet(of: Sequence[Entry]) -> str:
 def _script(script: Script) -> str:
     source = template(script.template).read_text("utf-8")
     text = re.sub(r"\{\{(\w+)\}\}", lambda place: script.values[place[1]], source)
-    return f"// vault-memory sha={_hash(text)}, made by `memory install`: changed by hand, it is left alone.\n{text}"
+    said = f"vault-memory sha={_hash(text)}, made by `memory install`: changed by hand, it is left alone."
+    # Markdown begins with its frontmatter, so there it stands at the end.
+    return f"{text}<!-- {said} -->\n" if script.template.endswith(".md") else f"// {said}\n{text}"
 
 
 def _is_sealed(data: bytes) -> bool:
     """Whether a script is as it was written; what git makes of line ends is no change."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    seal = _SEAL.match(text)
-    return seal is not None and _hash(text[seal.end() :]) == seal[1]
+    seal = _SEAL.search(text)
+    return seal is not None and _hash(text[: seal.start()] + text[seal.end() :]) == seal[1]
 
 
 def _hash(text: str) -> str:

@@ -113,7 +113,8 @@ def _claude_code(place: Place, program: Program) -> Target:
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
     hooks = claude_code.entries(program.words, int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS)
-    return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])))
+    skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
+    return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])), (skill,))
 
 
 def _opencode(place: Place, program: Program) -> Target:
