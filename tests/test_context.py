@@ -360,3 +360,26 @@ def test_scopes_are_those_of_the_folder_the_agent_and_the_environment(tmp_path: 
     )  # fmt: skip
     with pytest.raises(UsageError):
         access.scopes(asker, config, {"MEMORY_SCOPE": "projct:x"})
+
+
+def test_what_came_from_outside_is_told_as_such_in_every_format(tmp_path: Path) -> None:
+    page = "---\nby: web\ndate: 2025-11-27\n---\nThe stove burns birch only.\n"
+    own = memory(fill(tmp_path / "v", {"web.md": page, "memory/2025-11-27.md": "- The stove is paid for.\n"}))
+    marks = {"markdown": "birch only. (from the web)", "json": '"trusted": false', "xml": 'by="web" trusted="no"'}
+    for form, mark in marks.items():
+        for wanted in (Wanted("stove", format=form), Wanted(format=form, recent_days=9, now=NOW)):
+            found = bundle(own, wanted)
+            assert mark in found.text, found.text
+            assert tokens.count(found.text) <= found.tokens <= wanted.budget
+
+
+def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
+    vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
+    work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
+    own = Memory(Config(vault=vault, roots=((work, "project:work"),)))
+    found = bundle(own, Wanted("heron", scopes=("global", "project:work")))
+    assert "## a.md" in found.text and "## roots/w/b.md" in found.text
+    assert "roots/w" not in bundle(own, Wanted("heron")).text
+    assert "roots/w" not in bundle(own, Wanted("heron", scopes=("global", "project:work")), patience=0).text
+    off = bundle(own, Wanted("heron", source="sessions"))
+    assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]

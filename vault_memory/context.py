@@ -15,6 +15,7 @@ from vault_memory.answer import Filters, Request, Result
 from vault_memory.memory import Seen, seen
 from vault_memory.pack import said
 from vault_memory.recall import Recall
+from vault_memory.roots import SESSIONS
 from vault_memory.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
 
 if TYPE_CHECKING:
@@ -190,13 +191,20 @@ class _Maker:
             self._leave_out({"over_budget": 1})
             return
         before = wanted.without | {cited.key for cited in self._shown}
-        answer = self._engine().answer(Request(
+        answer = self._answer(Request(
             wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, without=before, told=tuple(self._told),
         ))  # fmt: skip
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
-        self._leave_out({"over_budget": self._put(answer, _name_tokens(self._store, answer.results))})
+        self._leave_out({"over_budget": self._put(answer)})
+
+    def _answer(self, request: Request) -> "Answer":
+        """What the notes say, and other roots where they are asked: not where nothing may be waited for."""
+        roots = self._memory.roots
+        if not (self._may_ask and roots.is_asked_beside(request.source)):
+            return self._engine().answer(request)
+        return roots.beside(request, self._engine().answer(request) if request.source != SESSIONS else None)
 
     def _engine(self) -> Recall:
         """What answers, never with a reranker; without any model where nothing may be waited for."""
@@ -207,11 +215,11 @@ class _Maker:
 
         return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
 
-    def _put(self, answer: "Answer", name_tokens: dict[str, int]) -> int:
+    def _put(self, answer: "Answer") -> int:
         """Put the results on the sheet, best first; how many do not fit as it renders them."""
         over = 0
         for result in answer.results:
-            if not self._sheet.add("passages", _piece(result), name_tokens[result.path]):
+            if not self._sheet.add("passages", _piece(result), result.header_tokens):
                 over += 1
                 continue
             self._told.append(result.content)
@@ -253,14 +261,5 @@ def _height(pieces: Iterable[Piece]) -> int:
 def _piece(result: Result) -> Piece:
     return Piece(
         result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
-        result.key, result.superseded_by or "",
+        result.key, result.superseded_by or "", result.by,
     )  # fmt: skip
-
-
-def _name_tokens(store: "Store", results: Sequence[Result]) -> dict[str, int]:
-    """What the header of each result's note costs."""
-    import json
-
-    named = json.dumps(sorted({result.path for result in results}))
-    sql = "SELECT n.path, n.header_tokens FROM json_each(?) j CROSS JOIN note n ON n.path = j.value"
-    return dict(store.rows(sql, named))

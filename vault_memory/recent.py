@@ -21,7 +21,7 @@ MOST = 2000
 
 _RECENT = (
     "SELECT n.path, n.day, n.header_tokens, p.id, n.id, p.start_line, p.end_line, p.from_char, p.to_char, p.kind,"
-    f" p.tokens, p.section, p.text FROM note n CROSS JOIN {PASSAGES}"
+    f" p.tokens, p.section, p.text, coalesce(p.origin, n.origin) FROM note n CROSS JOIN {PASSAGES}"
     " WHERE n.day BETWEEN ? AND ? AND p.section >= 0 AND p.section < ? AND p.kind <> ?"
     " AND coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?))"
     " ORDER BY p.kind IN (SELECT value FROM json_each(?)) DESC, n.day DESC, n.path, p.start_line DESC, p.id LIMIT ?"
@@ -45,10 +45,10 @@ class Told(NamedTuple):
 def told(vault: Vault, store: Store, days: Days, allowed: tuple[str, ...]) -> Iterator[Told]:
     """What was told on those days in these scopes: facts first, then other lines, newest first; nothing superseded."""
     rows = _rows(store, days, allowed)
-    facts = [found.id for _, _, _, found in rows if found.kind in FACTS]
+    facts = [found.id for *_, found in rows if found.kind in FACTS]
     old = superseded(store, Names(store), facts, days.last, Filters(scopes=allowed))
     files: dict[str, list[str]] = {}
-    for path, day, name_tokens, found in rows:
+    for path, day, name_tokens, by, found in rows:
         if found.id in old:
             continue
         if path not in files:
@@ -57,16 +57,16 @@ def told(vault: Vault, store: Store, days: Days, allowed: tuple[str, ...]) -> It
         if start is None:
             continue
         end = start + found.end_line - found.start_line
-        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text))
+        piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
         yield Told(piece, name_tokens)
 
 
-def _rows(store: Store, days: Days, allowed: tuple[str, ...]) -> list[tuple[str, str, int, Candidate]]:
+def _rows(store: Store, days: Days, allowed: tuple[str, ...]) -> list[tuple[str, str, int, str, Candidate]]:
     facts = json.dumps(sorted(KINDS.index(kind) for kind in FACTS))
     asked = (days.first.isoformat(), days.last.isoformat(), ASIDE, KINDS.index(PAGE), json.dumps(allowed), facts, MOST)
     return [
-        (path, day, name, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
-        for path, day, name, *place, kind, tokens, section, text in store.rows(_RECENT, *asked)
+        (path, day, name, by, Candidate(*place, KINDS[kind], tokens, section, text))  # type: ignore[call-arg]
+        for path, day, name, *place, kind, tokens, section, text, by in store.rows(_RECENT, *asked)
     ]
 
 

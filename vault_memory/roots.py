@@ -60,7 +60,7 @@ class Roots:
         """Answer questions one after the other, each from the roots that its source names."""
         waiting = _Waiting(requests)
         while waiting.next:
-            if waiting.next.source == NOTES and not self.further:
+            if not self.is_asked_beside(waiting.next.source):
                 yield from self._vault.recall(waiting.while_of(NOTES), progress, keep)
             else:
                 request = waiting.next
@@ -218,11 +218,30 @@ class Roots:
 
     def _merged(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
-        given: list[_Given] = []
-        missing: list[Ran] = []
+        own = None
         if request.source != SESSIONS:
-            (answer,) = self._vault.recall([request], progress, keep=False)
-            given.append(_Given(NOTES, self._vault, answer))
+            (own,) = self._vault.recall([request], progress, keep=False)
+        given, missing = self._given(request, own, progress)
+        answer = _merge(request, given, missing, self._vault.vault.root.name)
+        if keep and self._vault.config.journal and not request.is_pinned:
+            _note(request, given, answer.results)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+    def beside(self, request: Request, own: Answer | None) -> Answer:
+        """The vault's own answer, where its notes were asked, with what the other roots have to say; not journalled."""
+        given, missing = self._given(request, own)
+        return _merge(request, given, missing, self._vault.vault.root.name)
+
+    def is_asked_beside(self, source: str) -> bool:
+        """Whether other roots than the vault answer a question of this source."""
+        return source != NOTES or bool(self.further)
+
+    def _given(
+        self, request: Request, own: Answer | None, progress: "Progress | None" = None
+    ) -> tuple[list[_Given], list[Ran]]:
+        """What each root gave, and which gave nothing and why."""
+        given = [_Given(NOTES, self._vault, own)] if own else []
+        missing: list[Ran] = []
         for name, ask in self._beside_of(request, progress):
             try:
                 found = ask()
@@ -232,10 +251,7 @@ class Roots:
                 missing.append(Ran(name, why_not=found))
             else:
                 given.append(found)
-        answer = _merge(request, given, missing, self._vault.vault.root.name)
-        if keep and self._vault.config.journal and not request.is_pinned:
-            _note(request, given, answer.results)
-        return answer._replace(seconds=time.perf_counter() - started)
+        return given, missing
 
     def _beside_of(
         self, request: Request, progress: "Progress | None"

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from vault_memory import frame
-from vault_memory.answer import note_header
+from vault_memory import frame, provenance
+from vault_memory.answer import SESSION, note_header
 from vault_memory.pack import CONTROL
 
 FRAME_TOKENS = 40
@@ -22,6 +22,9 @@ SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
 
 PIECE_TOKENS: Mapping[str, int] = {"markdown": 0, "json": 17, "xml": 14}
 """The same of a passage; in Markdown it is `L12 ` and a line's end, each line again."""
+
+BY_TOKENS = 14
+"""The most that it costs to say of a passage that it came from outside, besides who it is from."""
 
 TITLES: Mapping[str, str] = {
     "core": "Core memory", "passages": "What the notes say to the question", "recent": "What was noted lately",
@@ -48,6 +51,13 @@ class Piece(NamedTuple):
     """The hash by which the journal knows it."""
     after: str = ""
     """Where the fact stands that took its place."""
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+
+    @property
+    def letter(self) -> str:
+        """What its lines are cited with: those of a session are messages."""
+        return "m" if self.kind == SESSION else "L"
 
     @property
     def lines(self) -> str:
@@ -57,7 +67,7 @@ class Piece(NamedTuple):
     @property
     def source(self) -> str:
         """The citation: `path#L12` or `path#L12-L14`."""
-        return f"{self.path}#L{self.lines.replace('-', '-L')}"
+        return f"{self.path}#{self.letter}{self.lines.replace('-', f'-{self.letter}')}"
 
 
 class More(NamedTuple):
@@ -138,7 +148,8 @@ def piece_tokens(form: str, piece: Piece) -> int:
     around = sum(_joints(line) for line in lines) + _digits(piece) * len(lines)
     around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * _digits(piece)
     after = 4 + len(escaped(form, f" ← superseded by {piece.after}").encode()) if piece.after else 0
-    return piece.tokens + around + after + _escapes(piece.text, escaped(form, piece.text))
+    by = 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(escaped(form, piece.by).encode())
+    return piece.tokens + around + after + by + _escapes(piece.text, escaped(form, piece.text))
 
 
 def note_tokens(form: str, piece: Piece, name_tokens: int) -> int:
@@ -226,7 +237,9 @@ def _markdown(sections: Sections) -> str:
 def _markdown_note(noted: Noted) -> list[str]:
     lines = [_safe(note_header(noted.path, noted.day))]
     for piece in noted.pieces:
-        lines += [f"L{n} {_safe(line)}" for n, line in enumerate(piece.text.split("\n"), piece.start_line)]
+        texts = enumerate(piece.text.split("\n"), piece.start_line)
+        lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
+        lines[-1] += provenance.mark(piece.by)
         lines[-1] += _safe(f" ← superseded by {piece.after}") if piece.after else ""
     if noted.more:
         height, span = noted.more.height, _span(noted.more).replace("-", "-L")
@@ -245,6 +258,7 @@ def _json_note(noted: Noted) -> dict[str, object]:
     found["lines"] = [
         {"at": piece.lines, "kind": piece.kind, "content": piece.text}
         | ({"superseded_by": piece.after} if piece.after else {})
+        | ({"by": piece.by, "trusted": False} if not provenance.is_trusted(piece.by) else {})
         for piece in noted.pieces
     ]
     return found | ({"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {})
@@ -262,7 +276,8 @@ def _xml_note(noted: Noted) -> list[str]:
     lines = [f'<note path="{_value(noted.path)}"{day}>']
     for piece in noted.pieces:
         after = f' superseded_by="{_value(piece.after)}"' if piece.after else ""
-        lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}>{_xml(piece.text)}</line>')
+        by = "" if provenance.is_trusted(piece.by) else f' by="{_value(piece.by)}" trusted="no"'
+        lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}{by}>{_xml(piece.text)}</line>')
     if noted.more:
         lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
     return [*lines, "</note>"]
