@@ -122,6 +122,7 @@ def average_gap(uses: Sequence[int]) -> float:
 # --- what is inferred ------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=KEPT)
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     value = IMPORTANCE.get(kind, 0.5)

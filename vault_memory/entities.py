@@ -29,6 +29,9 @@ MENTION = re.compile(
 """`@Name`, `@[[Name]]`, `@[[Name|shown]]` or `[[Name]]`; a bare `@` takes one word of letters, digits, `_` and `-`."""
 
 
+_UNFIT = re.compile(r"[/\\:*?\"<>|\x00-\x1f]")
+_SPACES = re.compile(r"\s+")
+
 # A link to a daily note is a citation, not somebody.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
@@ -43,7 +46,7 @@ _NO_FILE_NAME = re.compile(r'[/\\:*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u200b\u200e\u20
 def slug(name: str) -> str:
     """The form names are compared in: NFC, case folded, spaces to `-`, path separators out, "" for nothing left."""
     text = unicodedata.normalize("NFC", name).casefold()
-    text = re.sub(r"[\s]+", "-", re.sub(r"[/\\:*?\"<>|\x00-\x1f]", " ", text).strip())
+    text = _SPACES.sub("-", _UNFIT.sub(" ", text).strip())
     return text.strip(".-")
 
 
@@ -60,6 +63,7 @@ def file_name(name: str) -> str:
     return f"{clean}_" if is_reserved(clean) else clean
 
 
+@lru_cache(maxsize=1 << 16)
 def link_name(target: str) -> str:
     """The name a link target stands for: its last path component without `.md`."""
     return target.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".md").strip()

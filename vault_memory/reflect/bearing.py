@@ -57,8 +57,8 @@ class Vault:
     known: Mapping[tuple[int, int], int] = field(default_factory=dict)
     """What facts were found to say of statements before: the place in RELATIONS, by the hashes of both."""
     given: Mapping[str, Given] = field(default_factory=dict)
-    found: list[tuple[int, int, int]] = field(default_factory=list)
-    """The same for all that were looked at now: the hashes of both, and the place."""
+    found: dict[tuple[int, int], int] = field(default_factory=dict)
+    """The same for all that were looked at now."""
 
 
 class Back(NamedTuple):
@@ -124,13 +124,12 @@ class Judge:
 
     def relations(self, facts: Sequence[Fact]) -> list[str]:
         """What each of some facts says of it."""
-        keys = [fact.key for fact in facts]
-        before = map(self._vault.known.get, zip(repeat(self._key), keys))
+        pairs = list(zip(repeat(self._key), (fact.key for fact in facts)))
         places = [
             RELATIONS.index(self._stance.relation(fact.text)) if place is None else place
-            for place, fact in zip(before, facts, strict=True)
+            for place, fact in zip(map(self._vault.known.get, pairs), facts, strict=True)
         ]
-        self._vault.found.extend(zip(repeat(self._key), keys, places))
+        self._vault.found.update(zip(pairs, places, strict=True))
         return [RELATIONS[place] for place in places]
 
     @cached_property

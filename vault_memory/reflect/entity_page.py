@@ -8,11 +8,13 @@ What has no room is counted, with links to where it stands.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from heapq import nsmallest
+from itertools import chain
 
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
@@ -262,15 +264,17 @@ def weighed(facts: Sequence[Fact]) -> list[Fact]:
     """The facts worth a close look, where there are too many: by month, and within one by importance and day."""
     if len(facts) <= WEIGHED:
         return list(facts)
-    months: dict[tuple[int, int], list[Fact]] = {}
+    months: dict[tuple[int, int], list[Fact]] = defaultdict(list)
     for fact in facts:
-        months.setdefault((fact.when.year, fact.when.month) if fact.when else (0, 0), []).append(fact)
-    for found in months.values():
-        found.sort(key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
-    ranked = [(position, month) for month, found in months.items() for position in range(len(found))]
+        when = fact.when
+        months[(-when.year, -when.month) if when else (0, 0)].append(fact)
     # The best of every month, then the second best of every month; of months that tie the newest first.
-    ranked.sort(key=lambda pair: (pair[0], (-pair[1][0], -pair[1][1])))
-    return sorted((months[month][position] for position, month in ranked[:WEIGHED]), key=in_order)
+    ranked = sorted((position, month) for month, found in months.items() for position in range(len(found)))
+    best = (
+        nsmallest(number, months[month], key=lambda fact: (-fact.importance, fact.is_inferred, in_order(fact)))
+        for month, number in Counter(month for _, month in ranked[:WEIGHED]).items()
+    )
+    return sorted(chain.from_iterable(best), key=in_order)
 
 
 def _without(facts: Iterable[Fact], told: Iterable[Fact]) -> list[Fact]:

@@ -199,34 +199,34 @@ class _Whom:
 
 def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
-    told = Counter(wording for wording, day in {(row.wording, row.day) for row in rows if row.day} if wording)
-    used = _used(store, rows, today)
+    told, used = _told_days(rows), _used(store, rows, today)
     for row in rows:
         kind, day = KINDS[row.kind], date.fromisoformat(row.day) if row.day else None
         importance = row.importance
         if importance is None:
-            importance = decay.importance_of(kind, bool(row.decided), max(told[row.wording], 1))
+            importance = decay.importance_of(kind, bool(row.decided), told.get(row.wording, 1))
         about, subjects = whom.of(row)
+        tier = _tier(row, day, importance, used.get(row.id, ()), today)
+        # By place, for by name each of so many would take twice as long.
         yield Fact(
-            key=row.key,
-            kind=kind,
-            text=row.text,
-            path=row.path,
-            line=row.line,
-            day=day,
-            occurred=Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
-            if row.since
-            else None,
-            about=about,
-            subjects=subjects,
-            confidence=row.confidence,
-            importance=importance,
-            tier=_tier(row, day, importance, used.get(row.id, ()), today),
-            block_id=row.block_id,
-            is_inferred=row.speaker is not None,
-            more_lines=row.end_line - row.line,
-            scope=row.scope,
-        )
+            row.key, kind, row.text, row.path, row.line, day, _occurred(row), about, subjects,
+            row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
+            row.speaker is not None,
+        )  # fmt: skip
+
+
+def _told_days(rows: Sequence[_Row]) -> Mapping[int, int]:
+    """On how many days what was told again and again was told, by its wording."""
+    times = Counter(row.wording for row in rows if row.wording and row.day)
+    often = {wording for wording, number in times.items() if number >= decay.REPEATED_DAYS}
+    told = {(row.wording, row.day) for row in rows if row.day and row.wording in often}
+    return Counter(wording for wording, _ in told)
+
+
+def _occurred(row: _Row) -> Span | None:
+    if not row.since:
+        return None
+    return Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
 
 
 def _used(store: Store, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:

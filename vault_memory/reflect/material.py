@@ -129,10 +129,10 @@ class Material:
         """What is to be known the next time of what facts say of statements; nothing where nobody looked."""
         if "opinions" not in self.__dict__:
             return Bearings([], [])
-        found = {(said, fact): relation for said, fact, relation in self.vault.found}
+        known, found = self.vault.known.keys(), self.vault.found
         return Bearings(
-            found=[(*pair, relation) for pair, relation in found.items() if pair not in self.vault.known],
-            gone=list(self.vault.known.keys() - found.keys()),
+            found=[(*pair, found[pair]) for pair in found.keys() - known],
+            gone=list(known - found.keys()),
         )
 
     @cached_property

@@ -120,6 +120,8 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
 
 def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
     """The newest statement of each other wording of an opinion, as a page tells it."""
+    if len(opinion.told) == 1:  # as nearly all are
+        return []
     newest = {wording.told(fact.text, context.exists).casefold(): fact for fact in opinion.told}
     newest.pop(wording.told(opinion.statement.text, context.exists).casefold(), None)
     return sorted(newest.values(), key=in_order, reverse=True)

@@ -8,10 +8,11 @@ what is sure: a small core is worth more than a full one.
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.reflect import outdated, wording
@@ -272,13 +273,14 @@ def _days(opinion: Opinion) -> set[date]:
 
 def _changes(grounds: Grounds) -> Iterator[Proposal]:
     """Lines of the core that a newer fact about the same entity contradicts, and none after it bears out."""
-    about: dict[str, list[Fact]] = {}
-    for fact in sorted(grounds.facts, key=in_order):
+    about: dict[str, list[Fact]] = defaultdict(list)
+    for fact in grounds.facts:
         for slug in fact.subjects:
-            about.setdefault(slug, []).append(fact)
+            about[slug].append(fact)
+    told = lru_cache(maxsize=None)(lambda slug: sorted(about[slug], key=in_order))  # few of all are named in the core
     for item in grounds.items:
         slugs = grounds.slugs(item.text)
-        found = {fact.key: fact for slug in slugs for fact in about.get(slug, ()) if fact.day}
+        found = {fact.key: fact for slug in slugs for fact in told(slug) if fact.day}
         newest = _newest_word(item, sorted(found.values(), key=in_order), grounds, slugs)
         if newest is None or newest.succeeded_by is not None:
             continue
@@ -328,11 +330,10 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
             yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first, opinion.told)
     # What has a day of its own is over some day: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
-    standing = [f for f in lasting if f.key not in told]
-    for fact in sorted(standing, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
-        if fact.tier == "core" or fact.importance >= WEIGHTY:
-            because = "it was needed again and again" if fact.tier == "core" else "it is important"
-            yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
+    weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in told]
+    for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
+        because = "it was needed again and again" if fact.tier == "core" else "it is important"
+        yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
 
 
 def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:

@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.reflect.model import Fact
@@ -131,6 +132,7 @@ def in_order(fact: Fact) -> tuple[date, str, int, int]:
     return (fact.when or date.max, fact.path, fact.line, fact.key)
 
 
+@lru_cache(maxsize=1 << 13)  # a summary is laid out anew with each fact that may fit
 def is_decided(text: str) -> bool:
     """Whether a fact tells of a decision; what else is important, its importance says already (decay.py)."""
     return _DECIDED.search(text) is not None
