@@ -26,7 +26,7 @@ LAYERS = [
      "reflect.bearing",
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",
      "reflect.proposals", "turns",
-     "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],
+     "reflect.likes", "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],
     ["vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
      "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
      "client", "runs", "chats", "llm", "preimages", "reflect.ledger",
