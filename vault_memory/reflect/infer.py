@@ -15,6 +15,7 @@ from typing import NamedTuple
 from vault_memory import dates, retain
 from vault_memory.links import block_id
 from vault_memory.note import TEXT, Note
+from vault_memory.reflect.likes import words_of
 from vault_memory.reflect.telling import (
     EXPERIENCE,
     OBSERVATION,
@@ -24,7 +25,6 @@ from vault_memory.reflect.telling import (
     elaborates,
     kind_of,
     says_something,
-    words_of,
 )
 from vault_memory.reflect.tellwords import INTERJECTIONS, TASKS
 from vault_memory.spans import Span, plus

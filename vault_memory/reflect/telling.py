@@ -63,7 +63,8 @@ _UNREAL = re.compile(
     r"|gonna\b|supposed to|meant to))\b"
 )
 _OF_NOTHING = re.compile(
-    r"\b(?:[Dd]ecided|[Aa]greed|[Cc]hose|[Pp]icked)(?: on| to do)? (?:it|this|that|so)(?=[.!,;]|$| (?:on|by|at|in|last|yesterday|today)\b)"
+    r"\b(?:[Dd]ecided|[Aa]greed|[Cc]hose|[Pp]icked)(?: on| to do)? (?:it|this|that|so)"
+    r"(?=[.!,;]|$| (?:on|by|at|in|last|yesterday|today)\b)"
 )
 """What was decided nobody will know."""
 
