@@ -305,7 +305,7 @@ def test_a_conversation() -> None:
     [
         (TALK, {"ada", "bo"}),
         ("Ada: I see.\nBo: You do?\n" * 3, {"ada", "bo"}),
-        ("Ada: I see.\nBo: You do?\n" * 2, set()),  # so little is only quoted
+        ("Ada: I see.\nBo: You do?\n" * 2 + "Kim: I do.\n", set()),  # so little is only quoted
         ("User: I see.\nAssistant: You do?\n" * 2, {"user", "assistant"}),
         ("**Ada:** I see.\n\n**Bo:** You do?\n\n" * 3, {"ada", "bo"}),
         ("- Ada: I see.\n- Bo: You do?\n" + "- Ada: I do.\n" * 5, set()),  # Bo only once

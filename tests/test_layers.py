@@ -24,6 +24,7 @@ LAYERS = [
      "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
      "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",
      "reflect.bearing",
+     "reflect.ended",
      "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",
      "reflect.proposals", "turns",
      "reflect.likes", "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],

@@ -18,7 +18,7 @@ SPEAKER = re.compile(
 MOST_BEFORE_COLON = 160
 """So long are a mark, a time and a name before the colon at the most."""
 
-LEAST_TURNS, LEAST_TOGETHER = 2, 6
+LEAST_TURNS, LEAST_TOGETHER = 2, 5
 """Who speaks so often in a note is one of those who talk; of fewer turns together it is a log that quotes somebody."""
 
 MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
@@ -57,7 +57,7 @@ def speaker(text: str) -> str:
 def talking(note: Note) -> frozenset[str]:
     """Who talks in a note that reads as a conversation, case folded; nobody in any other.
 
-    Two or more labels that may be names stand on two or more lines each, on six or more together, and on half of the
+    Two or more labels that may be names stand on two or more lines each, on five or more together, and on half of the
     lines that have a list mark or a label; a quarter of them speak of I, you or we, or ask: labels of topics
     (`Garden:`) do not.
     """

@@ -35,7 +35,7 @@ from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 3
+VERSION = 4
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -140,7 +140,7 @@ class Run(Material):
             months = {periods.period_of(date(*day), "month").name for day in days} & self._made
 
             newest = max((fact.day for fact in about if fact.day), default=None)
-            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest, about)
             draft = partial(self._entity, known, path, about)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
