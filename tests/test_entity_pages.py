@@ -226,6 +226,10 @@ CLOSED = [
     ("Odd's quote for the jetty is 38 500 kr with timber", "The jetty is finished. Odd's bill for timber is 41 200 kr"),
     ("The harbour board wants a drawing of the sluice", "Sent the drawing of the sluice to the harbour board"),
     ("The contract is to be signed on 28 November", "The signing of the contract is moved from 28 November to Friday"),
+    (
+        "The winter issue goes to print on 20 November",
+        "The winter issue goes to print on 23 November, later than planned",
+    ),
     ("Is hosted at Norrgard", "No longer hosted at Norrgard"),
 ]
 OPEN = [
@@ -268,6 +272,11 @@ def test_first_stands_what_somebody_is(facts: Sequence[str], first: str) -> None
 def test_what_was_to_be_done_long_ago_is_no_news() -> None:
     one = fact("The notice said 130 mm and has to be corrected.", 1, on=date(2025, 10, 18))
     assert any("130 mm" in line for line in section(written(page([*NOISE, HEADING, one])), "### Earlier"))
+
+
+def test_a_day_to_come_is_not_the_last_on_which_something_was_told() -> None:
+    facts = [fact("Birthday 2 February.", 9, occurred=Span(date(2026, 2, 2), date(2026, 2, 2))), fact("Rows.", 3)]
+    assert "2 facts on 2 days, 3 November to 9 November 2025." in written(page(facts))
 
 
 def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:

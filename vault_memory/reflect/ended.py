@@ -16,6 +16,9 @@ from vault_memory.reflect.model import Fact
 LEAST_SHARED, SHARED = 2, 0.5
 """What is done is the same thing in so many words, and in so much of the words of what was open."""
 
+LEAST_STATED = 3
+"""Of fewer words beside its number a state may be of anything."""
+
 PENDING_DAYS = 14
 """What was only to be done, and of which nobody has told anything for so long, is no news."""
 
@@ -37,7 +40,7 @@ _TICKET = re.compile(r"\b[A-Z]{2,}-\d+(?:-\d+)*\b")
 _VERSION = re.compile(r"\b(?:version|release|edition|revision|draft)(?: is)? (?P<number>\d+(?:\.\d+)*)", re.I)
 _PENDING = re.compile(
     r"\b(?:(?:has|have|is|are|still|remains?|needs?) to be|is due|are due|planned|scheduled|to be decided"
-    r"|waiting for|not yet|wants? (?:an?|the|to))\b",
+    r"|until (?:\w+day|\d|tomorrow|next|(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)|waiting for|not yet|wants? (?:an?|the|to))\b",
     re.I,
 )
 
@@ -51,6 +54,8 @@ class _End(NamedTuple):
     closed: frozenset[str]
     version: str
     is_done: bool
+    is_state: bool
+    """Whether it tells, with a number, how something is."""
 
 
 class _Open(NamedTuple):
@@ -60,6 +65,7 @@ class _Open(NamedTuple):
     tickets: frozenset[str]
     version: str
     is_open: bool
+    is_state: bool
 
 
 class Endings:
@@ -91,7 +97,7 @@ class Endings:
         for slug in fact.about or ("",):
             for end in self._ends.get(slug, ()):
                 if _is_later(end.fact, fact) and _ends(
-                    end, _Open(words, tickets, version["number"] if version else "", is_open)
+                    end, _Open(words, tickets, version["number"] if version else "", is_open, _is_state(fact))
                 ):
                     return end.fact
         return None
@@ -99,17 +105,29 @@ class Endings:
     def _end(self, fact: Fact) -> _End | None:
         done, gone = _done(fact.text), _GONE.search(fact.text)
         version = _VERSION.search(fact.text)
-        if not (done or gone or version):
+        is_state = _is_state(fact)
+        if not (done or gone or version or is_state):
             return None
         words = self._words_of(fact.text) - self._names
         closed = _TICKET.findall(fact.text[: done.end()].rpartition(";")[2]) if done else ()
         what = self._words_of(gone["what"]) - self._names if gone else frozenset()
         number = version["number"] if version and fact.kind != "opinion" else ""
-        return _End(fact, words, what, frozenset(closed), number, done is not None)
+        return _End(fact, words, what, frozenset(closed), number, done is not None, is_state)
 
     def _words_of(self, text: str) -> frozenset[str]:
         """The stems of a text that tell what it is about."""
         return frozenset(stem for stem in self._stems(text) if stem not in STOP_WORDS and len(stem) > 1)
+
+
+def _is_state(fact: Fact) -> bool:
+    return fact.kind in ("world", "observation") and any(map(str.isdigit, fact.text))
+
+
+def _is_another_number(end: _End, told: _Open) -> bool:
+    """Whether the one says in all the words of the other that its number is another now."""
+    words = {word for word in told.words if not word[0].isdigit()}
+    is_same = len(words) >= LEAST_STATED and words <= end.words
+    return is_same and not {word for word in told.words if word[0].isdigit()} <= end.words
 
 
 def is_pending(fact: Fact, newest: date | None) -> bool:
@@ -138,6 +156,8 @@ def _ends(end: _End, told: _Open) -> bool:
     if told.is_open and not end.closed.isdisjoint(told.tickets):
         return True
     beside = {word for word in told.words & end.words if not word[0].isdigit()}
+    if end.is_state and told.is_state and _is_another_number(end, told):
+        return True
     if end.version and told.version:
         return end.version != told.version and len(beside) >= LEAST_SHARED
     if end.gone and end.gone <= told.words:

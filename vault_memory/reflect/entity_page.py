@@ -101,7 +101,7 @@ def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tupl
 
 def size(facts: Sequence[Fact]) -> str:
     """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
-    days = {fact.when for fact in facts if fact.when}
+    days = {day for fact in facts if (day := known_on(fact))}
     text = counted(len(facts), "fact")
     if not days:
         return text
@@ -109,6 +109,11 @@ def size(facts: Sequence[Fact]) -> str:
     if dated < len(facts):
         text += f", {'one' if dated == 1 else f'{dated:,}'} of them"
     return f"{text} of {long(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
+
+
+def known_on(fact: Fact) -> date | None:
+    """The day of a fact by which a page counts: when it happened, and of what is still to come when it was told."""
+    return min(fact.when, fact.day) if fact.when and fact.day else fact.when
 
 
 def is_over(fact: Fact, newest: date | None) -> bool:
@@ -143,7 +148,7 @@ class _Page:
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
-            Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS),
+            Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS, lambda fact: self._endings.of(fact) is None),
             Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
@@ -153,7 +158,8 @@ class _Page:
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
         """What may stand first: what the thing or the person is, else how it stands, else what is not over."""
-        holding = [fact for fact in telling if not self._is_past(fact) and not _FRAGMENT.match(fact.text)]
+        news = [fact for fact in telling if not self._is_past(fact) and not is_pending(fact, self._newest)]
+        holding = [fact for fact in news if not _FRAGMENT.match(fact.text)]
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
         names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
         says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
@@ -233,7 +239,7 @@ class _Page:
     @cached_property
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
-        days = sorted({fact.when for fact in self._facts if fact.when})
+        days = sorted({day for fact in self._facts if (day := known_on(fact))})
         text = size(self._facts)
         if len(days) > 1:
             text += f", {long(days[0], days[-1])} to {long(days[-1])}"

@@ -154,7 +154,7 @@ class Run(Material):
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
-            (bank_page.WORLD, "World", ("world", "observation"), bank_page.world),
+            (bank_page.WORLD, "World", ("world", "observation", "experience"), bank_page.world),
             (bank_page.EXPERIENCE, "Experience", ("experience",), bank_page.experience),
         ):
             about = [fact for fact in self.told.facts if fact.kind in kinds and fact.path != path]
