@@ -40,7 +40,8 @@ _TICKET = re.compile(r"\b[A-Z]{2,}-\d+(?:-\d+)*\b")
 _VERSION = re.compile(r"\b(?:version|release|edition|revision|draft)(?: is)? (?P<number>\d+(?:\.\d+)*)", re.I)
 _PENDING = re.compile(
     r"\b(?:(?:has|have|is|are|still|remains?|needs?) to be|is due|are due|planned|scheduled|to be decided"
-    r"|until (?:\w+day|\d|tomorrow|next|(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)|waiting for|not yet|wants? (?:an?|the|to))\b",
+    r"|until (?:\w+day|\d|tomorrow|next|(?:jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)[a-z]*)"
+    r"|waiting for|not yet|wants? (?:an?|the|to))\b",
     re.I,
 )
 

@@ -277,7 +277,7 @@ class _Page:
         places = self._places - Counter(map(self._where, told))
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
-        more = f"…and {folded} more fact{'s' * (folded != 1)}"
+        more = f"…and {folded:,} more fact{'s' * (folded != 1)}"
         yield from (
             Line(""),
             Line(f"{more}, {'on' if len(fullest) == len(places) else 'most of them on'} {links}.", slot="folded"),

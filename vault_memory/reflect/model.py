@@ -42,6 +42,8 @@ class Fact(NamedTuple):
     block_id: str | None = None
     is_inferred: bool = False
     succeeded_by: int | None = None
+    tokens: int = 0
+    """What it costs where it stands in its note, with its marks; 0 where that is not known."""
 
     @property
     def when(self) -> date | None:

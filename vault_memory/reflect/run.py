@@ -114,7 +114,7 @@ class Run(Material):
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            stands = f"{fact.importance} {fact.succeeded_by} {fact.block_id}"
+            stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {fact.block_id}"
             days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
