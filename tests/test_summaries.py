@@ -440,20 +440,7 @@ def test_unlinked() -> None:
 
 
 def test_a_week_of_short_facts_is_summed_up_by_what_they_cost_in_their_notes(tmp_path: Path) -> None:
-    words = [
-        "anchor",
-        "jetty",
-        "kiln",
-        "ladder",
-        "meadow",
-        "north",
-        "oven",
-        "pump",
-        "quarry",
-        "ridge",
-        "saddle",
-        "timber",
-    ]
+    words = "anchor jetty kiln ladder meadow north oven pump quarry ridge saddle timber".split()  # noqa: SIM905
     notes = {
         f"memory/2025-11-{3 + day:02}.md": "## Retain\n"
         + "".join(
@@ -464,5 +451,5 @@ def test_a_week_of_short_facts_is_summed_up_by_what_they_cost_in_their_notes(tmp
     }
     root = fill(tmp_path / "v", notes)
     reflected(root)
-    lines = [line for line in texts(root)["bank/summaries/2025-W45.md"].splitlines() if line.startswith("- ")]
+    lines = [line for line in texts(root)["bank/summaries/2025-W45.md"].decode().splitlines() if line.startswith("- ")]
     assert len(lines) >= 3
