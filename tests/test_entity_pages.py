@@ -17,6 +17,7 @@ from vault_memory.query import STOP_WORDS
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
+from vault_memory.reflect.ended import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
@@ -95,11 +96,11 @@ def test_a_small_page() -> None:
     assert written(page(facts)) == [
         "## In the logs",
         "",
-        "**Rowed out to the weir with Odd** — [[2025-11-09]] L12",
+        "**Lives in Oslo** — [[2025-11-09]] L10",
         "",
         "3 facts on 2 days, 3 November to 9 November 2025; together with Odd (1).",
         "",
-        "- Lives in Oslo — [[2025-11-09]] L10",
+        "- Rowed out to the weir with Odd — [[2025-11-09]] L12",
         "- Lives in Bergen (until 9 Nov) — [[2025-11-03]] L10",
     ]
 
@@ -181,6 +182,13 @@ NOISE = [
 ]
 """What fills an overview, so that other facts stand in their sections."""
 
+HEADING = fact(
+    "Nora is the keeper of the Great Weir and of its 12 lamps, 7 oars and 40 ledgers, of the two iron sluices of Malmö"
+    " above the mill pond, and of the rowing boats that lie upside down on the jetty until the ice is gone.",
+    1,
+    importance=1.5,  # before all others that say what she is
+)
+
 
 def day_of(day: int, month: int = 11) -> Span:
     return Span(date(2025, month, day), date(2025, month, day))
@@ -203,13 +211,72 @@ def day_of(day: int, month: int = 11) -> Span:
     ],
 )
 def test_what_is_over_what_is_so_and_what_lies_ahead(one: Fact, where: str) -> None:
-    lines = written(page([*NOISE, one]))
+    lines = written(page([*NOISE, HEADING, one]))
     found = {
         title
         for title in ("Now", "Ahead", "Earlier")
         if any(one.text[:-1] in t for t in section(lines, f"### {title}"))
     }
     assert found == {where}
+
+
+CLOSED = [
+    ("Ticket NB-7: single lamps go out now and then", "NB-7 was closed after 44 nights without a fault"),
+    ("Version 0.9.2 is deployed on all three weirs", "Version 0.9.4 with the new lamp went live on all three weirs"),
+    ("Odd's quote for the jetty is 38 500 kr with timber", "The jetty is finished. Odd's bill for timber is 41 200 kr"),
+    ("The harbour board wants a drawing of the sluice", "Sent the drawing of the sluice to the harbour board"),
+    ("The contract is to be signed on 28 November", "The signing of the contract is moved from 28 November to Friday"),
+    (
+        "The winter issue goes to print on 20 November",
+        "The winter issue goes to print on 23 November, later than planned",
+    ),
+    ("Is hosted at Norrgard", "No longer hosted at Norrgard"),
+]
+OPEN = [
+    ("The stove of the weir needs 30 cm at the sides", "The sweep passed the stove of the lighthouse"),
+    ("The harbour board wants a drawing of the sluice", "The drawing of the sluice is not finished, says the board"),
+    ("The lamp of the sluice is red", "The drawing of the ferry was sent to Odd"),
+    ("Invoice 31 is due on 28 November", "The signing of the contract is moved from 28 November to Friday"),
+]
+
+
+@pytest.mark.parametrize(
+    ("told", "later", "is_over"), [*((*pair, True) for pair in CLOSED), *((*pair, False) for pair in OPEN)]
+)
+def test_what_a_later_fact_says_to_be_over_is_neither_first_nor_now(told: str, later: str, is_over: bool) -> None:
+    one = fact(f"{told}.", 4, importance=0.9)
+    lines = written(page([one, fact(f"{later}.", 9, importance=0.1)]))
+    assert lines[2].startswith(f"**{told}") != is_over
+    assert (Endings([one, fact(f"{later}.", 9)], stems).of(one) is not None) == is_over
+    assert Endings([fact(f"{later}.", 2)], stems).of(one) is None  # what was said before ends nothing
+    among = written(page([*NOISE, HEADING, one._replace(importance=0.5), fact(f"{later}.", 9)]))
+    assert (told in "".join(section(among, "### Now"))) <= (not is_over)
+
+
+@pytest.mark.parametrize(
+    ("facts", "first"),
+    [
+        (
+            ["The felt costs 3 900 kr, Decided with Odd on 7 May", "Nora is the keeper of the weir"],
+            "Nora is the keeper",
+        ),
+        (["Nora has a cold.", "Works as a pilot in Malmö"], "Works as a pilot"),
+        (["I decided it with the board of Malmö on 7 May", "Rang Odd"], "Rang Odd"),
+    ],
+)
+def test_first_stands_what_somebody_is(facts: Sequence[str], first: str) -> None:
+    lines = written(page([fact(text, day) for day, text in enumerate(facts, 3)]))
+    assert lines[2].startswith(f"**{first}")
+
+
+def test_what_was_to_be_done_long_ago_is_no_news() -> None:
+    one = fact("The notice said 130 mm and has to be corrected.", 1, on=date(2025, 10, 18))
+    assert any("130 mm" in line for line in section(written(page([*NOISE, HEADING, one])), "### Earlier"))
+
+
+def test_a_day_to_come_is_not_the_last_on_which_something_was_told() -> None:
+    facts = [fact("Birthday 2 February.", 9, occurred=Span(date(2026, 2, 2), date(2026, 2, 2))), fact("Rows.", 3)]
+    assert "2 facts on 2 days, 3 November to 9 November 2025." in written(page(facts))
 
 
 def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:

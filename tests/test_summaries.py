@@ -5,10 +5,13 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from reflecting import reflected, texts
+from vaults import fill
 
 from vault_memory import tokens
 from vault_memory.query import STOP_WORDS
@@ -434,3 +437,19 @@ def test_unlinked() -> None:
     assert sections.unlinked("[[Peter Smith|Peter]]") == "Peter"
     assert sections.unlinked("[[Tern]]") == "Tern"
     assert sections.unlinked("Bosun") == "Bosun"
+
+
+def test_a_week_of_short_facts_is_summed_up_by_what_they_cost_in_their_notes(tmp_path: Path) -> None:
+    words = "anchor jetty kiln ladder meadow north oven pump quarry ridge saddle timber".split()  # noqa: SIM905
+    notes = {
+        f"memory/2025-11-{3 + day:02}.md": "## Retain\n"
+        + "".join(
+            f"- W(i=0.6, c=0.9, t=2025-11-{3 + day:02}) @[[{word.title()} House]]: Got {n + 40} new {word} boards.\n"
+            for n, word in enumerate(words[4 * day : 4 * day + 4])
+        )
+        for day in range(3)
+    }
+    root = fill(tmp_path / "v", notes)
+    reflected(root)
+    lines = [line for line in texts(root)["bank/summaries/2025-W45.md"].decode().splitlines() if line.startswith("- ")]
+    assert len(lines) >= 3

@@ -107,3 +107,23 @@ def test_clipped_keeps_a_beginning(text: str, most: int) -> None:
 )
 def test_traced(line: str, source: str, expected: float) -> None:
     assert wording.traced(line, source) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "shown"),
+    [
+        (
+            "Called the printer in Kiel: they can do three thousand copies by the end of November for four euros each",
+            10,
+            "Called the printer in Kiel …",
+        ),
+        (
+            "The weir is closed for the winter because the sluice froze last night and nobody of us could find the key",
+            10,
+            "The weir is closed for the winter …",
+        ),
+        ("The new lamp went live … then much was said of it by everybody there", 6, "The new lamp went live …"),
+    ],
+)
+def test_a_long_sentence_is_cut_between_clauses_and_marked_once(text: str, most: int, shown: str) -> None:
+    assert wording.clipped(text, most, lambda one: len(one.split())) == shown

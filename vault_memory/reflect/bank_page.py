@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, weighed
+from vault_memory.reflect.ended import Endings, is_pending
+from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, is_over, weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import period_of
 from vault_memory.reflect.sections import Body, Context
@@ -20,9 +21,16 @@ PAGE_TOKENS = 2000
 
 
 def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
-    """How things are now, by the person, place or project it is about."""
-    standing = [fact for fact in facts if fact.kind in ("world", "observation") and fact.succeeded_by is None]
-    return tuple(_lines([fact for fact in standing if fact.path != WORLD], context, tokens, by_thread=True))
+    """How things are now, by the person, place or project it is about; deeds may say that something is over."""
+    newest = max((fact.day for fact in facts if fact.day), default=None)
+    endings = Endings(facts, context.stems)
+    standing = [
+        fact
+        for fact in facts
+        if fact.kind in ("world", "observation") and fact.succeeded_by is None and fact.path != WORLD
+        if not (is_over(fact, newest) or is_pending(fact, newest) or endings.of(fact))
+    ]
+    return tuple(_lines(standing, context, tokens, by_thread=True))
 
 
 def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:

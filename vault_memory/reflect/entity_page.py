@@ -16,7 +16,9 @@ from functools import cached_property
 from heapq import nsmallest
 from itertools import chain
 
+from vault_memory.reflect import wording
 from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.ended import Endings, is_pending
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, Context, counted
@@ -38,6 +40,9 @@ FRAME_TOKENS = 60
 SECTION_TOKENS = 40
 """What the sections that come and go with the clock may cost: how much is told is found out as if all had aged."""
 
+HEADLINE_TOKENS = 70
+"""What the first line and its citation may take of the overview's room."""
+
 FACT_TOKENS = 44
 """The most tokens of one fact's text."""
 
@@ -52,6 +57,19 @@ _LASTING = re.compile(
     re.I,
 )
 """What a fact says that goes on behind its day, or comes again."""
+
+STANDING = frozenset(("world", "observation"))
+
+_IS = (
+    r"(?:(?:[Ii]s|[Aa]re|I am|I'm|[Ww]e are|[Ww]e're) (?:now |still )?"
+    r"(?:an?|the|my|our|his|her|their|allergic|from|based|married|in|at|on|\w+'s)\b"
+    r"|(?:I |[Ww]e )?(?:now |still |also )?(?:[Ll]ives?|[Ww]orks?|[Rr]uns?|[Kk]eeps?|[Tt]each(?:es)?|[Ss]tud(?:y|ies)"
+    r"|[Ss]tands?|[Bb]elongs?|[Ss]erves?|[Ll]eads?|[Oo]wns?|[Cc]onsists|[Hh]andles?)\b|Allergic\b)"
+)
+"""How a sentence goes on, or begins, that says what somebody or something is."""
+
+_FRAGMENT = re.compile(r"(?:I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey) \w+ (?:it|this|that|so|one|them)\b|(?:It|This|That|They)\b")
+"""What tells nothing without what stands before it in its note."""
 
 RELATED = 8
 FOLDED = 4
@@ -70,6 +88,8 @@ class Profile:
     """Facts that took the place of some of `facts`, whomever they are about."""
     newest: date | None = None
     """The newest day on which anything about it was written; where it is not given, that of `facts`."""
+    every: Sequence[Fact] = ()
+    """All that is known, with what the opinions tell, of which some may say that others of `facts` are over."""
 
 
 def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -81,7 +101,7 @@ def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tupl
 
 def size(facts: Sequence[Fact]) -> str:
     """How much is known, as the page says it: `14 facts on 9 days`, `2 facts, one of them of 3 May 2025`."""
-    days = {fact.when for fact in facts if fact.when}
+    days = {day for fact in facts if (day := known_on(fact))}
     text = counted(len(facts), "fact")
     if not days:
         return text
@@ -89,6 +109,11 @@ def size(facts: Sequence[Fact]) -> str:
     if dated < len(facts):
         text += f", {'one' if dated == 1 else f'{dated:,}'} of them"
     return f"{text} of {long(*days)}" if len(days) == 1 else f"{text} on {len(days):,} days"
+
+
+def known_on(fact: Fact) -> date | None:
+    """The day of a fact by which a page counts: when it happened, and of what is still to come when it was told."""
+    return min(fact.when, fact.day) if fact.when and fact.day else fact.when
 
 
 def is_over(fact: Fact, newest: date | None) -> bool:
@@ -112,6 +137,7 @@ class _Page:
         self._facts = sorted(profile.facts, key=in_order)
         last = max((fact.when for fact in self._facts if fact.when), default=date.min)
         self._newest = profile.newest or max((fact.day for fact in self._facts if fact.day), default=None)
+        self._endings = Endings(weighed(profile.every or profile.facts), context.stems, profile.slug)
         self._body = Body(period_of(last, "month"), self._facts, context, PAGE_TOKENS, profile.newer)
 
     @cached_property
@@ -119,14 +145,33 @@ class _Page:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
         telling = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
         weigh = Weigh(self._context.stems, self._context.rarity, self._cost, frozenset([self._profile.slug]))
+        heading = self._heading(telling)
         first = (
-            Turn(OVERVIEW_TOKENS),
+            Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),
+            Turn(OVERVIEW_TOKENS - HEADLINE_TOKENS, lambda fact: self._endings.of(fact) is None),
             Turn(self._tokens // CORE_SHARE, lambda fact: fact.tier == "core"),
             Turn(self._tokens // LATELY_SHARE, lately(telling)),
         )
-        best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
-        best.sort(key=lambda fact: fact.succeeded_by is not None)
-        return best, [*core, *new, *more]
+        head, best, core, new, more = in_turns(telling, 2 * self._tokens, weigh, (*first, Turn(self._tokens)))
+        best.sort(key=self._is_past)
+        return [*head, *best], [*core, *new, *more]
+
+    def _heading(self, telling: Sequence[Fact]) -> set[int]:
+        """What may stand first: what the thing or the person is, else how it stands, else what is not over."""
+        news = [fact for fact in telling if not self._is_past(fact) and not is_pending(fact, self._newest)]
+        holding = [fact for fact in news if not _FRAGMENT.match(fact.text)]
+        own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
+        names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
+        says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
+        what = [fact for fact in own if says_what.match(wording.told(fact.text, lambda _: False))]
+        lasting = [fact for fact in own if fact.day is None and not self._is_ahead(fact)]
+        stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
+        found = next((some for some in (what, lasting, stands, holding, telling) if some), [])
+        return set(map(id, found))
+
+    def _is_past(self, fact: Fact) -> bool:
+        """Whether something else took the place of a fact, or says that it is over."""
+        return fact.succeeded_by is not None or self._endings.of(fact) is not None
 
     def _cost(self, fact: Fact) -> int:
         return min(self._context.count(fact.text), FACT_TOKENS) + CITATION_TOKENS
@@ -161,14 +206,15 @@ class _Page:
         yield from self._closing([*best, *rest])
 
     def _is_ahead(self, fact: Fact) -> bool:
-        if fact.when is None or self._newest is None or fact.succeeded_by is not None:
+        if fact.when is None or self._newest is None or fact.when <= self._newest:
             return False
-        return fact.when > self._newest
+        return not self._is_past(fact)
 
     def _is_alive(self, fact: Fact) -> bool:
-        if self._as_old or fact.tier == "peripheral" or fact.succeeded_by is not None:
+        if self._as_old or fact.tier == "peripheral" or self._is_past(fact):
             return False
-        return not self._is_ahead(fact) and not is_over(fact, self._newest)
+        is_over_by_now = is_over(fact, self._newest) or is_pending(fact, self._newest)
+        return not is_over_by_now and not self._is_ahead(fact)
 
     def _fitting(self, facts: Iterable[Fact]) -> list[Fact]:
         """As many of the facts as there is room for, the first first."""
@@ -193,7 +239,7 @@ class _Page:
     @cached_property
     def _opening(self) -> Line:
         """How much there is, from when to when, and whom it goes with."""
-        days = sorted({fact.when for fact in self._facts if fact.when})
+        days = sorted({day for fact in self._facts if (day := known_on(fact))})
         text = size(self._facts)
         if len(days) > 1:
             text += f", {long(days[0], days[-1])} to {long(days[-1])}"
@@ -231,7 +277,7 @@ class _Page:
         places = self._places - Counter(map(self._where, told))
         fullest = sorted(places, key=lambda place: (-places[place], place))[:FOLDED]
         links = ", ".join(f"{place} ({places[place]})" for place in fullest)
-        more = f"…and {folded} more fact{'s' * (folded != 1)}"
+        more = f"…and {folded:,} more fact{'s' * (folded != 1)}"
         yield from (
             Line(""),
             Line(f"{more}, {'on' if len(fullest) == len(places) else 'most of them on'} {links}.", slot="folded"),

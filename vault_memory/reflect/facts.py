@@ -26,14 +26,14 @@ from vault_memory.store import KINDS, Store
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
   coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
-  coalesce(p.origin, n.origin)
+  coalesce(p.origin, n.origin), p.tokens, p.start_line
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
 WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
 """
 _INFERRED = """
 SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
   coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
-  coalesce(p.origin, n.origin)
+  coalesce(p.origin, n.origin), p.tokens, p.start_line
 FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.day, n.path, i.line
 """
@@ -67,6 +67,8 @@ class _Row(NamedTuple):
     wording: int
     speaker: str | None
     by: str
+    tokens: int
+    first_line: int
 
 
 @dataclass(frozen=True)
@@ -225,8 +227,17 @@ def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Itera
         yield Fact(
             row.key, kind, row.text, row.path, row.line, day, _occurred(row), about, subjects,
             row.end_line - row.line, row.scope, row.confidence, importance, tier, row.block_id,
-            row.speaker is not None, by=row.by,
+            row.speaker is not None, by=row.by, tokens=_tokens(row),
         )  # fmt: skip
+
+
+def _tokens(row: _Row) -> int:
+    """What a fact costs where it stands: its bullet with all marks, or the line it was read from."""
+    if row.speaker is None or "\n" not in row.whole:
+        return row.tokens
+    lines = row.whole.split("\n")
+    line = lines[row.line - row.first_line] if row.line - row.first_line < len(lines) else row.text
+    return max(row.tokens * len(line) // len(row.whole), 1)
 
 
 def _told_days(rows: Sequence[_Row]) -> Mapping[int, int]:

@@ -15,19 +15,20 @@ from typing import NamedTuple
 from vault_memory import dates, retain
 from vault_memory.links import block_id
 from vault_memory.note import TEXT, Note
+from vault_memory.reflect.likes import words_of
 from vault_memory.reflect.telling import (
     EXPERIENCE,
     OBSERVATION,
+    OPINION,
     WORLD,
     Place,
     elaborates,
     kind_of,
     says_something,
-    words_of,
 )
 from vault_memory.reflect.tellwords import INTERJECTIONS, TASKS
 from vault_memory.spans import Span, plus
-from vault_memory.turns import Turns, talking
+from vault_memory.turns import MODELS, Turns, talking
 
 MOST_LINES = 5_000
 """A longer note is no log that somebody wrote: nothing is inferred from it."""
@@ -40,7 +41,6 @@ MOST_CHARS, MOST_OF_A_SENTENCE = 8_000, 1_000
 
 PAGES = "bank/"
 
-_MODELS = frozenset(("assistant", "ai", "bot", "system", "model", "claude", "chatgpt", "gpt", "gemini", "copilot"))
 _SELF = frozenset(("me", "user", "human", "myself"))
 
 
@@ -59,14 +59,12 @@ class Inferred(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """The words of a line behind its marks; `is_done` for a ticked task, `goes_on` where a paragraph goes on below."""
+    """The words of a line behind its marks, where they stand, and whether a paragraph goes on below."""
 
     text: str
     speaker: str | None
-    is_turn: bool
-    is_logged: bool
-    is_done: bool
-    goes_on: bool
+    place: Place
+    goes_on: bool = False
 
 
 _LEAD = re.compile(
@@ -130,11 +128,12 @@ def _lines(note: Note) -> Iterator[tuple[int, _Line]]:
         begin, is_known = turns.take(line, state)
         if state != TEXT or not is_known or len(line) > MOST_CHARS or (note.owned and note.is_owned(number)):
             continue
-        if line.lstrip()[:1] in (">", "|") or turns.speaker.casefold() in _MODELS:
+        if line.lstrip()[:1] in (">", "|") or turns.speaker.casefold() in MODELS:
             continue
         read = _read(line, begin, turns.speaker)
         if read:
-            yield number, read._replace(goes_on=_goes_on(note, number))
+            place = read.place._replace(is_quoted=turns.is_quoted)
+            yield number, read._replace(place=place, goes_on=_goes_on(note, number))
 
 
 def _goes_on(note: Note, number: int) -> bool:
@@ -154,29 +153,30 @@ def _read(line: str, begin: int, speaker: str) -> _Line | None:
     if "^" in text and block_id(text):
         text = text[: text.rindex("^")].rstrip()
     named = None if speaker.casefold() in _SELF else speaker or None
-    return _Line(text, named, bool(speaker), lead["time"] is not None, lead["box"] is not None, False)
+    return _Line(text, named, Place(bool(speaker), lead["time"] is not None, lead["box"] is not None))
 
 
 def _told(line: _Line) -> tuple[str, str] | None:
     """The kind and the words of what a line tells, or None."""
     judged, asides = _judged(line.text)
-    place = Place(line.is_turn, line.is_logged, line.is_done)
     kinds: list[str] = []
     told: list[str] = []
     is_told = False  # the sentence before
     room = MOST_OF_MORE
     for begin, end in _sentences(judged, line.goes_on):
-        kind = kind_of(judged[begin:end], place) or (_done(judged[begin:end]) if line.is_done and not begin else None)
+        sentence = judged[begin:end]
+        kind = kind_of(sentence, line.place) or (_done(sentence) if line.place.is_done and not begin else None)
         is_new = line.text[begin:end] not in told
-        goes_on = is_told and is_new and not kind and end - begin <= room and elaborates(judged[begin:end])
+        goes_on = is_told and is_new and not kind and end - begin <= room and elaborates(sentence, kinds[-1])
         if kind or goes_on:
             kinds += [kind] if kind else []
             told.append(line.text[begin:end])
         room -= end - begin if goes_on else 0
         is_told = bool(kind) or goes_on
     if told:
-        return kinds[0], " ".join(told)
-    aside = next((text for text in asides if says_something(words_of(text))), None) if line.is_turn else None
+        # An opinion is held of one thing: what tells something else beside it is none.
+        return next((kind for kind in kinds if kind != OPINION), OPINION), " ".join(told)
+    aside = next((text for text in asides if says_something(words_of(text))), None) if line.place.is_turn else None
     return (OBSERVATION, aside.strip()) if aside else None
 
 

@@ -45,6 +45,8 @@ class Fact(NamedTuple):
     succeeded_by: int | None = None
     by: str = provenance.PERSON
     """Who it is from (provenance.py)."""
+    tokens: int = 0
+    """What it costs where it stands in its note, with its marks; 0 where that is not known."""
 
     @property
     def is_trusted(self) -> bool:

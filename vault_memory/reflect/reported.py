@@ -44,11 +44,14 @@ _SUBJECT = (
 _WHOM = r"(?:me|us|him|her|them|everybody|everyone|[A-Z@\[][\w\[\]'-]*|(?:the|my|our) \w+)"
 _SAID = re.compile(
     rf"\b(?:(?:said|says?|claim(?:s|ed)|thinks?|thought|believe[sd]?|insist(?:s|ed)|argue[sd]|reckon(?:s|ed)|swears|swore)"
-    rf"(?: to {_WHOM})?(?: that\b| (?={_SUBJECT}(?:'\w+)? ))"
+    rf"(?: to {_WHOM})?(?: that\b|: | (?={_SUBJECT}(?:'\w+)? ))"
     rf"|(?:tells?|told|assure[sd]|reminde?d?s?) {_WHOM}(?: that\b| (?={_SUBJECT}(?:'\w+)? ))"
     r"|(?:wrote|writes|mention(?:s|ed)|announce[sd]|report(?:s|ed)|hears?|heard|suggest(?:s|ed)|propose[sd]|hopes"
     r"|hoped|feared|fears|denie[sd]) that\b)"
 )
+_OF_ANOTHER = re.compile(r"[^\W_]'s? |\b(?:[Hh]is|[Hh]er|[Tt]heir) ")
+"""Who says it belongs to somebody, of whom it may be said: "Ben's mother says he hates it"."""
+
 _HEARSAY = re.compile(r"(?:rumou?rs? ha(?:s|ve) it|according to|supposedly|allegedly)\b", re.I)
 _RESUMES = re.compile(r";|, (?:and|but|so|then) (?=(?:I|we)\b)")
 _HINTS = frozenset(
@@ -96,7 +99,9 @@ def vouched(text: str, held: frozenset[str], is_turn: bool) -> Said | None:
     if not said:
         return Said(text, text)
     left = _without(text, said.end())
-    is_of_themselves = re.match(r" ?(?:he|she|they)\b", text[said.end() :]) is not None
+    is_of_themselves = re.match(r" ?(?:he|she|they)\b", text[said.end() :]) and not _OF_ANOTHER.search(
+        text, 0, said.start()
+    )
     return Said(left, text if is_of_themselves else left)
 
 

@@ -37,7 +37,7 @@ from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.store import Store
 
-VERSION = 4
+VERSION = 5
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -135,7 +135,8 @@ class Run(Material):
         place = lru_cache(1 << 14)(lambda path: f"{path}\0{self._cite.target(path)}")
         found: dict[int, bytes] = {}  # by id: hashing a fact of fifteen fields costs more than all else here
         for fact in self.told.facts:
-            stands = f"{fact.importance} {fact.succeeded_by} {fact.block_id}{provenance.mark(fact.by)}"
+            how = f"{fact.block_id}{provenance.mark(fact.by)}"
+            stands = f"{fact.importance} {fact.tokens} {fact.succeeded_by} {how}"
             days = f"{_ordinal(fact.day)} {_ordinal(fact.when)}"
             links = [exists(target) for target in _TARGET.findall(fact.text)] if "[[" in fact.text else ""
             sign = f"{fact.key} {days} {stands}\0{place(fact.path)}\0{names(fact.about)}\0{links}\0"
@@ -161,7 +162,7 @@ class Run(Material):
             months = {periods.period_of(date(*day), "month").name for day in days} & self._made
 
             newest = max((fact.day for fact in about if fact.day), default=None)
-            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest)
+            known = entity_page.Profile(slug, self._name(slug), rest, entries, newer, newest, about)
             draft = partial(self._entity, known, path, about)
             more = (*(line.text for line in entries), *sorted(months), "".join(fact.tier[0] for fact in rest))
             job = self._job(path, [*about, *newer], more, draft)
@@ -175,7 +176,7 @@ class Run(Material):
 
     def _bank(self) -> Iterator[Job]:
         for path, title, kinds, lines in (
-            (bank_page.WORLD, "World", ("world", "observation"), bank_page.world),
+            (bank_page.WORLD, "World", ("world", "observation", "experience"), bank_page.world),
             (bank_page.EXPERIENCE, "Experience", ("experience",), bank_page.experience),
         ):
             about = [fact for fact in self.told.facts if fact.kind in kinds and fact.path != path]

@@ -27,12 +27,11 @@ MOST = {"week": 48, "month": 40, "year": 32}
 LINES = 6
 """No fact's text takes more than one of so many parts of a short page."""
 
-HEADINGS_FROM, TINY = 300, 150
-"""A page with a limit under the one is a single list, for headings would be a good part of it; under the other, it
-does without most of what stands around the facts."""
+HEADINGS_FROM = 300
+"""A page with a limit under this is a single list: headings and links around the facts would be a good part of it."""
 
 NAMED = 3
-"""How many entities the opening line names; one on a tiny page."""
+"""How many entities the opening line names; one on a short page, where the room is for facts."""
 
 _LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[((?:[^\[\]\\]|\\.)*)\]\([^()\s]*\)")
 _BROKEN = re.compile(r"[.;!?]\s|[!?…]$")
@@ -56,11 +55,11 @@ class Context:
     count: Callable[[str], int]
     summaries: Collection[str] = frozenset()
     source: Callable[[Fact], int] | None = None
-    """The tokens of a fact as it stands in its note; where it is not given, those of its text."""
+    """The tokens of a fact as it stands in its note; where it is not given, those the fact knows, or of its text."""
 
     def source_tokens(self, fact: Fact) -> int:
         """What a fact costs where it stands: its page may have a share of that."""
-        return self.source(fact) if self.source else self.count(fact.text)
+        return self.source(fact) if self.source else fact.tokens or self.count(fact.text)
 
 
 def counted(number: int, noun: str) -> str:
@@ -98,11 +97,6 @@ class Body:
         """Whether there is room for headings."""
         return self.limit >= HEADINGS_FROM
 
-    @property
-    def is_tiny(self) -> bool:
-        """Whether there is room for little else than the facts."""
-        return self.limit < TINY
-
     @cached_property
     def threads(self) -> Counter[str]:
         """How many of the period's facts are about each entity."""
@@ -114,7 +108,7 @@ class Body:
         if not self.is_opened:
             return []
         ranked = sorted(self.threads, key=lambda slug: (-self.threads[slug], slug))
-        return [slug for slug in ranked if self.threads[slug] > 1][: 1 if self.is_tiny else NAMED]
+        return [slug for slug in ranked if self.threads[slug] > 1][: NAMED if self.with_headings else 1]
 
     def shown(self, slug: str) -> str:
         """The name of an entity below the opening line."""

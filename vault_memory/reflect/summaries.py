@@ -38,7 +38,7 @@ SPARE = 2
 """So many times the limit is chosen: what is too long for the room that is left makes place for what is not."""
 
 FOLDED = 3
-"""How many notes the closing line links: less beside links to finer pages, one on a short page, none on a tiny one."""
+"""How many notes the closing line links: less beside links to finer pages, none on a short page."""
 
 _FINER = {"month": "Weeks", "year": "Months"}
 
@@ -210,7 +210,7 @@ class _Frame(NamedTuple):
 
 def _frame(body: Body) -> _Frame:
     pages = _finer_pages(body.period, body.context)
-    links = (FOLDED - bool(pages)) if body.with_headings else int(not body.is_tiny)
+    links = FOLDED - bool(pages) if body.with_headings else 0
     return _Frame(_opening(body), Counter(fact.path for fact in body.facts), pages, body.context.cite, links)
 
 

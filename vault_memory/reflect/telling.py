@@ -20,17 +20,20 @@ import re
 from typing import NamedTuple
 
 from vault_memory.reflect import tellwords as table
+from vault_memory.reflect.likes import ADVERBS, DENIED, FIRST, NO_OBJECT, WORD, prefers, thinks, words_of
 from vault_memory.reflect.reported import COUNTS_ONLY, DECIDED, OTHER, OWN, UNDECIDED, Said, vouched, who_decided
 
 WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "observation"
 
 
 class Place(NamedTuple):
-    """Where a sentence stands: in somebody's turn of a conversation; behind a time of day; behind a ticked box."""
+    """Where a sentence stands: in somebody's turn of a conversation; behind a time of day; behind a ticked box; behind
+    the name of somebody who is quoted in a log, whose I is not the writer's."""
 
     is_turn: bool = False
     is_logged: bool = False
     is_done: bool = False
+    is_quoted: bool = False
 
 
 class _Sentence(NamedTuple):
@@ -48,55 +51,38 @@ LEAST_WORDS = 2
 IN_PASSING_WORDS = 4
 """What no rule reads tells something with so many words that mean anything by themselves, in one's own turn."""
 
-_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_ADVERBS = (
-    r"(?:(?:also|just|finally|recently|even|already|then|really|actually|always|usually|still|only|once|both|all"
-    r"|first"
-    r"|now|currently|definitely|totally|absolutely|never|often|sometimes|mostly|mainly|officially|soon|either"
-    r"|accidentally|quickly|especially) )*"
-)
-_FIRST = re.compile(
-    rf"(?<![\w'.-])(?:I|[Ww]e)(?P<aux>'ve| have|'d)? {_ADVERBS}(?P<verb>[A-Za-z]+|\d+)\b(?!')(?=(?P<rest>.*))"
-)
 _BEING = re.compile(
-    rf"(?<![\w'.-])(?:I'm|I am|[Ww]e're|[Ww]e are|(?P<past>I was|[Ww]e were|(?:I|[Ww]e)(?:'ve| have) {_ADVERBS}been))"
-    rf" {_ADVERBS}(?P<verb>[\w-]+)(?=(?P<rest>.*))"
+    rf"(?<![\w'.-])(?:I'm|I am|[Ww]e're|[Ww]e are|(?P<past>I was|[Ww]e were|(?:I|[Ww]e)(?:'ve| have) {ADVERBS}been))"
+    rf" {ADVERBS}(?P<verb>[\w-]+)(?=(?P<rest>.*))"
 )
 _UNREAL = re.compile(
-    r"\b(?:if only|(?:would|could|should|might|must)(?:n't)? have|'d have|I wish|as if|like (?:just |only )?yesterday"
-    r"|pretend|dreamed|dreamt)\b"
+    r"\b(?:[Ii]f only|(?:would|could|should|might|must)(?:n't)? have|'d have|I wish|as if"
+    r"|like (?:just |only )?yesterday"
+    r"|[Pp]retend|[Dd]reamed|[Dd]reamt|(?:had|have|[Ii]n) (?:a|my|the) (?:\w+ )?(?:dream|nightmare)"
+    r"|(?:was|were|been) (?:just |only )?(?:(?:going|about) to (?!(?:the|an?|my|our|his|her|their)\b|[A-Z])"
+    r"|gonna\b|supposed to|meant to))\b"
 )
+_OF_NOTHING = re.compile(
+    r"\b(?:[Dd]ecided|[Aa]greed|[Cc]hose|[Pp]icked)(?: on| to do)? (?:it|this|that|so)"
+    r"(?=[.!,;]|$| (?:on|by|at|in|last|yesterday|today)\b)"
+)
+"""What was decided nobody will know."""
+
 _LEADS_NOWHERE = re.compile(
     r"\bsince (?:we|I) (?:last |just )?(?:talked|spoke|chatted|saw|met|caught|wrote)\b"
     r"|\bhow (?:far|much|hard|long) (?:I|we)'ve \w+"
 )
-_ASKED = re.compile(r"\b(?:how|what|who|whom|which|if|whether|everyone|one|ones|people) $")
 _DESCRIBES = re.compile(r" [a-z]+(?: [a-z]+)? (?:is|are|was|were|will|would|has|have|had|can|could|came|went)\b")
 _TAKES = re.compile(
     r" (?:[A-Z@\[\d]|(?:the|an?|my|our|his|her|their|its|some|all|both|to|with|for|at|in|on|off|up|out|down|from"
     r"|about|it"
     r"|them|this|that)\b)"
 )
-_NO_OBJECT = re.compile(
-    r" *(?:it|this|that|these|those|them|when|how|what|the way|to (?:hear|see|know)|you|your"
-    r"|(?:a|the) (?:idea|look|sound|thought|colou?rs?|texture|vibe|design))\b"
-)
 _GOOD_TIME = re.compile(
     r" (?:(?:a|an|the|such|so much|lots of|some|more) )*(?:\w+ )?(?:blast|fun|time|feeling|day|idea|point|look|chance"
     r"|doubt|lot|clue|question|moment|words|luck|to)\b"
 )
-_FAVOURITE = re.compile(r"\b(?:my|our|his|her|their)(?: \w+)? fav(?:ou?rites?|es?|s)?\b|\bfavou?rites? of mine\b", re.I)
-_NO_STAND = re.compile(r"\b(?:I|[Ww]e) can(?:'t|not) (?:stand|live without|bear)\b(?! (?:it|this|that|you)\b)")
-_FOND = re.compile(
-    r"\b(?:I'm|I am|[Ww]e're|[Ww]e are|I've (?:always )?been) (?:(?:really|so|quite|very|super|totally|pretty"
-    r"|also) )?"
-    r"(?:a (?:big|huge|great|massive) fan of|fond of"
-    r"|obsessed with|passionate about|keen on|into|crazy about) (?!it\b|this\b|that\b|you)"
-)
-_DENIED = re.compile(
-    r"\b(?:I|[Ww]e) (?:don't|do not|can't|cannot|no longer) (?:really |even |usually |normally )?"
-    r"(?P<verb>like|enjoy|eat|drink|own|drive|smoke|play|work|live|watch|celebrate|use)\b(?P<rest>.*)"
-)
+_USED_TO_MIND = re.compile(r" to (?:prefer|like|love|hate|enjoy|adore|dislike|think|believe|want)\b")
 _PLAIN = r"(?!(?:if|when|whether|that|which|who|where|not|says?|said)\b)[^\s,;:]+"
 _OFF = re.compile(
     rf"[\"'“*_(]*(?:@|\[\[|(?!An? )[A-Z])[^\s,;:]*(?: {_PLAIN}){{0,4}}"
@@ -117,8 +103,8 @@ _RELATION = re.compile(
 )
 _NAMED = re.compile(r"\b(?:his|her|its|their|the (?:dog|cat|baby|puppy|kitten)'s) names? (?:is|are|was)\b", re.I)
 _PLAN = re.compile(
-    rf"\b(?:(?:I'm|I am|[Ww]e're|[Ww]e are) {_ADVERBS}(?:going to|gonna|about to|planning (?:to|on|an?|our|my)"
-    rf"|set to|due to|scheduled to)|(?:I|[Ww]e) {_ADVERBS}(?:plan(?:ned)? (?:to|on)|intend to"
+    rf"\b(?:(?:I'm|I am|[Ww]e're|[Ww]e are) {ADVERBS}(?:going to|gonna|about to|planning (?:to|on|an?|our|my)"
+    rf"|set to|due to|scheduled to)|(?:I|[Ww]e) {ADVERBS}(?:plan(?:ned)? (?:to|on)|intend to"
     r"|have (?:an? )?appointment))"
     r" ?(?P<verb>\w+)"
 )
@@ -169,15 +155,21 @@ def kind_of(text: str, place: Place = ANYWHERE) -> str | None:
         return None
     held = frozenset(words)
     is_mine = not table.MINE.isdisjoint(held)
+    if place.is_quoted and is_mine:
+        return None
     if place.is_turn and not is_mine and not table.YOU.isdisjoint(held):
         return None
     if not table.UNREAL_HINTS.isdisjoint(held) and _UNREAL.search(text):
+        return None
+    if held & table.DECISION_HINTS and _OF_NOTHING.search(text):
         return None
     if "since" in held or "how" in held:
         text = _LEADS_NOWHERE.sub(" ", text)
     said = vouched(text, held, place.is_turn)
     sentence = _Sentence(text, words, held, place)
     kind = _told(said, sentence) if said else None
+    if kind == EXPERIENCE and place.is_quoted:
+        return None
     return kind if kind and (says_something(words) or (is_mine and _names_one_thing(sentence))) else None
 
 
@@ -197,17 +189,17 @@ def _of(text: str, whole: _Sentence) -> _Sentence:
     return _Sentence(text, words, frozenset(words), whole.place)
 
 
-def elaborates(text: str) -> bool:
-    """Whether a sentence behind one that tells something tells more of it ("Her name's Coco and she's adorable")."""
+def elaborates(text: str, kind: str = OBSERVATION) -> bool:
+    """Whether a sentence behind one that tells something tells more of it ("Her name's Coco and she's adorable").
+
+    More of an opinion only where it takes up what that is of: else somebody would be said to hold what is a fact.
+    """
     words = words_of(text)
+    if kind == OPINION and words and words[0] not in table.TAKES_UP:
+        return False
     if len(words) < LEAST_WORDS or "?" in text or words[0] in table.HEADS or (words[0], words[1]) in table.HEAD_PAIRS:
         return False
     return table.YOU.isdisjoint(words) and says_something(words)
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text in lower case."""
-    return _WORD.findall(text.lower())
 
 
 def says_something(words: list[str]) -> bool:
@@ -231,9 +223,9 @@ def _decision(sentence: _Sentence, is_own: bool = True) -> str | None:
 def _mine(sentence: _Sentence) -> str | None:
     """What a sentence with I, we, my or our tells of whose it is."""
     text, held = sentence.text, sentence.held
-    if held & table.LIKE_HINTS and _preference(text):
+    if (held & table.LIKE_HINTS and prefers(text)) or (not sentence.place.is_turn and thinks(text)):
         return OPINION
-    for match in _FIRST.finditer(text):
+    for match in FIRST.finditer(text):
         if UNDECIDED.search(text, match.start(), match.end("verb")):
             continue
         if kind := _deed(match["aux"] or "", match["verb"].lower(), match["rest"]):
@@ -245,25 +237,11 @@ def _mine(sentence: _Sentence) -> str | None:
     plan = _PLAN.search(text) if held & table.PLAN_HINTS else None
     if plan and plan["verb"].lower() not in table.NO_PLANS:
         return WORLD
-    denied = _DENIED.search(text) if not table.DENIED_HINTS.isdisjoint(held) else None
-    if denied and not _NO_OBJECT.match(denied["rest"]):
+    denied = DENIED.search(text) if not table.DENIED_HINTS.isdisjoint(held) else None
+    if denied and not NO_OBJECT.match(denied["rest"]):
         return WORLD
     will = held & table.WILL_HINTS and held.isdisjoint(table.YOU) and _WILL.search(text)
     return WORLD if will and _is_dated(sentence) else None
-
-
-def _preference(text: str) -> bool:
-    if _FAVOURITE.search(text) or _NO_STAND.search(text) or _FOND.search(text):
-        return True
-    likes = (m for m in _FIRST.finditer(text) if m["verb"].lower() in table.LIKES and m["aux"] != "'d")
-    match = next((m for m in likes if not _ASKED.search(text, 0, m.start())), None) or _DENIED.search(text)
-    if match and match.re is _DENIED and match["verb"] not in table.LIKES:
-        return False
-    return (
-        match is not None
-        and not _NO_OBJECT.match(match["rest"])
-        and not table.GENERIC.issuperset(words_of(match["rest"]))
-    )
 
 
 def _deed(aux: str, verb: str, rest: str) -> str | None:
@@ -276,6 +254,8 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return WORLD
     if verb == "had" and rest.startswith(" to "):
         return EXPERIENCE
+    if verb == "used" and _USED_TO_MIND.match(rest):
+        return None
     if COUNTS_ONLY.match(rest) or (verb == "did" and rest.startswith(" not ")):
         return None
     if verb in ("was", "were", "been") or (verb in ("had", "got", "did") and _GOOD_TIME.match(rest)):
@@ -284,7 +264,7 @@ def _deed(aux: str, verb: str, rest: str) -> str | None:
         return None
     if table.is_past(verb) or (verb in table.UNMARKED and verb not in ("let", "become", "bet")):
         return EXPERIENCE
-    if aux or verb not in table.LIVES or verb in ("have", "keep", "share") or _NO_OBJECT.match(rest):
+    if aux or verb not in table.LIVES or verb in ("have", "keep", "share") or NO_OBJECT.match(rest):
         return None
     return WORLD
 
@@ -337,7 +317,7 @@ def _of_somebody(sentence: _Sentence, is_mentioned: bool) -> str | None:
     if _CHANGE.search(sentence.text):
         return WORLD
     match = _PREFERS.search(sentence.text)
-    if match and not _NO_OBJECT.match(match["rest"]):
+    if match and not NO_OBJECT.match(match["rest"]):
         return OPINION
     return OBSERVATION if is_mentioned and _is_past(sentence) else None
 
@@ -372,7 +352,7 @@ def _logged(sentence: _Sentence) -> bool:
         return False
     if sentence.place.is_turn and not table.YOU.isdisjoint(sentence.held):
         return False
-    found = _WORD.finditer(sentence.text.lower())
+    found = WORD.finditer(sentence.text.lower())
     at = next(match for match in found if match[0] == verb)
     is_first = sentence.text[: at.start()].strip("*_( ") == "" or words[0] in table.LEADS
     place = sentence.place._replace(is_logged=sentence.place.is_logged or not table.BACK.isdisjoint(words))

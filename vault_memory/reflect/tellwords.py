@@ -118,6 +118,8 @@ NO_SUBJECTS = _words(
     life both each any now"""
 )
 
+TAKES_UP = _words("it it's its he he's his she she's her they they're their them that that's this these those")
+
 # How a sentence begins that greets, thanks, asks, wishes, advises or praises; in one word or in two.
 HEADS = _words(
     """thank thanks hi hello hey congrats congratulations bye goodbye welcome happy wish wishing hope hoping let's
@@ -158,7 +160,9 @@ BACK = _words("yesterday ago last")
 """Words of the past: a verb that could be a task's ("Quit …") is none beside them."""
 
 # What must be among the words of a sentence before a pattern is tried: most sentences fail at once.
-UNREAL_HINTS = _words("if have i'd we'd wish as yesterday pretend dreamed dreamt")
+UNREAL_HINTS = _words(
+    "if have i'd we'd wish as yesterday pretend dreamed dreamt dream nightmare going about gonna supposed meant"
+)
 DECISION_HINTS = _words("decided agreed chose opted settled went picked will going decision")
 LIKE_HINTS = LIKES | _words(
     """favourite favorite favourites favorites fav fave faves favs can't cannot fan fond obsessed passionate keen
