@@ -383,3 +383,18 @@ def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: P
     assert "roots/w" not in bundle(own, Wanted("heron", scopes=("global", "project:work")), patience=0).text
     off = bundle(own, Wanted("heron", source="sessions"))
     assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]
+
+
+def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
+    def told(prompt: str, without: frozenset[int] = frozenset(), unasked: bool = True) -> Bundle:
+        return make(kept, prompt, core=False, unasked=unasked, without=without)
+
+    assert told("qwer zxcv", unasked=False).text and told("qwer zxcv").text == ""
+    assert told("qwer zxcv").omitted["below_floor"] > 0
+    once = told("what does Peter prefer?")
+    assert "short replies" in once.text and len(texts(once)) < len(
+        texts(told("what does Peter prefer?", unasked=False))
+    )
+    shown = frozenset(cited.key for cited in once.shown)
+    again = told("what does Peter prefer?", shown)
+    assert again.text == "" and again.omitted["below_floor"] >= once.omitted["below_floor"]

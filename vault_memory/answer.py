@@ -52,6 +52,8 @@ class Request(NamedTuple):
     id: str | int | None = None
     is_pinned: bool = False
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
+    floor: float = 0.0
+    """What scores less than this share of the best is left out; only for what nobody asked for (context.py)."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
     told: tuple[str, ...] = ()

@@ -35,6 +35,10 @@ CORE_SHARE = {True: 0.5, False: 0.75}
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
+UNASKED_FLOOR = 0.7
+"""What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
+a question asked again would else bring something weaker each time."""
+
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
 
@@ -54,6 +58,8 @@ class Wanted(NamedTuple):
     recent_days: int = 0
     source: str = "notes"
     now: datetime | None = None
+    unasked: bool = False
+    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
 
 
 class Bundle(NamedTuple):
@@ -194,9 +200,13 @@ class _Maker:
         answer = self._answer(Request(
             wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, without=before, told=tuple(self._told),
+            floor=UNASKED_FLOOR if wanted.unasked else 0.0,
         ))  # fmt: skip
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
+        if wanted.unasked and _is_guess(answer):
+            self._leave_out({"below_floor": len(answer.results)})
+            return
         self._leave_out({"over_budget": self._put(answer)})
 
     def _answer(self, request: Request) -> "Answer":
@@ -252,6 +262,12 @@ class _Maker:
         for name, count in counts.items():
             if count:
                 self._omitted[name] = self._omitted.get(name, 0) + count
+
+
+def _is_guess(answer: "Answer") -> bool:
+    """Whether nothing in the notes has a word of the prompt, or what it names: something near in meaning always is."""
+    found = answer.understood
+    return not (answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window)
 
 
 def _height(pieces: Iterable[Piece]) -> int:

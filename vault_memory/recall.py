@@ -150,7 +150,9 @@ class Recall:
         self, request: Request, question: query.Question, ordered: Ordered, notes: dict[int, NoteInfo]
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
-        candidates = [ordered.passages[i] for i in ordered.scores]
+        least = request.floor * max(ordered.scores.values(), default=0.0)
+        candidates = [ordered.passages[i] for i, score in ordered.scores.items() if not least or score >= least]
+        below = len(ordered.scores) - len(candidates)
         if request.without:
             candidates = [each for each in candidates if journal.passage_key(each.text) not in request.without]
         wanted = len(candidates)
@@ -159,7 +161,8 @@ class Recall:
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, when, request.told)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
         tight = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
-        before = {"shown_before": len(ordered.scores) - wanted} if request.without else {}
+        before = {"shown_before": len(ordered.scores) - below - wanted} if request.without else {}
+        before |= {"below_floor": below} if request.floor else {}
         if not request.filters.as_of:
             return packed, before, tight
         from vault_memory.asof import AsOf

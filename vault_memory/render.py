@@ -157,6 +157,7 @@ _LEFT_OUT = {
     "unreadable": "{} whose note cannot be read",
     "core_lines": "{} lines of the core",
     "shown_before": "{} that were handed over before",
+    "below_floor": "{} too weak to be handed over unasked",
 }
 
 

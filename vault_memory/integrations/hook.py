@@ -157,6 +157,7 @@ class Work:
         params = {
             "prompt": want.prompt, "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
             "scope": list(scopes), "without": sorted(want.without), "patience": 0,
+            "unasked": True,
         }  # fmt: skip
         budget = config.hooks_budget
         for _ in range(_CUT_SHORT):
