@@ -179,7 +179,9 @@ class Material:
     @cached_property
     def _targets(self) -> set[str]:
         paths = {*self._paths, *self._pages.values()} - self._may_come
-        return {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
+        found = {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
+        # A name that a page of ours has, or may have, as well leads to one of two.
+        return found - {link_name(path).casefold() for path in self._may_come}
 
     def _exists(self, target: str) -> bool:
         return target.strip().removesuffix(".md").casefold() in self._targets
