@@ -3,7 +3,7 @@
 What a person wrote on the page itself stands there already and is not told again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from vault_memory.reflect.blocks import Line
@@ -24,13 +24,17 @@ def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) ->
     """How things are now, by the person, place or project it is about; deeds may say that something is over."""
     newest = max((fact.day for fact in facts if fact.day), default=None)
     endings = Endings(facts, context.stems)
+
+    def stands(fact: Fact) -> bool:
+        return not (is_pending(fact, newest) or endings.of(fact))
+
     standing = [
         fact
         for fact in facts
         if fact.kind in ("world", "observation") and fact.succeeded_by is None and fact.path != WORLD
-        if not (is_over(fact, newest) or is_pending(fact, newest) or endings.of(fact))
+        if not is_over(fact, newest)
     ]
-    return tuple(_lines(standing, context, tokens, by_thread=True))
+    return tuple(_lines(standing, context, tokens, by_thread=True, stands=stands))
 
 
 def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
@@ -40,9 +44,13 @@ def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKEN
 
 
 def _lines(
-    facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool, newer: Sequence[Fact] = ()
-) -> list[Line]:
-    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told."""
+    facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool, newer: Sequence[Fact] = (),
+    stands: Callable[[Fact], bool] = lambda fact: True,
+) -> list[Line]:  # fmt: skip
+    """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told.
+
+    `stands` is asked of those alone that there may be room for.
+    """
     if not facts:
         return []
 
@@ -51,7 +59,7 @@ def _lines(
 
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
-    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "")]
+    telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "") and stands(fact)]
     weigh, late = Weigh(context.stems, context.rarity, cost), lately(telling)
     room = tokens
     while True:

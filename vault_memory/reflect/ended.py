@@ -19,6 +19,9 @@ LEAST_SHARED, SHARED = 2, 0.5
 LEAST_STATED = 3
 """Of fewer words beside its number a state may be of anything."""
 
+LOOKED_AT = 300
+"""So many of the newest facts about a subject may say that something is over: each is held against each told."""
+
 PENDING_DAYS = 14
 """What was only to be done, and of which nobody has told anything for so long, is no news."""
 
@@ -76,11 +79,11 @@ class Endings:
         self._stems = stems
         self._names = self._words_of(focus.replace("-", " "))
         self._found: dict[int, Fact | None] = {}
-        self._ends: dict[str, list[_End]] = defaultdict(list)
+        self._ends: dict[str, list[_End]] = {}
+        self._about: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
-            if fact.day is not None and (end := self._end(fact)):
-                for slug in fact.about or ("",):
-                    self._ends[slug].append(end)
+            for slug in (fact.about or ("",)) if fact.day is not None else ():
+                self._about[slug].append(fact)
 
     def of(self, fact: Fact) -> Fact | None:
         """A later fact that says that what this one tells is over; the same fact is looked at once."""
@@ -96,12 +99,19 @@ class Endings:
         version = _VERSION.search(fact.text)
         tickets = frozenset(_TICKET.findall(fact.text))
         for slug in fact.about or ("",):
-            for end in self._ends.get(slug, ()):
+            for end in self._ends_of(slug):
                 if _is_later(end.fact, fact) and _ends(
                     end, _Open(words, tickets, version["number"] if version else "", is_open, _is_state(fact))
                 ):
                     return end.fact
         return None
+
+    def _ends_of(self, slug: str) -> list[_End]:
+        """What the newest facts about one say to be over; worked out where it is asked for."""
+        if slug not in self._ends:
+            told = sorted(self._about.get(slug, ()), key=lambda fact: (fact.day or date.min, fact.path, fact.line))
+            self._ends[slug] = [end for fact in told[-LOOKED_AT:] if (end := self._end(fact))]
+        return self._ends[slug]
 
     def _end(self, fact: Fact) -> _End | None:
         done, gone = _done(fact.text), _GONE.search(fact.text)
