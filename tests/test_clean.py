@@ -1,6 +1,7 @@
 """What of a message is nobody's words: blocks that tools put there, however they are nested, cut or repeated."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -68,7 +69,7 @@ def test_each_tag_is_looked_at_once(given_: list[tuple[str, bool, bool]]) -> Non
     found = blocks(tags(), len(given_) * 10)
     assert looked == list(range(len(given_)))
     assert all(start < end for start, end in found)
-    assert all(before[1] <= after[0] for before, after in zip(found, found[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
 
 
 def test_what_was_cut_before_it_was_closed_is_nobodys_words() -> None:
