@@ -131,7 +131,7 @@ def test_a_long_text_is_cut_and_stays_json(word: str, size: int) -> None:
     found = json.loads(line.data)
     kept, _, note = found["a"][0].rpartition(" … [")
     assert text.startswith(kept) and note.endswith(" kB left out]") and found["a"][1] == "short" and found["b"] == 1
-    assert line.left_out > 0
+    assert longlines.left_out_of(found["a"][0]) > 0
 
 
 def test_a_long_line_between_short_ones() -> None:
@@ -142,5 +142,6 @@ def test_a_long_line_between_short_ones() -> None:
     data = b'{"a":1}\n' + long + b'\n{"b":2}\n{"c"'
     found = list(longlines.lines(io.BytesIO(data), 0))
     assert [line.data for line in found[::2]] == [b'{"a":1}', b'{"b":2}']
-    assert found[1].end == 8 + len(long) + 1 and found[1].left_out > longlines.LONG_BYTES
+    assert found[1].end == 8 + len(long) + 1 and found[1].data is not None
+    assert longlines.left_out_of(json.loads(found[1].data)["t"]) > longlines.LONG_BYTES
     assert next(longlines.lines(io.BytesIO(data), found[1].end)).data == b'{"b":2}'

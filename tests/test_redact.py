@@ -33,6 +33,21 @@ SECRETS = [
     ("databricks-token", "dapi" + "0123456789abcdef" * 2),
     ("vault-token", "hvs." + MIXED),
     ("age-key", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE"),
+    ("groq-key", "gsk_" + MIXED + MIXED[:15]),
+    ("xai-key", "xai-" + MIXED + MIXED + "aB"),
+    ("shopify-token", "shpat_" + "0123456789abcdef" * 2),
+    ("docker-token", "dckr_pat_" + MIXED[:27]),
+    ("grafana-token", "glsa_" + MIXED[:32] + "_0a1b2c3d"),
+    ("atlassian-token", "ATATT3" + MIXED * 4 + "=0A1B2C3D"),
+    ("linear-key", "lin_api_" + MIXED + "abc"),
+    ("figma-token", "figd_" + MIXED + "abc"),
+    ("notion-token", "ntn_" + MIXED + "abcdefghi"),
+    ("pulumi-token", "pul-" + "0123456789" * 4),
+    ("replicate-token", "r8_" + MIXED[:37]),
+    ("tavily-key", "tvly-dev-" + MIXED[:32]),
+    ("postman-key", "PMAK-" + MIXED[:24] + "-" + MIXED[:34]),
+    ("square-token", "sq0atp-" + MIXED[:22]),
+    ("mailgun-key", "key-" + "0123456789abcdef" * 2),
     ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
 ]
 
@@ -49,6 +64,14 @@ def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
         ("DB_PASSWORD='s3cr3t-pass!'", "DB_PASSWORD='[redacted: password]'"),
         ('"api_key": "9f8e7d6c5b4a"', '"api_key": "[redacted: secret]"'),
         ("export STRIPE_SECRET=abcdefgh12", "export STRIPE_SECRET=[redacted: secret]"),
+        ("SECRET_KEY_BASE=kd83hfkd93", "SECRET_KEY_BASE=[redacted: secret]"),
+        ("password: correcthorsebatterystaple", "password: [redacted: password]"),
+        ("deploy --password kd83hf-x --now", "deploy --password [redacted: password] --now"),
+        ("x --auth-token 'kd83hfx'", "x --auth-token '[redacted: secret]'"),
+        ("curl -s -u ada:correct https://x.org", "curl -s -u ada:[redacted: password] https://x.org"),
+        ("mysql -u root -pkd83hf shop", "mysql -u root -p[redacted: password] shop"),
+        ("https://x.org/c?sv=1&sig=" + MIXED + "%3D&x=1", "https://x.org/c?sv=1&sig=[redacted: signature]&x=1"),
+        ("Cookie: session=kd83hfkd93; theme=dark", "Cookie: [redacted: cookie]"),
         ("token: 8f3kd92jx7qp", "token: [redacted: secret]"),
         ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "aws_secret_access_key = [redacted: secret]"),
         ("Authorization: Bearer abc123DEF456ghi789", "Authorization: Bearer [redacted: bearer-token]"),
@@ -83,6 +106,16 @@ def test_what_its_name_or_place_gives_away_goes(text: str, kept: str) -> None:
         "max_tokens: 2000, tokens: 12345",
         "tokenizer=cl100k_base",
         "self.token = token",
+        "Pass --password to the command, or --token instead; --password option, then.",
+        "The password: internationalization of passphrases.",
+        "Use curl -u user:$PASSWORD https://x.org and mysql -p for a prompt.",
+        "Cookie: chocolate chip, and a cookie jar=full",
+        "The key-value store, r8_ and gsk_ are prefixes; a pul-lover is no pullover.",
+        "see ?sig=short and &signature=none",
+        "curl https://x.org/a:b | mysql -P 3306 --protocol=tcp",
+        "The signature of f(x) has a cookie: it is sweet.",
+        "an api key is wanted, and the passwords are hashed: argon2",
+        "--secret-key is an option; --api-key $KEY",
         "see docs/secrets/rotation.md",
     ],
 )
@@ -92,6 +125,7 @@ def test_what_is_no_secret_stays(text: str) -> None:
 
 def test_every_rule_has_a_test() -> None:
     told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
+    told |= {"password", "signature", "cookie"}
     assert {rule.name for rule in RULES} == told | {"secret"}
 
 

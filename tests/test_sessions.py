@@ -21,7 +21,8 @@ from vault_memory.config import Config
 from vault_memory.conversations import derived, marks, sweep
 from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
-from vault_memory.render import recall_document, recall_text
+from vault_memory.render import recall_document, recall_text, sessions_text
+from vault_memory.report import status_document, status_text
 from vault_memory.request import build
 
 MAKERS: dict[str, Callable[..., object]] = {
@@ -120,7 +121,8 @@ def test_a_transcript_that_is_another_one_is_read_anew(
     assert ("quill1;" in text) == (how == "truncated")
     file.unlink()
     make.claude(tmp_path / "claude", "two", make.talk(3))
-    assert swept(config).removed == 1 and list(texts(tmp_data)) == ["claude-code/two.md"]
+    found = swept(config)
+    assert (found.gone, found.removed) == (1, 0) and len(texts(tmp_data)) == 2
 
 
 def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -138,8 +140,13 @@ def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_pat
     assert texts(tmp_data) == whole
     (tmp_data / "sessions" / ".state" / "claude-code.json").unlink()
     file.rename(file.with_name("two.jsonl"))
-    swept(config)
-    assert list(texts(tmp_data)) == ["claude-code/two.md"]
+    found = swept(config)
+    assert found.gone == 1 and list(texts(tmp_data)) == ["claude-code/one.md", "claude-code/two.md"]
+    assert texts(tmp_data)["claude-code/one.md"] == whole["claude-code/one.md"]
+    file.with_name("two.jsonl").rename(file)
+    found = swept(config)
+    assert (found.gone, found.removed) == (1, 0) and len(texts(tmp_data)) == 2
+    assert asked(config, "quill1")["results"]
 
 
 def test_a_derived_file_that_somebody_deleted_comes_back(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -252,9 +259,7 @@ def test_a_long_text_of_a_person_keeps_its_beginning(config: Config, tmp_path: P
     assert len(line) < 70_000
 
 
-def test_a_session_that_vanished_goes_but_not_with_the_whole_folder(
-    config: Config, tmp_path: Path, tmp_data: Path
-) -> None:
+def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(30)]
     swept(config)
     (tmp_path / "claude").rename(tmp_path / "unmounted")
@@ -267,8 +272,106 @@ def test_a_session_that_vanished_goes_but_not_with_the_whole_folder(
     for file in files[1:]:
         file.unlink()
     gone = swept(config)
-    assert (gone.removed, gone.problems, len(texts(tmp_data))) == (29, [], 1)
+    assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
+    assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
+    assert "29 sessions without a transcript by now" in sessions_text(gone)
+    assert "29 without a transcript" in status_text(status_document(Memory(config).status()))
+    make.claude(tmp_path / "claude", "s5", make.talk(5))
+    assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
+
+
+def test_who_wants_a_text_gone_deletes_it(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    swept(config)
+    for number in range(1, 30):
+        next((tmp_path / "claude").glob(f"*/s{number}.jsonl")).unlink()
+        (tmp_data / "sessions" / "claude-code" / f"s{number}.md").unlink()
+    found = swept(config)
+    assert (found.removed, found.gone, found.problems, len(texts(tmp_data))) == (29, 0, [], 1)
     assert asked(config, "quill5")["index"]["notes"] == 1
+
+
+def test_an_index_that_lost_most_of_its_texts_says_so(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    swept(config)
+    (tmp_path / "claude").rename(tmp_path / "unmounted")
+    for file in list((tmp_data / "sessions" / "claude-code").glob("*.md"))[1:]:
+        file.unlink()
+    found = swept(config)
+    assert any("29 of 30 notes have vanished" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("away", ["storage/message", "storage/part", "storage/message/ses_1"])
+def test_opencode_without_a_folder_keeps_what_was_said(
+    away: str, config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    make.opencode_database(root, "ses_2", make.talk(2))
+    swept(config)
+    before = texts(tmp_data)
+    (root / away).rename(root / "away")
+    found = swept(config)
+    assert texts(tmp_data) == before and found.anew == found.removed == 0
+    assert [p for p in found.problems if "opencode" in p]
+    (root / "away").rename(root / away)
+    found = swept(config)
+    assert (texts(tmp_data), found.problems, found.gone) == (before, [], 0)
+
+
+def test_opencode_parts_that_change_are_read_again(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    swept(config)
+    part = next((root / "storage" / "part").glob("*0000/prt_2.json"))
+    part.write_text(json.dumps({"type": "text", "text": "said otherwise about zebras"}))
+    os.utime(part, (1, 1))
+    assert swept(config).anew == 1 and "zebras" in texts(tmp_data)["opencode/ses_1.md"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_opencode_files_that_may_not_be_read_are_told(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)
+    next((root / "storage" / "part").glob("*0000")).chmod(0)
+    assert "cannot be read" in str(swept(config).problems) and texts(tmp_data) == before
+    next((root / "storage" / "part").glob("*0000")).chmod(0o700)
+
+
+def test_a_transcript_that_says_nothing_any_more_takes_nothing_away(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)
+    file.write_text("")
+    assert "says nothing any more" in swept(config).problems[0] and texts(tmp_data) == before
+    assert swept(config).problems == []
+
+
+def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    whole = file.read_text()
+    file.write_text(whole[:-20])
+    found = swept(config)
+    assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
+    assert "1 transcript ending within a line" in sessions_text(found) and swept(config).unfinished == 1
+    assert "1 ending within a line" in status_text(status_document(Memory(config).status()))
+    file.write_text(whole)
+    assert swept(config).unfinished == 0
+
+
+def test_the_head_of_a_session_is_no_result(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1), folder=str(tmp_path))
+    swept(config)
+    with Memory(config).roots.sessions.reading() as (store, _):
+        assert store.one("SELECT min(start_line) FROM passage") == derived.HEAD_LINES + 1
+    for query in ("title date scope session claude-code", "quill1", "agent:claude-code"):
+        assert all(result["start_line"] >= 1 for result in asked(config, query)["results"])
 
 
 def test_opencode_reads_on_and_waits_for_an_answer_that_is_being_written(
@@ -303,8 +406,16 @@ def test_the_scope_is_the_project_of_the_working_directory(config: Config, tmp_p
     (tmp_path / "My Project" / ".git").mkdir(parents=True)
     (tmp_path / "My Project" / "src").mkdir()
     make.claude(tmp_path / "claude", "in", make.talk(1), folder=str(tmp_path / "My Project" / "src"))
-    make.claude(tmp_path / "claude", "out", make.talk(1))
+    make.claude(tmp_path / "claude", "out", make.talk(1), folder=str(tmp_path))
+    for name, folder in (("gone", "/nowhere/My App"), ("gone-too", "/elsewhere/My App"), ("odd", "/a\0b/\ud800")):
+        make.claude(tmp_path / "claude", name, make.talk(1), folder="/x")
+        file = tmp_path / "claude" / "-x" / f"{name}.jsonl"
+        file.write_text(file.read_text().replace('"cwd": "/x"', f'"cwd": {json.dumps(folder)}'))
     swept(config)
+    scopes = {name: text.split("\n")[3] for name, text in texts(tmp_data).items()}
+    assert scopes["claude-code/gone.md"].startswith('scope: "project:my-app-')
+    assert len({scopes[f"claude-code/{name}.md"] for name in ("gone", "gone-too", "odd")}) == 3
+    assert "agent:" not in scopes["claude-code/odd.md"]
     assert 'scope: "project:my-project"' in texts(tmp_data)["claude-code/in.md"]
     assert 'scope: "agent:claude-code"' in texts(tmp_data)["claude-code/out.md"]
     seen = asked(config, "quill1", scope=["global", "project:my-project"])

@@ -52,6 +52,7 @@ def project_of(folder: Path, config: Config) -> str:
     """The scope of the project that a folder belongs to, or "" outside of any.
 
     That is what the user's settings say of the nearest folder above it, else the name of its git root.
+    Two repositories of one name are one project unless the settings say otherwise: a note names it by that name.
     """
     try:
         here = folder.expanduser().absolute()

@@ -56,7 +56,7 @@ class Chunk(NamedTuple):
 
 
 def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
-    """Yield the note's passages in order; together they hold every line that is not blank, each once.
+    """Yield the note's passages in order; together they hold every line that is text, each once.
 
     `facts` must come in line order. Works lazily: a note of 20 MB never has all its passages in memory.
     """
@@ -73,7 +73,7 @@ def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
             continue
         if window and (size + len(note.lines[number - 1]) > WINDOW_CHARS or _breaks(note, number, window)):
             yield from _flush(note, window)
-        if note.states[number - 1] != BLANK and not _is_fence_of_frontmatter(note, number):
+        if note.states[number - 1] != BLANK and not _is_no_text(note, number):
             size = len(note.lines[number - 1]) + (size if window else 0)
             window.append(number)
         number += 1
@@ -162,8 +162,11 @@ def _breaks(note: Note, number: int, window: list[int]) -> bool:
     return bool(note.owned) and note.is_owned(number) != note.is_owned(window[-1])
 
 
-def _is_fence_of_frontmatter(note: Note, number: int) -> bool:
-    return note.states[number - 1] == FRONT and note.lines[number - 1].rstrip() == "---"
+def _is_no_text(note: Note, number: int) -> bool:
+    """Whether a line is a fence of frontmatter, or the head of a session's text, which nobody said (derived.py)."""
+    if note.states[number - 1] != FRONT:
+        return False
+    return note.lines[number - 1].rstrip() == "---" or note.path.startswith(f"{note.properties.get('session')}/")
 
 
 def _flush(note: Note, window: list[int]) -> Iterator[Passage]:

@@ -259,6 +259,10 @@ def sessions_text(swept: "Swept") -> str:
     ]
     if swept.skipped:
         lines.append(f"{plural(swept.skipped, 'damaged record')} in transcripts, passed over")
+    if swept.gone:
+        lines.append(f"{plural(swept.gone, 'session')} without a transcript by now: what was said in them stays")
+    if swept.unfinished:
+        lines.append(f"{plural(swept.unfinished, 'transcript')} ending within a line, which is read once it is whole")
     return "\n".join([*lines, *map(clean, swept.problems)])
 
 

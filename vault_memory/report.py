@@ -64,7 +64,9 @@ def _sessions(found: Document) -> list[str]:
     """Agents' sessions, and what of their transcripts could not be read."""
     damaged = f", {plural(found['skipped'], 'damaged record')} passed over" if found["skipped"] else ""
     held = f"{found['transcripts']:,} of {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
-    return [f"sessions {held}{damaged}"]
+    gone = f", {found['gone']:,} without a transcript by now" if found["gone"] else ""
+    unfinished = f", {found['unfinished']:,} ending within a line" if found["unfinished"] else ""
+    return [f"sessions {held}{gone}{unfinished}{damaged}"]
 
 
 def _reflected(last: Document) -> list[str]:

@@ -107,13 +107,16 @@ class Roots:
         return swept
 
     def _index_sessions(self) -> None:
-        """Index the derived texts; that many of them are gone is the sweep's doing, which has seen where they were."""
+        """Index the derived texts; where most are gone, only if the ledger knows that they were deleted (law 7)."""
+        from vault_memory.conversations import ledger
         from vault_memory.conversations import root as sessions
 
         memory = self.sessions
         try:
             memory.index()
         except RefusedError:
+            if ledger.missing(self._vault.config, os.environ):
+                raise
             if memory.vault.walk().files:
                 memory.index(rebuild=True)
             else:

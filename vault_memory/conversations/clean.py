@@ -4,6 +4,9 @@ Law 5: text that recall injected is never evidence, so it must not come back out
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from vault_memory.conversations.message import kilobytes
 from vault_memory.conversations.redact import redacted
@@ -11,6 +14,11 @@ from vault_memory.frame import stripped
 
 MOST_CHARS = 64 * 1024
 """Of one message; the rest is left out with a note."""
+
+MOST_READ = 8 * MOST_CHARS
+"""Of one message; what tools put before somebody's words is seldom longer."""
+
+ACROSS_CHARS = 4096
 
 _BLOCKS = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
@@ -23,11 +31,12 @@ _BLOCKS = (
 """What Claude Code, opencode, OpenClaw and their kind mark as their own."""
 
 _NAMED = "|".join(_BLOCKS)
-_CLOSED = re.compile(rf"<({_NAMED})(?:\s[^<>]*)?>.*?</\1\s*>", re.DOTALL)
-_OPEN = re.compile(rf"^[ \t]*<(?:{_NAMED})(?:\s[^<>]*)?>.*\Z", re.DOTALL | re.MULTILINE)
-"""One that is not closed ends the text, where it begins a line: in a sentence somebody only talks of it."""
+_TAG = re.compile(rf"(?P<line>^[ \t]*+)?<(?P<end>/?)(?P<name>{_NAMED})(?:\s[^<>]*+)?>", re.MULTILINE)
+_COMMAND = re.compile(
+    r"<command-name>([^<]*+)</command-name>\s*+(?:<command-args>((?:(?!</?command-).)*+)</command-args>)?", re.DOTALL
+)
+"""Both look no further than to the next tag, so that a text of nothing but tags takes no longer than another."""
 
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>\s*(?:<command-args>(.*?)</command-args>)?", re.DOTALL)
 _METADATA = re.compile(r"^[^\n]{0,80}\(untrusted[^\n]{0,60}\):?\n```(?:json)?\n.*?\n```\n?", re.DOTALL | re.MULTILINE)
 _NOBODYS = re.compile(
     r"\s*(?:\[Request interrupted by user[^\]]*\]|HEARTBEAT_OK|NO_REPLY|\(no content\)|No response requested\.)\s*"
@@ -40,18 +49,84 @@ _TOLD_AGAIN = (
 """How messages begin that the tool wrote in the user's name."""
 
 
+class Tag(NamedTuple):
+    """A tag in a text: where it stands, and whether it closes a block, or begins a line."""
+
+    name: str
+    start: int
+    end: int
+    closes: bool = False
+    begins_line: bool = False
+
+
 def words(text: str) -> str:
     """What somebody said in a message, without what tools, hooks and recall put there, and without secrets; or ""."""
+    text, over = text[:MOST_READ], text[MOST_READ:]
     text = stripped(text)
     if "<" in text:
-        text = _COMMAND.sub(_typed, text)
-        text = _OPEN.sub("", _CLOSED.sub("", text))
+        text = _without_blocks(_COMMAND.sub(_typed, text), is_cut=bool(over))
     if "(untrusted" in text:
         text = _METADATA.sub("", text)
     text = text.strip()
     if _NOBODYS.fullmatch(text) or text.startswith(_TOLD_AGAIN):
         return ""
-    return _bounded(redacted(text))
+    return _bounded(text, over)
+
+
+def _without_blocks(text: str, is_cut: bool) -> str:
+    tags = (
+        Tag(m["name"], m.start("end") - 1, m.end(), bool(m["end"]), is_cut or m["line"] is not None)
+        for m in _TAG.finditer(text)
+    )
+    kept, at = [], 0
+    for start, end in blocks(tags, len(text)):
+        kept.append(text[at:start])
+        at = end
+    return "".join((*kept, text[at:]))
+
+
+def blocks(tags: Iterable[Tag], length: int) -> list[tuple[int, int]]:
+    """Where the outermost blocks begin and end, in order; each tag is looked at once, in a text of that length.
+
+    A block that begins a line and is not closed goes on to the last end of that name, where a block like it was told
+    of inside, else to the end of the text: in a sentence somebody only talks of it.
+    """
+    open_: list[Tag] = []
+    found: list[tuple[int, int]] = []
+    counts: Counter[str] = Counter()
+    ends: dict[str, int] = {}
+    for tag in tags:
+        if not tag.closes:
+            open_.append(tag)
+            counts[tag.name] += 1
+        elif counts[tag.name]:
+            ends[tag.name] = tag.end
+            while (begun := open_.pop()).name != tag.name:
+                counts[begun.name] -= 1
+            counts[tag.name] -= 1
+            _add(found, begun.start, tag.end)
+    for tag in open_:
+        if tag.begins_line:
+            end = ends.get(tag.name, 0)
+            found.append((tag.start, end if end > tag.start else length))
+    return _merged(sorted(found))
+
+
+def _add(found: list[tuple[int, int]], start: int, end: int) -> None:
+    """Add a block in place of those within it, which are the last that were found."""
+    while found and found[-1][0] > start:
+        found.pop()
+    found.append((start, end))
+
+
+def _merged(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in found:
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _typed(command: re.Match[str]) -> str:
@@ -59,8 +134,11 @@ def _typed(command: re.Match[str]) -> str:
     return f"{command[1].strip()} {command[2].strip()}" if command[2] and command[2].strip() else ""
 
 
-def _bounded(text: str) -> str:
-    if len(text) <= MOST_CHARS:
-        return text
-    over = len(text[MOST_CHARS:].encode("utf-8", "replace"))
-    return f"{text[:MOST_CHARS]} … [{kilobytes(over)} left out]"
+def _bounded(text: str, over: str) -> str:
+    """The text without its secrets and of bounded length; one that lies across the bound is known by what follows."""
+    near, far = text[: MOST_CHARS + ACROSS_CHARS], text[MOST_CHARS + ACROSS_CHARS :]
+    near = redacted(near)
+    if len(near) <= MOST_CHARS and not (far or over):
+        return near
+    size = sum(len(part.encode("utf-8", "replace")) for part in (near[MOST_CHARS:], far, over))
+    return f"{near[:MOST_CHARS]} … [{kilobytes(size)} left out]"

@@ -58,6 +58,7 @@ class JsonlFile:
                 if record is not None:
                     yield self.parse(record)
             reading.bytes_read += handle.tell() - offset
+            reading.is_unfinished = handle.tell() > end
             reading.mark = _mark(handle, end)
 
 

@@ -1,7 +1,7 @@
 """Owns what is remembered of each transcript: its stamp, where its reading ended, and the derived file made of it.
 
-One file a tool, replaced whole. What is in it can be made again by reading every transcript once more: one that is
-lost or damaged is no loss.
+One file a tool, replaced whole. What is in it can be made again from the transcripts and the derived files: one that
+is lost or damaged is no loss.
 """
 
 import contextlib
@@ -30,6 +30,10 @@ class Known(NamedTuple):
     skipped: int = 0
     size: int = 0
     day: str = ""
+    is_gone: bool = False
+    """The transcript; the derived file stays."""
+    is_unfinished: bool = False
+    """Its last line has no end: it is being written, or was cut off."""
 
     @property
     def last_day(self) -> date | None:
@@ -43,6 +47,10 @@ class Counted(NamedTuple):
     transcripts: int
     messages: int
     skipped: int
+    gone: int = 0
+    """Those whose transcript is gone."""
+    unfinished: int = 0
+    """Those whose last line has no end."""
 
 
 def folder(environ: Mapping[str, str]) -> Path:
@@ -59,8 +67,18 @@ def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
     """What is known, without a look at any transcript; None where the settings want none."""
     tools = config.sessions_tools
     found = [each for tool in tools for each in load(file_of(folder(environ), tool)).values()]
-    total = Counted(tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found))
+    total = Counted(
+        tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
+        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found),
+    )  # fmt: skip
     return total if tools else None
+
+
+def missing(config: Config, environ: Mapping[str, str]) -> list[str]:
+    """The derived files that should be there, and are not."""
+    home = folder(environ)
+    known = (each for tool in config.sessions_tools for each in load(file_of(home, tool)).values())
+    return [each.path for each in known if each.messages and not (home / each.path).is_file()]
 
 
 def load(file: Path) -> dict[str, Known]:

@@ -23,14 +23,10 @@ _CUT = re.compile(r" … \[([\d,]+) kB left out\]$")
 
 
 class Line(NamedTuple):
-    """A line without its end, where it ends in the file, and the bytes of it that were left out.
-
-    `data` is None for a line that could not be kept even when cut.
-    """
+    """A line without its end, and where it ends in the file; `data` is None if it could not be kept even when cut."""
 
     data: bytes | None
     end: int
-    left_out: int = 0
 
 
 def lines(file: BinaryIO, start: int) -> Iterator[Line]:
@@ -68,7 +64,6 @@ class Cutter:
         self._escaped = False  # the piece before ended with a backslash of a text
         self._text = bytearray()
         self._over = 0  # bytes of the text in hand that were left out
-        self._left_out = 0
 
     def feed(self, piece: bytes) -> "Cutter":
         """Take the next piece."""
@@ -80,8 +75,8 @@ class Cutter:
     def finished(self, end: int) -> Line:
         """The line; one that ends within a text is no JSON, and stays none."""
         if len(self._kept) > MOST_LINE_BYTES:
-            return Line(None, end, self._left_out)
-        return Line(bytes(self._kept), end, self._left_out)
+            return Line(None, end)
+        return Line(bytes(self._kept), end)
 
     def _keep(self, data: bytes) -> None:
         if len(self._kept) <= MOST_LINE_BYTES:
@@ -118,7 +113,6 @@ class Cutter:
             # At a space, which is part of no escape and of no character of several bytes.
             kept = text[: max(text.rfind(b" "), 0)]
             self._over += len(text) - len(kept)
-            self._left_out += self._over
             text = kept + f" … [{self._over // 1024:,} kB left out]".encode()
         self._keep(text + b'"')
         self._text.clear()

@@ -175,7 +175,10 @@ def _session(value: Any, file: str, storage: Storage) -> Session | None:  # noqa
 
 
 class Files:
-    """`storage/message/<session>/msg_*.json` and `storage/part/<message>/prt_*.json`."""
+    """`storage/message/<session>/msg_*.json` and `storage/part/<message>/prt_*.json`.
+
+    Raises OSError for what is there and cannot be read, or is out of sight with the folder that holds it.
+    """
 
     def __init__(self, storage: Path) -> None:
         self._root = storage
@@ -183,10 +186,13 @@ class Files:
 
     def messages(self, session: str) -> list[Stored]:
         listed = self._listed(self._root / "message" / session)
-        return [
-            Stored(name.removesuffix(".json"), f"{status.st_size}.{status.st_mtime_ns}", status.st_mtime)
-            for name, status in listed
-        ]
+        return [self._stored(name.removesuffix(".json"), status) for name, status in listed]
+
+    def _stored(self, id: str, status: os.stat_result) -> Stored:
+        """A message; its parts are files of their own, and what they say may change without it."""
+        files = [("", status), *self._listed(self._root / "part" / id)]
+        stamp = " ".join(f"{name}{each.st_size}.{each.st_mtime_ns}" for name, each in files)
+        return Stored(id, stamp, max(each.st_mtime for _, each in files))
 
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self.json(self._root / "message" / session / f"{message}.json")
@@ -210,7 +216,7 @@ class Files:
                         cutter.feed(piece)
                     data = cutter.finished(0).data or b""
             return json.loads(data)
-        except (OSError, ValueError, RecursionError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
 
     @staticmethod
@@ -222,8 +228,10 @@ class Files:
                     ((entry.name, entry.stat()) for entry in entries if entry.name.endswith(".json")),
                     key=lambda pair: pair[0],
                 )
-        except OSError:
-            return []
+        except FileNotFoundError:
+            if folder.parent.is_dir():
+                return []
+            raise
 
 
 def _of_files(root: Path, got: Found) -> Iterator[Session]:
@@ -235,6 +243,9 @@ def _of_files(root: Path, got: Found) -> Iterator[Session]:
     except OSError:
         got.cannot_tell.append("")
         return
+    if projects and not (os.path.isdir(storage / "message") and os.path.isdir(storage / "part")):
+        got.cannot_tell.append("")  # out of sight, and everything would seem to say nothing
+        return
     for project in projects:
         try:
             names = sorted(entry.name for entry in os.scandir(folder / project) if entry.name.endswith(".json"))
@@ -242,7 +253,10 @@ def _of_files(root: Path, got: Found) -> Iterator[Session]:
             got.cannot_tell.append("")
             continue
         for name in names:
-            value = files.json(folder / project / name)
+            try:
+                value = files.json(folder / project / name)
+            except OSError:
+                value = None
             session = _session(value, str(folder / project / name), files)
             if session:
                 yield session

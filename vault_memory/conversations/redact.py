@@ -1,8 +1,9 @@
 """Owns the secrets that must not be kept: what they look like, and what stands in their place. Pure.
 
-A table in the manner of the well-kept scanners (gitleaks, detect-secrets): a token with a shape of its own is known by
-it; a value that only its name gives away must look random too. A library was weighed: detect-secrets takes 0.6 s to
-import, 1 ms a line, brings an HTTP client, and knows neither Anthropic's keys nor OpenAI's of today.
+A table after the public rule set of gitleaks (MIT), whose shapes of tokens it follows in its own words: a token with a
+shape of its own is known by it; a value that only its name gives away must look random too. A library was weighed:
+detect-secrets takes 0.6 s to import, 1 ms a line, brings an HTTP client, and knows neither Anthropic's keys nor
+OpenAI's of today.
 """
 
 import math
@@ -27,6 +28,9 @@ class Rule(NamedTuple):
 LEAST_ENTROPY = 2.5
 """Bits a character of what only its name makes a secret: `changeme` has 2.75, `aaaa1111` 1."""
 
+LONGEST_WORD = 20
+"""Letters of what may follow `password:` in prose; `correcthorsebatterystaple` has 25."""
+
 _END = r"(?![A-Za-z0-9_-])"
 
 
@@ -35,16 +39,21 @@ def _rule(name: str, hints: str, pattern: str, flags: int = 0, is_guess: bool = 
 
 
 _NAMES = (
-    r"pass(?:word|wd|phrase)|pwd|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key|client[_-]?secret|token"
+    r"pass(?:word|wd|phrase)|pwd|secret[_-]?key|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key"
+    r"|client[_-]?secret|token"
 )
 _VALUE = r"""(?:(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{6,256})(?P=quote)|(?P<bare>[^\s"'`,;<>()\[\]{}]{6,256}))"""
+
+_COMMAND = r"[^\n|;&]{0,200}?"
+"""What may stand between a command and its option."""
 
 RULES = (
     _rule(
         "private-key",
         "PRIVATE",
         r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:.{0,65536}?-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----|[\sA-Za-z0-9+/=:,\\-]*)",
+        r"(?:[^-]*+(?:-(?!----(?:BEGIN|END) )[^-]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+        r"|[\sA-Za-z0-9+/=:,\\-]*)",
         re.DOTALL,
     ),
     _rule("aws-key", "AKIA ASIA ABIA ACCA A3T", r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
@@ -73,14 +82,47 @@ RULES = (
     _rule("azure-key", "AccountKey= AccessKey=", r"(?:Account|SharedAccess)Key=(?P<secret>[A-Za-z0-9+/=]{40,100})"),
     _rule("vault-token", "hvs. hvb.", r"\bhv[sb]\.[A-Za-z0-9_-]{24,300}"),
     _rule("age-key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _rule("groq-key", "gsk_", r"\bgsk_[A-Za-z0-9]{40,64}" + _END),
+    _rule("xai-key", "xai-", r"\bxai-[A-Za-z0-9]{60,120}" + _END),
+    _rule("shopify-token", "shp", r"\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}" + _END),
+    _rule("docker-token", "dckr_", r"\bdckr_[op]at_[A-Za-z0-9_-]{27,40}"),
+    _rule("grafana-token", "glsa_", r"\bglsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}" + _END),
+    _rule("atlassian-token", "ATATT3", r"\bATATT3[A-Za-z0-9_=-]{100,300}"),
+    _rule("linear-key", "lin_", r"\blin_(?:api|oauth)_[A-Za-z0-9]{40,64}" + _END),
+    _rule("figma-token", "figd_", r"\bfigd_[A-Za-z0-9_-]{36,64}"),
+    _rule("notion-token", "ntn_", r"\bntn_[A-Za-z0-9]{40,60}" + _END),
+    _rule("pulumi-token", "pul-", r"\bpul-[a-f0-9]{40}" + _END),
+    _rule("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{37,40}" + _END),
+    _rule("tavily-key", "tvly-", r"\btvly-(?:dev-|prod-)?[A-Za-z0-9]{24,64}" + _END),
+    _rule("postman-key", "PMAK-", r"\bPMAK-[A-Za-z0-9]{24}-[A-Za-z0-9]{34}" + _END),
+    _rule("square-token", "sq0", r"\bsq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,43}"),
+    _rule("mailgun-key", "key-", r"\bkey-[a-f0-9]{32}" + _END),
+    _rule("signature", "sig", r"[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature)=(?P<secret>[\w%+/=-]{20,1024})"),
+    _rule(
+        "cookie",
+        "cookie:",
+        r"\bcookie:[ \t]{0,4}(?P<secret>[\w.-]{1,64}=[^\s\"'<>;]{8,4096}(?:;[ \t]?[\w.-]{1,64}=[^\s\"'<>;]{1,4096})*)",
+        re.IGNORECASE,
+    ),
+    _rule("password", "curl", rf"\bcurl\b(?P<typed>{_COMMAND} (?:-u|--user)[ =]?[\"']?[^\s:\"']{{1,64}}:)"
+          r"(?P<secret>[^\s\"'`]{4,256})", is_guess=True),
+    _rule("password", "mysql mariadb", rf"\b(?:mysql|mariadb)(?:dump|admin)?\b(?P<typed>{_COMMAND} -p[\"']?)"
+          r"(?P<secret>[^\s\"'`]{4,256})", is_guess=True),
     _rule("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"),
     _rule("bearer-token", "earer", r"\b[Bb]earer\s+(?P<secret>[A-Za-z0-9_.~+/=-]{16,2048})", is_guess=True),
     _rule("basic-login", "asic", r"\b[Bb]asic\s+(?P<secret>[A-Za-z0-9+/]{12,512}={1,2})"),
     _rule("url-password", "://", r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/@\"'<>]{3,256})@"),
     _rule(
         "secret",
+        "--",
+        rf"(?<![\w-])--(?:[a-z0-9]{{1,20}}-){{0,3}}(?P<name>{_NAMES})[ \t]{{1,4}}(?=[^\s-]){_VALUE}",
+        re.IGNORECASE,
+        is_guess=True,
+    ),
+    _rule(
+        "secret",
         "pass pwd secret credential key token",
-        rf"(?<![A-Za-z])(?:[A-Za-z0-9_.-]{{0,40}}[_.-])?(?P<name>{_NAMES})s?(?:_?id|[_-]?value)?[\"'`*]{{0,2}}"
+        rf"(?<![A-Za-z])(?:[A-Za-z0-9_.-]{{0,40}}[_.-])?(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
         rf"(?P<by>[ \t]{{0,4}}(?:=>|:=|[=:])[ \t]{{0,4}}){_VALUE}",
         re.IGNORECASE,
         is_guess=True,
@@ -116,20 +158,31 @@ def _replaced(rule: Rule, match: re.Match[str]) -> str:
     group = next((name for name in ("secret", "quoted", "bare") if groups.get(name) is not None), None)
     if rule.is_guess and not _looks_random(match[group or 0], groups):
         return match[0]
-    name = "password" if (groups.get("name") or "").casefold().startswith(("pass", "pwd")) else rule.name
+    name = "password" if is_password(groups.get("name")) else rule.name
     if group is None:
         return f"[redacted: {name}]"
     start, end = (at - match.start() for at in match.span(group))
     return f"{match[0][:start]}[redacted: {name}]{match[0][end:]}"
 
 
+def is_password(name: str | None) -> bool:
+    """Whether a value's name says that it is a password: one may be made of words."""
+    return (name or "").casefold().startswith(("pass", "pwd"))
+
+
 def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
     """Whether a named value is one chosen to be secret, rather than a word, a variable or a form to fill in."""
-    if value.startswith("[redacted") or _PLACEHOLDER.search(value) or entropy(value) < LEAST_ENTROPY:
+    if value.startswith("[redacted") or _PLACEHOLDER.search(value):
+        return False
+    if "typed" in groups:  # behind an option that takes nothing else
+        return True
+    if entropy(value) < LEAST_ENTROPY:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
     marked = any(not (char.isalnum() or char in "._-/:") for char in value)
     tight = groups.get("by") == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
+    if is_password(groups.get("name")) and value.isalpha() and len(value) > LONGEST_WORD:
+        return True
     return mixed or marked or tight or (groups.get("quoted") is not None and " " not in value)
 
 

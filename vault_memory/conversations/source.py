@@ -14,7 +14,8 @@ from vault_memory.conversations.message import Record
 class Reading:
     """One reading of a transcript: its records, and after the last of them where it ended.
 
-    `is_anew` says that what was read before no longer holds, and all is read; `skipped` counts what was corrupt.
+    `is_anew` says that what was read before no longer holds, and all is read; `skipped` counts what was corrupt;
+    `is_unfinished` that it ends within a record.
     """
 
     records: Iterator[Record]
@@ -22,7 +23,7 @@ class Reading:
     mark: str = ""
     skipped: int = 0
     bytes_read: int = 0
-    problems: list[str] = field(default_factory=list)
+    is_unfinished: bool = False
 
 
 class Source(Protocol):

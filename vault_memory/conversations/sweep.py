@@ -5,11 +5,12 @@ How a sweep goes, and why in this order:
 2. Each tool's folder is listed, what hooks have marked first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
    A sweep that was killed between the two has written more than is known: that is cut off, and written again.
-4. A transcript that is gone takes its derived file along, unless all of a tool's are gone: then its folder may be on a
-   drive that is not mounted, and all stays (law 7).
+4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
+   not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
 """
 
 import contextlib
+import hashlib
 import os
 import re
 import time
@@ -30,6 +31,9 @@ from vault_memory.errors import BusyError, IndexUnusableError
 SAVE_SECONDS = 5.0
 """How much work a sweep that is killed may lose."""
 
+_ORPHAN = "gone:"
+"""How the key begins of a derived text of which nothing else is known."""
+
 _SAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 Progress = Callable[[int, int, int], None]
@@ -46,6 +50,11 @@ class Swept:
     grown: int = 0
     anew: int = 0
     removed: int = 0
+    """Texts that somebody deleted, whose transcripts are gone as well."""
+    gone: int = 0
+    """Texts that stay while their transcripts are gone, of all that is known."""
+    unfinished: int = 0
+    """Transcripts whose last line has no end, of all that is known."""
     messages: int = 0
     """Messages written."""
     bytes_read: int = 0
@@ -89,7 +98,11 @@ def sweep(
 
 
 class _Scopes:
-    """The scope of a session: the project of its working directory, else the agent's own that held it."""
+    """The scope of a session: the project of its working directory, else the agent's own that held it.
+
+    A directory that is gone may have been a project's: its sessions have a scope of their own, or every project would
+    see them.
+    """
 
     def __init__(self, tool: str, config: Config, environ: Mapping[str, str]) -> None:
         self._tool, self._config = tool, config
@@ -99,9 +112,22 @@ class _Scopes:
     def of(self, folder: str) -> str:
         if folder not in self._found:
             asker = access.Asker(folder=Path(folder)) if os.path.isabs(folder) else access.Asker()
-            seen = access.scopes(asker, self._config, self._environ)
-            self._found[folder] = next((s for s in seen if s.startswith("project:")), f"agent:{self._tool}")
+            try:
+                seen = access.scopes(asker, self._config, self._environ)
+            except ValueError:  # no path at all, as a NUL in it
+                seen = ()
+            project = next((s for s in seen if s.startswith("project:")), "")
+            self._found[folder] = project or _of_gone(asker.folder) or f"agent:{self._tool}"
         return self._found[folder]
+
+
+def _of_gone(folder: Path | None) -> str:
+    """The scope of a folder that is not there; "" for one that is, or for none."""
+    if folder is None or folder.is_dir():
+        return ""
+    name = access.identifier(folder.name) or "folder"
+    digest = hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()
+    return f"project:{name}-{digest[:6]}"
 
 
 class _Sweep:
@@ -120,6 +146,8 @@ class _Sweep:
         for part in (self._home / self._tool).glob(".*.part"):  # of a sweep that was killed
             part.unlink(missing_ok=True)
         found = tools.found(self._tool, root)
+        if found.cannot_tell:
+            self._swept.problems.append(f"parts of {root} cannot be read: what is known of them stays")
         if found.is_gone or (self._known and not found.sources):
             self._stay(root)
             return
@@ -146,6 +174,8 @@ class _Sweep:
     def _count(self) -> None:
         self._swept.transcripts += len(self._known)
         self._swept.skipped += sum(each.skipped for each in self._known.values())
+        self._swept.gone += sum(each.is_gone for each in self._known.values())
+        self._swept.unfinished += sum(each.is_unfinished for each in self._known.values())
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
@@ -154,9 +184,11 @@ class _Sweep:
         try:
             stamp = source.stamp
             if before and before.stamp == stamp and self._is_whole(before):
+                if before.is_gone:  # it is back
+                    self._known[source.key], self._is_changed = before._replace(is_gone=False), True
                 return
             reading = source.read(before.mark if before and before.messages and self._is_whole(before) else "")
-            after = self._write(source, before, reading)._replace(stamp=stamp)
+            after = self._write(source, before, reading)._replace(stamp=stamp, is_gone=False)
         except OSError as error:
             self._swept.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
             return
@@ -186,7 +218,11 @@ class _Sweep:
                 writer.folder = writer.folder or record.folder
                 for message in record.messages:
                     writer.add(message)
-        after = writer.known._replace(mark=reading.mark, skipped=writer.known.skipped + reading.skipped)
+        if before and before.messages and not writer.known.messages:
+            self._swept.problems.append(f"{source.file} says nothing any more: what it said before stays")
+            return before
+        skipped = writer.known.skipped + reading.skipped
+        after = writer.known._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
         self._swept.messages += writer.added
         self._tell(before, reading, writer.added)
         return after
@@ -203,6 +239,8 @@ class _Sweep:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
         safe = _SAFE.sub("-", name).strip(".-")[:100] or "session"
         path, number = f"{self._tool}/{safe}.md", 1
+        if self._known.pop(_ORPHAN + path, None):  # its transcript is back
+            return path
         while path in self._names:
             number += 1
             path = f"{self._tool}/{safe}-{number}.md"
@@ -216,20 +254,27 @@ class _Sweep:
         for key in [key for key in self._known if key not in there]:
             if any(not folder or key.startswith(folder) for folder in found.cannot_tell):
                 continue
-            gone = self._known.pop(key)
-            self._is_changed = True
-            self._swept.removed += 1
-            if gone.path:
-                (self._home / gone.path).unlink(missing_ok=True)
+            known = self._known[key]
+            if not (known.messages and (self._home / known.path).is_file()):
+                del self._known[key]
+                self._is_changed = True
+                self._swept.removed += known.messages > 0
+            elif not known.is_gone:
+                self._known[key], self._is_changed = known._replace(is_gone=True), True
         if not (self._swept.pending or found.cannot_tell):
-            self._forget_orphans()
+            self._take_orphans_in()
 
-    def _forget_orphans(self) -> None:
-        """Delete derived files that nothing is known of: what was remembered was lost, and their transcripts since."""
+    def _take_orphans_in(self) -> None:
+        """Know of derived files again of which nothing is known: that was lost, and their transcripts are gone."""
         mine = {each.path for each in self._known.values()}
         for file in (self._home / self._tool).glob("*.md"):
-            if f"{self._tool}/{file.name}" not in mine:
-                file.unlink(missing_ok=True)
+            path = f"{self._tool}/{file.name}"
+            if path not in mine:
+                with open(file, "rb") as handle:
+                    messages = derived.message_number(sum(1 for _ in handle))
+                size = file.stat().st_size
+                self._known[_ORPHAN + path] = Known(path=path, messages=messages, size=size, is_gone=True)
+                self._is_changed = True
 
     def _save(self) -> None:
         if self._is_changed:
@@ -293,5 +338,3 @@ class _Writer:
             os.replace(self._part, self._file)
         elif self._part:
             self._part.unlink(missing_ok=True)
-        elif not self.known.messages and kind is None:
-            self._file.unlink(missing_ok=True)  # read anew, and nothing is said in it any more

@@ -45,7 +45,7 @@ class Made:
 
 
 class Found(NamedTuple):
-    """Where something of ours stands: its container and its place there; `whole` is the value to be replaced."""
+    """Where something of ours stands: its container, its place there, whether that is the inner list of an entry."""
 
     container: Node
     place: int
