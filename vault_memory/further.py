@@ -28,6 +28,10 @@ class Further(NamedTuple):
     path: Path
     scope: str
 
+    def is_open(self, scopes: Sequence[str]) -> bool:
+        """Whether its own scope is among these, or none are asked for; a note in it may have another."""
+        return not scopes or self.scope in scopes
+
 
 def found(config: Config) -> list[Further]:
     """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
