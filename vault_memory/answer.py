@@ -54,6 +54,8 @@ class Request(NamedTuple):
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
+    unasked: bool = False
+    """Whether the answer is handed over unasked: then properties, comments, proposals and charts are no part of it."""
     told: tuple[str, ...] = ()
     """Lines that are handed over besides the answer: the same words are not wanted twice."""
 

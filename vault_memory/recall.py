@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory import entities, journal, pack, provenance, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.errors import RemoteError
-from vault_memory.evidence import Candidate
+from vault_memory.evidence import Candidate, tells
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
 from vault_memory.meaning import Meaning
@@ -151,6 +151,9 @@ class Recall:
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         candidates = [ordered.passages[i] for i in ordered.scores]
+        if request.unasked:
+            candidates = [each for each in candidates if tells(each, notes[each.note_id].path)]
+        there = len(candidates)
         if request.without:
             candidates = [each for each in candidates if journal.passage_key(each.text) not in request.without]
         wanted = len(candidates)
@@ -159,7 +162,7 @@ class Recall:
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, when, request.told)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
         tight = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
-        before = {"shown_before": len(ordered.scores) - wanted} if request.without else {}
+        before = {"shown_before": there - wanted} if request.without else {}
         if not request.filters.as_of:
             return packed, before, tight
         from vault_memory.asof import AsOf
