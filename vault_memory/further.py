@@ -14,9 +14,9 @@ from vault_memory import access, entities
 from vault_memory.answer import Result
 from vault_memory.config import Config, user_folder
 from vault_memory.retain import normal_scope
+from vault_memory.scopes import GLOBAL
 
 PREFIX = "roots/"
-GLOBAL = "global"
 UNDER = (".claude", "memory")
 """Where a project keeps what an agent learnt of it."""
 
