@@ -19,11 +19,17 @@ AGENT = Implementation(name="Test Agent", version="1")
 SOURCE = str(Path(__file__).parent.parent)
 
 
-def talk(root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", folder: Path | None = None) -> T:
-    """Have a client of the SDK do its work with a server of its own, and say what came of it."""
+def talk(
+    root: Path, work: Callable[["Session"], Awaitable[T]], mode: Any = "auto", folder: Path | None = None,
+    first: str = "",
+) -> T:  # fmt: skip
+    """Have a client of the SDK do its work with a server of its own, and say what came of it.
+
+    The server's process runs the Python of `first` before anything else.
+    """
 
     async def run() -> T:
-        command = vaults.command(root, "mcp")
+        command = vaults.command(root, "mcp", first=first)
         server = StdioServerParameters(
             command=command[0], args=command[1:], env=dict(os.environ) | {"PYTHONPATH": SOURCE}, cwd=folder
         )

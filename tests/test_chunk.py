@@ -39,7 +39,13 @@ def lines(text: str) -> list[tuple[int, int]]:
         ("---\na: b\nc: d\n---\none", [(2, 3), (5, 5)]),
         ("---\n---\none", [(3, 3)]),
         ("## Retain\n- W @A: x\n  y\n- plain", [(1, 1), (2, 3), (4, 4)]),
-        ("a\n<!-- memory:begin facts -->\nb\n<!-- memory:end facts sha=1 -->\nc", [(1, 1), (2, 4), (5, 5)]),
+        ("a\n<!-- memory:begin facts -->\nb\n<!-- memory:end facts sha=1 -->\nc", [(1, 1), (3, 3), (5, 5)]),
+        ("a\n<!-- memory:begin a -->\n<!-- memory:end a -->\nc", [(1, 1), (4, 4)]),
+        (
+            "<!-- memory:begin a -->\nb\n<!-- memory:end a -->\n<!-- memory:begin c -->\nd\n<!-- memory:end c -->",
+            [(2, 2), (5, 5)],
+        ),
+        ("<!-- memory:begin never-ended -->", [(1, 1)]),
         ("%% hidden\nstill %%\nshown", [(1, 3)]),
     ],
 )
@@ -80,6 +86,13 @@ def test_only_headings_are_headings() -> None:
 )
 def test_the_body_leaves_the_marks_out(text: str, body: str) -> None:
     assert cut(text)[-1].body == body
+
+
+def test_frontmatter_and_comments_are_aside_however_long() -> None:
+    long = "rain " * 200
+    found = cut(f"---\na: b\nabstract: {long}\n---\nshown\n\n%% {long} %%\n")
+    assert {passage.is_aside for passage in found if passage.text != "shown"} == {True} and len(found) > 4
+    assert not next(passage for passage in found if passage.text == "shown").is_aside
 
 
 def test_a_long_paragraph_becomes_windows() -> None:

@@ -14,6 +14,7 @@ from test_sheet import POISON, lines
 from vaults import age, fill, memory, opened, put, snapshot
 
 from vault_memory import access, frame, journal, tokens, uses
+from vault_memory.answer import Request
 from vault_memory.config import Config, load
 from vault_memory.context import LONGEST_PROMPT, Bundle, Wanted, bundle
 from vault_memory.errors import UsageError
@@ -68,6 +69,30 @@ def test_what_stands_in_it_is_cited_as_the_files_hold_it(kept: Memory) -> None:
         held = (kept.vault.root / path).read_text("utf-8").split("\n")[int(first) - 1 : int(last or first)]
         assert cited.key == journal.passage_key("\n".join(held)) or path == "memory.md"  # which has a comment
         assert all(line in found.text for line in held)
+
+
+PAGES = {
+    "bank/opinions.md": "# Opinions\n<!-- memory:begin opinions -->\n\n"
+    "- **.85** Kites fly at noon — [[2025-11-27]] L14\n"
+    "  - ▅▆▇ rising from .70, kites last on 27 November 2025\n<!-- memory:end opinions sha=1a2b cites=kites -->\n",
+    "bank/proposals.md": "# Proposals\n<!-- memory:begin proposals -->\n- [ ] Kites are dangerous.\n"
+    "<!-- memory:end proposals sha=1a2b -->\n",
+    "memory/2025-11-27.md": "---\nabout: kites\nby: web\ndate: 2025-11-27\n---\n# Kites\n\n- Kites are for sale.\n\n"
+    "%% kites: to be checked %%\n",
+}
+
+
+@pytest.mark.parametrize("source", ["notes", "all"])
+def test_only_what_tells_something_is_handed_over_unasked(tmp_path: Path, source: str) -> None:
+    """No marks of owned blocks, no charts, no properties or comments, and nothing that only waits to be ticked."""
+    mine = memory(fill(tmp_path, PAGES))
+    found = make(mine, "what of the kites? rising, web, dangerous, opinions", core=False, recent_days=30, source=source)
+    assert sorted(line.removesuffix(" (from the web)") for line in texts(found) if not line.startswith("#")) == [
+        "- **.85** Kites fly at noon — [[2025-11-27]] L14", "- Kites are for sale.",
+    ]  # fmt: skip
+    (answer,) = mine.recall([Request("by web about kites", NOW, 50, None)], keep=False)
+    said = "\n".join(result.content for result in answer.results)
+    assert "about: kites" in said and "rising" in said and "memory:" not in said
 
 
 def test_without_a_prompt_it_tells_what_was_noted_lately_facts_first_newest_first(kept: Memory) -> None:

@@ -334,6 +334,47 @@ def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
 
 
+def of_cursor(home: Home) -> Installer:
+    place = targets.Place("user", home.project, home.environ)
+    return Installer(targets.target("cursor", place, targets.Program(("/bin/memory",), 2.0)), home.environ)
+
+
+def test_an_uninstall_that_met_a_change_still_gives_back_what_there_was(home: Home) -> None:
+    before = home.files()
+    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    installer.apply(installer.install())
+    changes, installed = installer.uninstall(), file.read_bytes()
+    file.write_bytes(installed + b"\n")
+    with pytest.raises(ConflictError):
+        installer.apply(changes)
+    file.write_bytes(installed)
+    installer.apply(installer.uninstall())
+    assert home.files() == before
+
+
+@pytest.mark.parametrize("is_again", [True, False])
+def test_an_install_that_met_a_change_remembers_nothing_of_before(home: Home, is_again: bool) -> None:
+    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    changes = installer.install()
+    home.put(".cursor/mcp.json", b"{}\n")
+    with pytest.raises(ConflictError):
+        installer.apply(changes)
+    if is_again:
+        installer.apply(installer.install())
+    installer.apply(installer.uninstall())
+    assert file.read_bytes() == b"{}\n"
+
+
+def test_a_record_of_what_was_never_written_is_not_believed(home: Home) -> None:
+    """As where the program was ended between the record and the file."""
+    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    installer.apply(installer.install())
+    for data in (b"{}\n", b'{"mcpServers": {}}\n'):
+        file.write_bytes(data)
+        installer.apply(installer.uninstall())
+        assert file.read_bytes() == data
+
+
 def test_a_missing_vault_is_not_installed(home: Home) -> None:
     assert home.run("install", "cursor", vault=home.folder / "gone").returncode == 3
 

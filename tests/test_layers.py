@@ -60,6 +60,7 @@ LAYERS = [
      "roots",
      "opinions", "stats"],
     ["render", "convictions",
+     "forgotten",
      "integrations.install",
      "context",
      "report", "reflection", "figures", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],

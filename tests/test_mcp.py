@@ -258,13 +258,11 @@ def test_a_vault_that_is_not_there_yet_is_found_once_it_is(tmp_path: Path) -> No
     talk(vault, work)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are a POSIX matter")
 def test_a_note_that_cannot_be_read_is_told(root: Path) -> None:
     first = obeying_permissions()
     (root / "memory.md").chmod(0)
-    if not first:
-        text, is_error = talk(root, lambda session: session.try_call("memory_get", path="memory.md"))
-        assert is_error and "cannot be read" in text
+    text, is_error = talk(root, lambda session: session.try_call("memory_get", path="memory.md"), first=first)
+    assert is_error and "cannot be read" in text
 
 
 def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path) -> None:

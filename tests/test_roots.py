@@ -1,6 +1,7 @@
 """Further vaults beside the vault: asked together, cited so that they open, and never more than their scope allows."""
 
 import os
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -95,6 +96,30 @@ def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path
     assert any("Work" in d["why"] for d in found["degraded"])
     names = dict(Memory(config).roots.refresh_further())
     assert isinstance(names["work"], VaultMemoryError) and not isinstance(names["birds"], VaultMemoryError)
+
+
+def test_a_shut_root_might_as_well_not_be_there(config: Config, tmp_path: Path) -> None:
+    """Whether its folder is there or gone: in recall and where a note of it is asked for by name."""
+    fill(config.vault, {"c.md": "# A table\n\nThe lake has a ferry.\n"})
+    clock = {"seconds": 0, "now": ""}
+    alone = replace(config, roots=(), roots_under=())
+    gone = (tmp_path / "gone" / ".claude" / "memory", "project:gone")
+    for shut in (replace(config, roots=(gone, (tmp_path / "Work", "project:work"))), replace(config, roots=(gone,))):
+        for query in ("heron", "ferry", "unheard-of words"):
+            found, expected = (asked(one, query=query, scope=["global"]) for one in (shut, alone))
+            assert {**found, **clock} == {**expected, **clock}
+        for path in ("roots/gone/x.md", "roots/work/b.md"):
+            excerpt = Memory(shut).roots.get(path, scopes=("global",))
+            assert excerpt == Memory(alone).roots.get(path, scopes=("global",))
+    assert any("gone" in problem["why"] for problem in asked(shut)["degraded"])
+    with pytest.raises(VaultMemoryError):
+        Memory(shut).roots.get("roots/gone/x.md", scopes=("project:gone",))
+
+
+def test_a_word_is_unknown_only_where_no_root_knows_it(config: Config) -> None:
+    assert not asked(config, query="database")["degraded"]
+    (problem,) = asked(config, query="zanzibar")["degraded"]
+    assert problem["what"] == "lexical" and problem["why"].startswith("no word of the question occurs")
 
 
 def test_get_leads_out_of_no_root(config: Config) -> None:

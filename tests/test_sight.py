@@ -7,6 +7,7 @@ and for a line that is out of scope inside a note that is not, that the lines be
 """
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,9 @@ from vaults import fill, memory, opened
 
 from vault_memory import convictions, render, sight
 from vault_memory.answer import Filters, Request
+from vault_memory.context import Wanted, bundle
 from vault_memory.memory import Memory
+from vault_memory.sheet import FORMS
 from vault_memory.warm import Told, WarmMemory
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)
@@ -81,6 +84,21 @@ hidden_notes = st.dictionaries(
 )
 
 
+def contexts(mine: Memory) -> list[object]:
+    """What an agent is handed in each format: with a budget that cuts nothing off, since scores order it."""
+    wanted = [
+        Wanted(form_prompt, 9000, OPEN, form, now=NOW, recent_days=days)
+        for form in FORMS
+        for form_prompt, days in (("walnut harbour, Peter, zanzibar?", 0), ("", 60))
+    ]
+    said: list[object] = []
+    for each in wanted:
+        found = bundle(mine, each)
+        said.append(sorted(found.text.split("\n") if each.format != "json" else re.split(r"(?=\{)", found.text)))
+        said.append([sorted(cited.source for cited in found.shown), found.core, found.omitted, found.degraded])
+    return said
+
+
 def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
     """All that an asker can get out of a vault, but for what the module's docstring leaves out."""
     mine = memory(root, folder_scopes=tuple(sorted(told.items())))
@@ -92,6 +110,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
         said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
         said.append(mine.similar_names(name, OPEN))
         said.append(_plain(convictions.document(mine.opinions(name, scopes=OPEN))))
+    said += contexts(mine)
     said.append(render.entities_document(mine.entities(scopes=OPEN)))
     said.append(_plain(convictions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
     said += [

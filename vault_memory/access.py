@@ -11,8 +11,7 @@ from typing import NamedTuple
 from vault_memory import entities, retain
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-
-GLOBAL = "global"
+from vault_memory.scopes import GLOBAL
 
 VARIABLE = "MEMORY_SCOPE"
 

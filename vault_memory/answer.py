@@ -56,6 +56,8 @@ class Request(NamedTuple):
     """What scores less than this share of the best is left out; only for what nobody asked for (context.py)."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
+    telling: bool = False
+    """Whether only what tells something by itself is wanted: no properties, comments, proposals and charts."""
     told: tuple[str, ...] = ()
     """Lines that are handed over besides the answer: the same words are not wanted twice."""
 

@@ -58,10 +58,12 @@ class Chunk(NamedTuple):
 def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
     """Yield the note's passages in order; together they hold every line that is text, each once.
 
+    The marks around a block that reflect owns say nothing and are in none.
     `facts` must come in line order. Works lazily: a note of 20 MB never has all its passages in memory.
     """
     queue = iter(facts)
     fact = next(queue, None)
+    marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
     window: list[int] = []
     size = 0  # characters in the window
     number, last = 1, len(note.lines)
@@ -73,6 +75,10 @@ def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
             continue
         if window and (size + len(note.lines[number - 1]) > WINDOW_CHARS or _breaks(note, number, window)):
             yield from _flush(note, window)
+        if number in marks:
+            yield from _flush(note, window)
+            number += 1
+            continue
         if note.states[number - 1] != BLANK and not _is_no_text(note, number):
             size = len(note.lines[number - 1]) + (size if window else 0)
             window.append(number)
@@ -188,12 +194,13 @@ def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Pass
     part = 0
     for number in range(start, end + 1):
         line = note.lines[number - 1]
+        aside = note.states[number - 1] in (FRONT, COMMENT)
         if not _is_long(line):
-            yield Passage(number, number, kind, line, fact=fact, part=part)
+            yield Passage(number, number, kind, line, fact=fact, part=part, is_aside=aside)
             part += 1
             continue
         for begin, stop in pieces(line):
-            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part)
+            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
             part += 1
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from vault_memory import address
+from vault_memory import __version__, address, folders
 from vault_memory.errors import (
     LostError,
     NotRunningError,
@@ -52,6 +52,22 @@ def connect(path: address.StrPath, wait_seconds: float = 0.2) -> "Client":
     except (OSError, ValueError) as error:
         raise _not_running(path) from error
     return client
+
+
+def asked(
+    vault: address.StrPath, method: str, params: Mapping[str, Any], wait_seconds: float = 60.0
+) -> dict[str, Any] | None:
+    """What a vault's daemon answers a program of this version and environment.
+
+    None where none runs that can be asked: then the program does it itself.
+    """
+    process = {"version": __version__, "environment": folders.telling(os.environ)}
+    try:
+        with connect(address.known(vault)) as daemon:
+            found = daemon.call(method, {**params, "process": process}, wait_seconds)
+    except (NotRunningError, LostError, UnknownMethodError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 class Client:

@@ -14,17 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from vault_memory import __version__, access, address, client, folders, methods, report
+from vault_memory import access, client, methods, report
 from vault_memory.config import Config, load
-from vault_memory.errors import (
-    BusyError,
-    ConflictError,
-    LostError,
-    NotRunningError,
-    UnknownMethodError,
-    VaultError,
-    of_exit_code,
-)
+from vault_memory.errors import BusyError, ConflictError, VaultError, of_exit_code
 from vault_memory.memory import Memory
 from vault_memory.settings import LiveSettings
 from vault_memory.vault import Vault
@@ -151,13 +143,7 @@ class Desk:
 
     def _of_daemon(self, method: str, params: Mapping[str, Any]) -> Document | None:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
-        process = {"version": __version__, "environment": folders.telling(os.environ)}
-        try:
-            with client.connect(address.known(self.config().vault)) as daemon:
-                found = daemon.call(method, {**params, "process": process}, DAEMON_SECONDS)
-        except (NotRunningError, LostError, UnknownMethodError):
-            return None
-        return found if isinstance(found, dict) else None
+        return client.asked(self.config().vault, method, params, DAEMON_SECONDS)
 
     def _memory(self) -> WarmMemory:
         config = self.config()

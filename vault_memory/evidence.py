@@ -1,5 +1,6 @@
 """Owns the values that ranking is given: candidate passages, and all that was found about them. Pure data."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -11,6 +12,13 @@ FACTS = frozenset(("world", "experience", "opinion", "observation"))
 PAGE = "page"
 """What reflect wrote."""
 """Kinds that someone wrote down to be remembered: each stands for itself."""
+
+
+PROPOSALS = "bank/proposals.md"
+"""What reflect would put into the core: it waits there for somebody to tick it."""
+
+_CHART = re.compile(r"[ \t]*- [▁-█]+ ")
+"""The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
 
 
 class Candidate(NamedTuple):
@@ -90,3 +98,10 @@ class Feedback(NamedTuple):
 
     rarity: Mapping[str, float] = {}
     cosine: Mapping[int, float] = {}
+
+
+def tells(passage: Candidate, path: str) -> bool:
+    """Whether a passage of that note tells something by itself: no property, comment, chart or mere proposal does."""
+    if passage.section == ASIDE or path == PROPOSALS:
+        return False
+    return passage.kind != PAGE or not _CHART.match(passage.text)

@@ -14,9 +14,9 @@ from vault_memory import access, entities
 from vault_memory.answer import Result
 from vault_memory.config import Config, user_folder
 from vault_memory.retain import normal_scope
+from vault_memory.scopes import GLOBAL
 
 PREFIX = "roots/"
-GLOBAL = "global"
 UNDER = (".claude", "memory")
 """Where a project keeps what an agent learnt of it."""
 
@@ -27,6 +27,10 @@ class Further(NamedTuple):
     name: str
     path: Path
     scope: str
+
+    def is_open(self, scopes: Sequence[str]) -> bool:
+        """Whether its own scope is among these, or none are asked for; a note in it may have another."""
+        return not scopes or self.scope in scopes
 
 
 def found(config: Config) -> list[Further]:

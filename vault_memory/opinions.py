@@ -17,10 +17,9 @@ from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.look import Look, Seen
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.run import Run
+from vault_memory.scopes import GLOBAL
 from vault_memory.store import KINDS, Store
 from vault_memory.vault import Vault
-
-GLOBAL = "global"
 
 _PRIVATE = """
 SELECT DISTINCT coalesce(p.scope, n.scope) FROM passage p JOIN note n ON n.id = p.note_id

@@ -33,6 +33,11 @@ FEWEST_WORDS, NAME_WORDS = 4, 8
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
+def clean(text: str) -> str:
+    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
+    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+
+
 @dataclass
 class Packed:
     """What was taken, in rank order, each a list of passages of one place; and why the rest was not."""

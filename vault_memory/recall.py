@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory import entities, journal, pack, provenance, query
 from vault_memory.answer import Answer, Filters, Request, Result, Understood
 from vault_memory.errors import RemoteError
-from vault_memory.evidence import Candidate
+from vault_memory.evidence import Candidate, tells
 from vault_memory.gather import Gatherer, Lanes
 from vault_memory.knowledge import Names
 from vault_memory.meaning import Meaning
@@ -150,9 +150,12 @@ class Recall:
         self, request: Request, question: query.Question, ordered: Ordered, notes: dict[int, NoteInfo]
     ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
+        scored = [ordered.passages[i] for i in ordered.scores]
+        if request.telling:
+            scored = [each for each in scored if tells(each, notes[each.note_id].path)]
         least = request.floor * max(ordered.scores.values(), default=0.0)
-        candidates = [ordered.passages[i] for i, score in ordered.scores.items() if not least or score >= least]
-        below = len(ordered.scores) - len(candidates)
+        candidates = [each for each in scored if not least or ordered.scores[each.id] >= least]
+        there = len(candidates)
         if request.without:
             candidates = [each for each in candidates if journal.passage_key(each.text) not in request.without]
         wanted = len(candidates)
@@ -161,8 +164,8 @@ class Recall:
         limits = pack.Limits(request.k, request.budget_tokens, request.rendered, when, request.told)
         packed = pack.pack(candidates, headers, limits, marks, ordered.scores)
         tight = [("budget", f"the best result needs {packed.best_needs} tokens")] if packed.best_needs else []
-        before = {"shown_before": len(ordered.scores) - below - wanted} if request.without else {}
-        before |= {"below_floor": below} if request.floor else {}
+        before = {"shown_before": there - wanted} if request.without else {}
+        before |= {"below_floor": len(scored) - there} if request.floor else {}
         if not request.filters.as_of:
             return packed, before, tight
         from vault_memory.asof import AsOf

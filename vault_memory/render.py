@@ -14,13 +14,12 @@ from vault_memory import provenance
 from vault_memory.answer import SESSION, Answer, Ran, Result, note_header
 from vault_memory.journal import digits
 from vault_memory.note import Problem
-from vault_memory.pack import CONTROL
+from vault_memory.pack import clean as clean
 
 if TYPE_CHECKING:
     from vault_memory.backfill import Filled
     from vault_memory.context import Bundle, Wanted
     from vault_memory.conversations.sweep import Swept
-    from vault_memory.forgetting import Forgotten, Removal
     from vault_memory.indexer import Report
     from vault_memory.knowledge import EntityProfile, EntityRow, FactLine
     from vault_memory.memory import Seen
@@ -38,11 +37,6 @@ def dump(document: Document) -> str:
 def schema(name: str) -> Document:
     """The beginning of every document."""
     return {"schema": f"vault-memory/{name}@1"}
-
-
-def clean(text: str) -> str:
-    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
-    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
 
 
 def instant(moment: datetime) -> str:
@@ -386,32 +380,3 @@ def _confidence(value: float | None) -> str:
 def retain_document(done: "Retained") -> Document:
     """The `retain@1` document."""
     return schema("retain") | asdict(done) | {"source": f"{done.path}#L{done.line}"}
-
-
-def forget_document(planned: "Removal", done: "Forgotten | None") -> Document:
-    """The `forget@1` document of what is, or would be, taken out."""
-    shown = done.removal if done else planned
-    return schema("forget") | {
-        "path": shown.path, "line": shown.start_line, "end_line": shown.end_line, "source": shown.source,
-        "removed": shown.text, "diff": shown.diff, "written": done is not None,
-        "kept_in": done.kept_in if done else None, "warnings": list(done.warnings) if done else [], "candidates": [],
-    }  # fmt: skip
-
-
-def candidates_document(found: Sequence[Result]) -> Document:
-    """The `forget@1` document of the facts that a question may mean: none is chosen, nothing is written."""
-    nothing = dict.fromkeys(("path", "line", "end_line", "source", "removed", "diff"))
-    names = ("path", "start_line", "end_line", "source", "kind", "date", "content")
-    return schema("forget") | nothing | {
-        "written": False, "kept_in": None, "warnings": [],
-        "candidates": [{name: getattr(result, name) for name in names} for result in found],
-    }  # fmt: skip
-
-
-def candidates_text(found: Sequence[Result]) -> str:
-    """The facts that a question may mean, numbered, each with its citation."""
-    lines: list[str] = []
-    for number, result in enumerate(found, start=1):
-        lines.append(clean(f"{number}. {result.source}"))
-        lines += [f"   {clean(line)}" for line in result.content.split("\n")]
-    return "\n".join(lines)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NOTES, SESSIONS = "notes", "sessions"
 OFF = "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
+_UNKNOWN = ("lexical", "entity", "temporal")
+"""What a root says of these is that it holds nothing of the question; another may."""
 _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
@@ -167,15 +169,26 @@ class Roots:
         if there is None:
             return None
         root, path = there
-        found = self._memory_of(root).get(path, *part)
+        try:
+            found = self._memory_of(root).get(path, *part)
+        except VaultMemoryError:
+            if root.is_open(part.scopes):
+                raise
+            return None  # who may see nothing of it is not told that it is there
         return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
 
-    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str:
-        """What a further vault answers, or why it does not."""
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str | None:
+        """What a further vault answers, or why it does not; None where the asker may see nothing of it."""
         from vault_memory import further
 
-        memory = self._memory_of(root)
-        (answer,) = memory.recall([request], progress, keep=False)
+        is_open = root.is_open(request.filters.scopes)
+        try:
+            memory = self._memory_of(root)
+            (answer,) = memory.recall([request], progress, keep=False)
+        except VaultMemoryError as error:
+            return str(error) if is_open else None
+        if not is_open and not answer.notes:
+            return None
         results = [further.told(root, result) for result in answer.results]
         return _Given(root.name, memory, answer._replace(results=results))
 
@@ -252,13 +265,13 @@ class Roots:
                 found = str(error)
             if isinstance(found, str):
                 missing.append(Ran(name, why_not=found))
-            else:
+            elif found:
                 given.append(found)
         return given, missing
 
     def _beside_of(
         self, request: Request, progress: "Progress | None"
-    ) -> Iterator[tuple[str, Callable[[], _Given | str]]]:
+    ) -> Iterator[tuple[str, Callable[[], _Given | str | None]]]:
         """The roots besides the vault that the question's source means, and how each is asked."""
         if request.source != SESSIONS:
             for root in self.further:
@@ -286,7 +299,9 @@ class _Waiting:
 
 
 def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], vault: str) -> Answer:
-    """One answer of several."""
+    """One answer of several; the vault's own where nothing else was to be asked."""
+    if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
+        return given[0].answer
     ranked = sorted((r for each in given for r in each.answer.results), key=lambda result: -result.score)
     taken, left_out, tokens, rendered = _packed(request, ranked)
     omitted = dict(left_out)
@@ -297,7 +312,7 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
     # What is switched off is no part of all there is.
     degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == SESSIONS]
     first = given[0].answer if given else _nothing(request, vault)
-    degraded += [problem for each in given for problem in each.answer.degraded]
+    degraded += _problems([each.answer.degraded for each in given])
     return first._replace(
         request=request,
         results=[result._replace(rank=number) for number, result in enumerate(taken, 1)],
@@ -312,6 +327,19 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
         vault=vault,
         roots=[*ran, *missing],
     )
+
+
+def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+    """What the roots say did not run; that nothing is known of a word counts only where none of them knows it."""
+    unknown = [{_bare(problem) for problem in problems} for problems in of_roots]
+    for problem in (problem for problems in of_roots for problem in problems):
+        if problem[0] not in _UNKNOWN or all(_bare(problem) in problems for problems in unknown):
+            yield problem
+
+
+def _bare(problem: tuple[str, str]) -> tuple[str, str]:
+    """A problem without what was done instead, which each root says of itself."""
+    return problem[0], problem[1].partition(": ")[0]
 
 
 def _ran(given: _Given, taken: Sequence[Result]) -> Ran:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory import frame, provenance
 from vault_memory.answer import SESSION, note_header
-from vault_memory.pack import CONTROL
+from vault_memory.pack import clean
 
 FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
@@ -197,13 +197,8 @@ def escaped(form: str, text: str) -> str:
     return _ESCAPED[form](text)
 
 
-def _clean(text: str) -> str:
-    """The text with control and direction characters as `\\xNN`: they would move what they stand in."""
-    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
-
-
 def _safe(text: str) -> str:
-    return frame.defused(_clean(text))
+    return frame.defused(clean(text))
 
 
 def _json(text: str) -> str:
@@ -212,7 +207,7 @@ def _json(text: str) -> str:
 
 def _legal(text: str) -> str:
     """The text without characters that XML does not know."""
-    return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", _clean(text))
+    return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", clean(text))
 
 
 def _xml(text: str) -> str:

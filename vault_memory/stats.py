@@ -15,12 +15,13 @@ from typing import NamedTuple
 from vault_memory import schema
 from vault_memory.chunk import SUMMARIES
 from vault_memory.knowledge import listing
-from vault_memory.opinions import GLOBAL, Asking, Opinion, held_by
+from vault_memory.opinions import Asking, Opinion, held_by
 from vault_memory.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.reflect import facts
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
 from vault_memory.reflect.wording import told
+from vault_memory.scopes import GLOBAL
 from vault_memory.spans import parse_t, plus
 from vault_memory.store import Store
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from vault_memory import __version__
-from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.errors import VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -45,16 +45,10 @@ class Shared:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         import os
 
-        from vault_memory import address, client, folders
+        from vault_memory import client, folders
 
-        process = {"version": __version__, "environment": folders.telling(os.environ)}
         root = folders.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
-        try:
-            with client.connect(address.known(root)) as daemon:
-                found = daemon.call(method, {**params, "process": process})
-        except (NotRunningError, LostError, UnknownMethodError):
-            return None
-        return found if isinstance(found, dict) else None
+        return client.asked(root, method, params)
 
     def _configured_vault(self) -> str:
         from vault_memory.config import load

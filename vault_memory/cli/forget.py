@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import render, request
+from vault_memory import forgotten, render, request
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
 
@@ -47,7 +47,7 @@ def _can_ask(shared: Shared) -> bool:
 
 def _tell(shared: Shared, planned: "Removal", done: "Forgotten | None", is_known: bool) -> None:
     if shared.json:
-        shared.say(render.dump(render.forget_document(planned, done)))
+        shared.say(render.dump(forgotten.document(planned, done)))
     elif done is None:
         shared.note("Nothing was written." if is_known else "Nothing was written: --yes takes it out.")
     else:
@@ -68,12 +68,12 @@ def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
         )
     found = _candidates(shared, memory, query)
     if shared.json:
-        shared.say(render.dump(render.candidates_document(found)))
+        shared.say(render.dump(forgotten.candidates_document(found)))
         return None
     if not found:
         shared.note("No fact was found that this may mean.")
         return None
-    shared.say(render.candidates_text(found))
+    shared.say(forgotten.candidates_text(found))
     if not _can_ask(shared):
         shared.note(f'Nothing was written. Name the one you mean: memory forget "{render.clean(found[0].source)}"')
         return None

@@ -60,6 +60,12 @@ def is_program(words: Sequence[Any]) -> bool:
     return name in ("memory", "vault-memory") or list(words[1:3]) == ["-m", "vault_memory"]
 
 
+def is_in(text: str, entries: Sequence[Entry], comments: bool = False) -> bool:
+    """Whether any of the entries, of whatever version, is in the text. Raises NotJsonError."""
+    of = jsontext.parse(text, comments)
+    return any(_find(of, entry) for entry in entries)
+
+
 # --- putting in ------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vault_memory import folders
-from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.errors import VaultMemoryError
 from vault_memory.integrations import claude_code, lines, occasion, opencode
 from vault_memory.integrations.occasion import Occasion
 from vault_memory.integrations.shown import Session
@@ -171,8 +171,12 @@ class Work:
 
     def _found(self, config: "Config", params: dict[str, Any]) -> Context:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
+        from vault_memory import client
+
         left = self.begun + self.seconds - time.monotonic()
-        document = _of_daemon(config.vault, params, left / 2) or _of_this_process(config, params)
+        document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
+            config, params
+        )
         if document["index"] is None:
             _log(self.call, "; ".join(each["why"] for each in document["degraded"]), self.environ)
             _build(config.vault, self.environ)
@@ -198,19 +202,6 @@ def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, st
     from vault_memory.access import Asker, scopes
 
     return scopes(Asker(agent, folder), config, environ)
-
-
-def _of_daemon(vault: Path, params: dict[str, Any], wait_seconds: float) -> dict[str, Any] | None:
-    """The `context@1` document of the vault's daemon; None where none answers."""
-    from vault_memory import __version__, address, client
-
-    process = {"version": __version__, "environment": folders.telling(os.environ)}
-    try:
-        with client.connect(address.known(vault)) as daemon:
-            found = daemon.call("context", {**params, "process": process}, max(wait_seconds, 0.05))
-    except (NotRunningError, LostError, UnknownMethodError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:

@@ -86,8 +86,8 @@ class Installer:
             if change.record and change.before is None:
                 change = change._replace(record=change.record._replace(folders=(*change.record.folders, *made)))
             known = self._record(change.file)
-            self._keep(change)  # before the file: an entry without its record could not be taken out exactly
-            _write(change)
+            with self._kept(change):
+                _write(change)
             if change.after is None:
                 _remove_folders(known.folders)
 
@@ -97,10 +97,11 @@ class Installer:
         file, before = _read(settings.file)
         text = _text(file, before)
         record = self._record(file)
-        if text is None or not text.strip():
-            record = Record(Made(), True, text)
-            text = "{}\n"
         try:
+            if text is None or not text.strip():
+                record, text = Record(Made(), True, text), "{}\n"
+            elif not entries.is_in(text, settings.entries, settings.comments):
+                record = Record()  # what is kept of this file was never written to it, or was taken out
             after, made = entries.put(text, settings.entries, record.made, settings.comments)
         except (NotJsonError, MisshapenError) as error:
             raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
@@ -113,6 +114,8 @@ class Installer:
             return Change(file, before, before)
         record = self._record(file)
         try:
+            if not entries.is_in(text, settings.entries, settings.comments):
+                return Change(file, before, before)
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
         except NotJsonError as error:
@@ -172,21 +175,47 @@ class Installer:
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return Record()
 
-    def _keep(self, change: Change) -> None:
-        file, record = self._record_file(change.file), change.record
-        with _told(file.parent):
-            if record is None:
+    @contextlib.contextmanager
+    def _kept(self, change: Change) -> Iterator[None]:
+        """Keep a change's record while it is written, or drop the one there is; as it was where nothing was written.
+
+        A new one is kept first: an entry without its record could not be taken out exactly.
+        """
+        file = self._record_file(change.file)
+        with _told(file):
+            before = file.read_bytes() if file.exists() else None
+        if change.record:
+            self._keep(change.file, change.record)
+        try:
+            yield
+        except BaseException:
+            if change.record:
+                _write_record(file, before)
+            raise
+        if change.record is None:
+            with _told(file):
                 file.unlink(missing_ok=True)
-                return
+
+    def _keep(self, of: Path, record: Record) -> None:
+        file = self._record_file(of)
+        with _told(file.parent):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             document = {
-                "file": str(change.file), "is_new": record.is_new, "before": record.before,
+                "file": str(of), "is_new": record.is_new, "before": record.before,
                 "folders": record.folders, "is_known": record.made.is_known,
                 "containers": sorted(record.made.containers), "tails": list(record.made.tails.items()),
             }  # fmt: skip
-            part = file.with_suffix(f".{os.urandom(4).hex()}.part")
-            replacing.write_durably(part, json.dumps(document).encode("ascii"))
-            os.replace(part, file)
+            _write_record(file, json.dumps(document).encode("ascii"))
+
+
+def _write_record(file: Path, data: bytes | None) -> None:
+    """Write a record whole; None for none."""
+    if data is None:
+        file.unlink(missing_ok=True)
+        return
+    part = file.with_suffix(f".{os.urandom(4).hex()}.part")
+    replacing.write_durably(part, data)
+    os.replace(part, file)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
+from vault_memory.evidence import PROPOSALS
 from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.bearing import is_doubt
 from vault_memory.reflect.beliefs import Opinion
@@ -27,7 +28,7 @@ from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
 
-PATH, BLOCK = "bank/proposals.md", "proposals"
+PATH, BLOCK = PROPOSALS, "proposals"
 
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 
