@@ -184,6 +184,23 @@ def test_a_daemon_indexes_what_is_stored_once(root: Path) -> None:
     assert sum(path.read_text().count("Nora moved") for path in root.rglob("memory/*.md")) == 1
 
 
+def test_an_edit_neither_opens_nor_tells_what_is_out_of_scope(root: Path) -> None:
+    before = put(root, "memory.md", "# Memory\n\n- (scope=agent:other) the code is 7719\n").read_bytes()
+    edit_allowed()
+
+    async def work(session: Session) -> None:
+        for old in ("7719", "- (scope=agent:other) ", "7718"):
+            assert "does not stand" in await session.fail("memory_edit", action="replace", text=old, old=old)
+        done = await session.call("memory_edit", action="append", text="- Likes planes.")
+        assert "Likes planes" in done and "7719" not in done
+
+    try:
+        talk(root, work)
+    finally:
+        edit_allowed(False)
+    assert (root / "memory.md").read_bytes() == before + b"- Likes planes.\n"
+
+
 def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(root: Path) -> None:
     before = (root / "memory.md").read_bytes()
     put(root, ".memory/config.toml", "[mcp]\nedit = true\n")

@@ -126,9 +126,9 @@ class Desk:
         """Make a note of its own."""
         return Memory(self.config()).file(filing, datetime.now())
 
-    def amend(self, wanted: "Amendment") -> "Amended":
-        """Edit a core file."""
-        return Memory(self.config()).amend(wanted)
+    def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
+        """Edit a core file, as far as the open scopes go."""
+        return Memory(self.config()).amend(wanted, scopes)
 
     def reflecting(self, dry_run: bool) -> list[str]:
         """The command that reflects, in a process of its own: it needs much memory, and must not slow the answers."""

@@ -141,7 +141,7 @@ def edit(caller: Caller, given: Arguments) -> str:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
     file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
     text = frame.stripped(given["text"])
-    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")))
+    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")), caller.scopes)
     undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
     return f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "")
 

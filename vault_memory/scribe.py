@@ -75,18 +75,23 @@ class Scribe(Keeper):
                     continue
                 return notes.Filed(path, self._findable(path))
 
-    def amend(self, wanted: "Amendment") -> "Amended":
+    def amend(self, wanted: "Amendment", scopes: tuple[str, ...] = ()) -> "Amended":
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
+
+        Who is named `scopes` edits, and is told of, only what lies in them.
 
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
         from vault_memory import amending
         from vault_memory.preimages import Preimages
+        from vault_memory.reading import Opened
         from vault_memory.rewriting import Rewriter
 
+        opened = Opened(scopes, self.config.folder_scopes)
+
         def compose(before: bytes | None) -> tuple[bytes, str]:
-            after = amending.amended(wanted, before)
-            return after, amending.diff(wanted, before, after)
+            after = amending.amended(wanted, before, opened)
+            return after, amending.diff(wanted, before, after, opened)
 
         amending.check(wanted)
         self._refuse_empty(self.vault.walk())
