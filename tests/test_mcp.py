@@ -113,6 +113,25 @@ def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
     talk(root, work)
 
 
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_the_status_counts_what_the_agent_sees(root: Path, with_daemon: bool) -> None:
+    daemon = start_daemon(root).settled() if with_daemon else None
+
+    def told() -> str:
+        found = talk(root, lambda session: session.call("memory_status"))
+        return "\n".join(line for line in found.splitlines() if not line.startswith("daemon"))
+
+    before = told()
+    assert "4 notes" in before and " 1 fact\n" in before and "vectors" not in before and "MB" not in before
+    put(root, "theirs.md", "---\nscope: agent:other\n---\n## Retain\n- W: Secret.\n")
+    put(root, "memory/2025-11-28.md", "## Retain\n- W: Open.\n- W(scope=agent:other): Shut.\n")
+    if daemon:
+        daemon.settled()
+    else:
+        memory(root).index()
+    assert "5 notes" in told() and " 2 facts\n" in told()
+
+
 def test_links_and_hidden_folders_lead_nowhere(root: Path, tmp_path: Path) -> None:
     put(tmp_path, "secret.md", "the secret")
     put(root, ".obsidian/x.md", "the secret")

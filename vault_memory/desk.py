@@ -75,9 +75,10 @@ class Desk:
             found = methods.recall(self._memory(), params)
         return found
 
-    def status(self) -> Document:
-        """The `status@1` document."""
-        return self._of_daemon("status", {}) or report.status_document(Memory(self.config()).status())
+    def status(self, scopes: tuple[str, ...]) -> Document:
+        """The `status@1` document of what lies in the open scopes."""
+        found = self._of_daemon("status", {"scope": list(scopes)})
+        return report.narrowed(found or report.status_document(Memory(self.config()).status(scopes)))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""

@@ -129,7 +129,7 @@ def status(caller: Caller, given: Arguments) -> str:
     """How vault and index are, a line each."""
     from vault_memory.report import status_text
 
-    text = status_text(caller.desk.status())
+    text = status_text(caller.desk.status(caller.scopes))
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
