@@ -190,6 +190,16 @@ def test_what_is_stored_is_found_when_the_call_returns(root: Path) -> None:
     assert 'title: "Night trains"' in note.read_text() and 'by: "agent:test-agent"' in note.read_text()
 
 
+def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
+    async def work(session: Session) -> None:
+        await session.call("memory_store", content="From the web: Peter sells his boat")
+        await session.call("memory_store", title="Boats", content="https://example.org\n\nPeter sells two boats.")
+        found = await session.search("Peter boat sells")
+        assert "his boat (from the web)" in found and "two boats. (from the web)" in found
+
+    talk(root, work)
+
+
 def test_a_daemon_indexes_what_is_stored_once(root: Path) -> None:
     daemon = start_daemon(root).settled()
 

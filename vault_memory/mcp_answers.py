@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import frame, mcp_tools, pathnames, render, request
+from vault_memory import frame, mcp_tools, pathnames, provenance, render, request
 from vault_memory.answer import SESSION
 from vault_memory.desk import Desk
 from vault_memory.errors import RefusedError, UsageError
@@ -107,14 +107,18 @@ def store(caller: Caller, given: Arguments) -> str:
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
-    """The fact with who wrote it."""
-    return replace(bullet, by=f"agent:{agent or 'unknown'}")
+    """The fact with who it is from."""
+    return replace(bullet, by=_by(bullet.text, agent))
+
+
+def _by(text: str, agent: str) -> str:
+    return provenance.of_stored(text, f"agent:{agent or 'unknown'}")
 
 
 def _filed(caller: Caller, given: Arguments, content: str) -> str:
     from vault_memory.filing import Filing
 
-    by = f"agent:{caller.agent}" if caller.agent else "agent:unknown"
+    by = _by(content, caller.agent)
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     done = caller.desk.file(Filing(given["title"], content, given.get("kind", "world"), names, by))
     return _written(f"Stored as {_shown(done.path)}", done.warning)
