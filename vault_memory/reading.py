@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from vault_memory.note import decode, split_lines
 from vault_memory.parse import parse
-from vault_memory.scopes import Folders, of_all_lines
+from vault_memory.scopes import Folders, of_all_lines, of_note
 from vault_memory.vault import Vault
 
 MAX_CHARS = 10_000
@@ -47,11 +47,12 @@ EVERYTHING = Opened()
 def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
     """Read a note's lines, at most 10,000 characters unless told.
 
-    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found.
+    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found. Neither is, by
+    somebody with scopes, what the user has excluded.
     Raises RefusedError for a path that leads out of the vault.
     """
     found = vault.locate(path)
-    if found is None:
+    if found is None or (opened.scopes and vault.is_left_out(found)):
         return Excerpt(path, 0, 0, "", not_found=True)
     data = vault.read(found)
     everything = split_lines(decode(data)[0])
@@ -60,7 +61,8 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
     first = max(first, 1)
     if opened.scopes:
         shown = seen_lines(found, data, opened)
-        if not any(shown[first - 1 : last]) and shown != everything:
+        is_shut = not everything and of_note(parse(found, data).properties, found, opened.folders) not in opened.scopes
+        if is_shut or (not any(shown[first - 1 : last]) and shown != everything):
             return Excerpt(path, 0, 0, "", not_found=True)
         everything = shown
     wanted = everything[first - 1 : last]
