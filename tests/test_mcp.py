@@ -209,6 +209,19 @@ def test_only_what_memory_answered_is_left_out_of_what_is_stored(root: Path) -> 
     assert "The <vault-memory> tag frames" in "".join(path.read_text() for path in root.rglob("memory/*.md"))
 
 
+def test_the_same_is_not_stored_twice(root: Path) -> None:
+    async def work(session: Session) -> None:
+        fact = {"content": "Nora moved to Lisbon", "entities": ["Nora"]}
+        stored = await session.call("memory_store", **fact)
+        place = stored.split("Stored at ")[1].split(";")[0]
+        assert f"stands already at {place}" in await session.call("memory_store", **fact)
+        assert "Stored at" in await session.call("memory_store", **fact | {"entities": ["Peter"]})
+        assert "Stored at" in await session.call("memory_store", **fact | {"content": "Nora moved to Porto"})
+
+    talk(root, work)
+    assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
+
+
 def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
     async def work(session: Session) -> None:
         await session.call("memory_store", content="From the web: Peter sells his boat")

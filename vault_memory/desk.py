@@ -119,6 +119,10 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
+    def standing(self, bullet: "Bullet") -> "Retained | None":
+        """Where today's note says the same already."""
+        return Memory(self.config()).standing(bullet, datetime.now().date())
+
     def retain(self, bullet: "Bullet") -> "Retained":
         """Append a fact to today's note."""
         return Memory(self.config()).retain(bullet, datetime.now().date())
