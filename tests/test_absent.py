@@ -4,14 +4,16 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
+from vault_memory import journal
 from vault_memory.changes import LOSS_CAP
 from vault_memory.config import Config
-from vault_memory.errors import RefusedError
+from vault_memory.errors import IndexUnusableError, RefusedError
 from vault_memory.places import writer_lock
 from vault_memory.vault import Vault
 from vault_memory.walk import Walk
@@ -205,3 +207,11 @@ def test_doctor_says_that_the_index_folder_cannot_be_written(tmp_path: Path) -> 
         os.chmod(root, 0o700)
         os.chmod(home, 0o700)
     assert run(root, "doctor").returncode == 0
+
+
+def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> None:
+    root = tmp_path / "away"
+    journal.note_recall(root, "anybody there?", datetime.now(UTC), [])
+    with pytest.raises(IndexUnusableError), writer_lock(root / ".memory" / "index.sqlite", 0):
+        pass
+    assert not root.exists()

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.amending import Amendment, amended, check
+from vault_memory.amending import Amendment, amended, check, diff
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
+from vault_memory.reading import Opened
 
 NOTE = b"# Memory\n\n- Likes trains.\n- Lives in Lisbon.\n"
 
@@ -65,3 +66,67 @@ def test_all_that_is_not_named_stays(before: str, old: str) -> None:
     except VaultMemoryError:
         return
     assert after.replace("NEW", old) == before
+
+
+# --- scopes ----------------------------------------------------------------------------------------------------------
+
+MINE = Opened(("global", "agent:me"))
+HELD = (
+    b"# Memory\n\n- Likes trains.\n- (scope=agent:other) the safe code is 7719\n  and 7720\n"
+    b"- (scope=agent:me) mine\n- (by=web) from a page\n"
+)
+
+
+@pytest.mark.parametrize(
+    "old", ["7719", "7", "- (scope=agent:other) ", "  and", "trains.\n- (sc", "7720\n- (scope=agent:me)", "20\n"]
+)
+@pytest.mark.parametrize("action", ["replace", "insert"])
+def test_what_is_out_of_scope_does_not_stand_in_the_file(action: str, old: str) -> None:
+    for text in (old, "x"):
+        with pytest.raises(UsageError, match="does not stand in"):
+            amended(Amendment("memory.md", action, text, old), HELD, MINE)
+
+
+@pytest.mark.parametrize(
+    ("action", "old", "text"),
+    [
+        ("replace", "(scope=agent:me) ", ""), ("replace", "(by=web) ", ""), ("replace", "(by=web)", "(by=person)"),
+        ("replace", "# Memory\n", "---\nscope: agent:me\n---\n"), ("replace", "# Memory\n", "---\nby: web\n---\n"),
+        ("replace", "Likes", "(scope=agent:me) Likes"), ("replace", "agent:me", "agent:other"),
+        ("append", "", "- (scope=agent:other) told"), ("insert", "trains", "- (scope=agent:other) told"),
+        ("replace", "- (scope=agent:me) mine\n", "- mine\n"),
+    ],
+)  # fmt: skip
+def test_no_edit_changes_whose_a_line_is(action: str, old: str, text: str) -> None:
+    with pytest.raises(ConflictError):
+        amended(Amendment("memory.md", action, text, old), HELD, MINE)
+
+
+def test_nothing_is_written_into_a_private_item() -> None:
+    with pytest.raises(ConflictError):
+        amended(Amendment("memory.md", "append", "  and more"), b"- Likes trains.\n- (scope=agent:other) x\n", MINE)
+
+
+def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
+    for action, old, text in (
+        ("replace", "mine", "still mine"), ("insert", "trains", "- (scope=agent:me) too"), ("append", "", "- x"),
+        ("replace", "- (by=web) from a page\n", ""), ("replace", "Likes trains", "Hates trains"),
+    ):  # fmt: skip
+        wanted = Amendment("memory.md", action, text, old)
+        after = amended(wanted, HELD, MINE)
+        assert b"(scope=agent:other) the safe code is 7719\n  and 7720\n" in after
+        shown = diff(wanted, HELD, after, MINE)
+        assert shown and "77" not in shown and "other" not in shown
+
+
+def test_what_stands_twice_but_is_seen_once_is_edited() -> None:
+    before = b"- (scope=agent:other) tea\n- tea\n"
+    assert amended(Amendment("memory.md", "replace", "rum", "tea"), before, MINE) == before[:-4] + b"rum\n"
+
+
+@pytest.mark.parametrize("before", [b"---\nscope: agent:other\n---\n- x\n", None])
+def test_a_core_file_of_another_s_is_none(before: bytes | None) -> None:
+    opened = MINE if before else MINE._replace(folders=(("", "agent:other"),))
+    for action, old in (("append", ""), ("replace", "x")):
+        with pytest.raises(UsageError, match="There is no note"):
+            amended(Amendment("memory.md", action, "y", old), before, opened)

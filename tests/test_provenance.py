@@ -230,3 +230,47 @@ def test_pages_tell_it_and_mark_it(tmp_path: Path) -> None:
     before = texts(root)
     reflected(root)
     assert texts(root) == before
+
+
+# --- what claims more than it is -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "of_note", "by"),
+    [
+        ("person", "agent:moss", "agent:moss"), ("person", "import:diary", "import:diary"), ("person", "web", "web"),
+        ("agent:moss", "tool", "tool"), ("web", "person", "web"), ("agent:moss", "person", "agent:moss"),
+        ("agent:fern", "agent:moss", "agent:fern"), ("tool", "agent:moss", "tool"),
+    ],
+)  # fmt: skip
+def test_no_line_claims_more_than_its_note(said: str, of_note: str, by: str) -> None:
+    assert (provenance.own(said, of_note) or of_note) == by
+
+
+@pytest.mark.parametrize(
+    ("properties", "by"),
+    [
+        ({"source": "https://example.org/a"}, "web"), ({"URL": "http://example.org"}, "web"),
+        ({"source": ["", "https://example.org"]}, "web"), ({"source": "a talk"}, "person"),
+        ({"source": "https://example.org", "by": "person"}, "person"), ({"url": "https://x.org"}, "person"),
+        ({"source": "https://example.org", "by": "agent:moss"}, "agent:moss"),
+        ({"by": None, "source": "https://x.org"}, "web"), ({"resources": "https://example.org"}, "person"),
+    ],
+)  # fmt: skip
+def test_a_clipped_page_is_from_the_web(properties: dict[str, object], by: str) -> None:
+    assert provenance.of_properties(properties) == by
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ("https://example.org/a says that it rains", "import:web"),
+        ("It rains (source: https://example.org)", "import:web"),
+        ("From the web: it rains", "import:web"), ("It rains. (from the web)", "import:web"),
+        ("According to <https://example.org> it rains", "import:web"), ("Tool output: it rains", "import:tool"),
+        ("It rains. (tool output)", "import:tool"), ("Mara's page is https://example.org", "agent:moss"),
+        ("Mara is from Oslo", "agent:moss"), ("Mara took it from the website", "agent:moss"),
+    ],
+)  # fmt: skip
+def test_what_says_that_it_came_from_outside_is_stored_so(text: str, by: str) -> None:
+    assert provenance.of_stored(text, "agent:moss") == by

@@ -67,9 +67,10 @@ class Desk:
             found = methods.recall(self._memory(), params)
         return found
 
-    def status(self) -> Document:
-        """The `status@1` document."""
-        return self._of_daemon("status", {}) or report.status_document(Memory(self.config()).status())
+    def status(self, scopes: tuple[str, ...]) -> Document:
+        """The `status@1` document of what lies in the open scopes."""
+        found = self._of_daemon("status", {"scope": list(scopes)})
+        return report.narrowed(found or report.status_document(Memory(self.config()).status(scopes)))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""
@@ -110,6 +111,10 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
+    def standing(self, bullet: "Bullet") -> "Retained | None":
+        """Where today's note says the same already."""
+        return Memory(self.config()).standing(bullet, datetime.now().date())
+
     def retain(self, bullet: "Bullet") -> "Retained":
         """Append a fact to today's note."""
         return Memory(self.config()).retain(bullet, datetime.now().date())
@@ -118,9 +123,9 @@ class Desk:
         """Make a note of its own."""
         return Memory(self.config()).file(filing, datetime.now())
 
-    def amend(self, wanted: "Amendment") -> "Amended":
-        """Edit a core file."""
-        return Memory(self.config()).amend(wanted)
+    def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
+        """Edit a core file, as far as the open scopes go."""
+        return Memory(self.config()).amend(wanted, scopes)
 
     def reflecting(self, dry_run: bool) -> list[str]:
         """The command that reflects, in a process of its own: it needs much memory, and must not slow the answers."""

@@ -29,6 +29,7 @@ def _disguised(name: str) -> str:
 
 _FORGED = re.compile(rf"[<\uff1c\ufe64](?=(?:{_GAP}|[/\\\uff0f])*+{_disguised(NAME)})", re.IGNORECASE)
 _FRAMED = re.compile(rf"<{NAME}(?=[\s>]).*?(?:</{NAME}\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
+_WHOLE = re.compile(rf"{re.escape(OPENING)}(?:(?!{re.escape(OPENING)}).)*?{re.escape(CLOSING)}", re.DOTALL)
 _JSON_OPENING = json.dumps({NAME: NOTE})[:-1]
 
 
@@ -50,6 +51,11 @@ def defused(text: str) -> str:
 def stripped(text: str) -> str:
     """The text without what stood in frames, a line break in place of each; one that is not closed ends the text."""
     return _without_json(_FRAMED.sub("\n", text))
+
+
+def unframed(text: str) -> str:
+    """The text without what this program itself framed whole: what merely speaks of such a tag stays as it is."""
+    return _WHOLE.sub("\n", text)
 
 
 def _without_json(text: str) -> str:

@@ -4,12 +4,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
-from vault_memory import journal, places, schema, spaces
+from vault_memory import journal, places, schema, sight, spaces
 from vault_memory.conversations.ledger import Counted, counted
 from vault_memory.digest import gaps
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
@@ -35,15 +35,18 @@ class Vectors(NamedTuple):
 
 @dataclass(frozen=True)
 class Status:
-    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind."""
+    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind.
+
+    Somebody with scopes is told of what they see, and nothing (None) of what cannot be told apart.
+    """
 
     vault: str
     path: str
     why_there: str
     exists: bool
-    bytes: int = 0
+    bytes: int | None = 0
     fresh: bool = False
-    pending: int = 0
+    pending: int | None = 0
     generation: int = 0
     notes: int = 0
     passages: int = 0
@@ -65,29 +68,32 @@ class Check:
     mend: str = ""
 
 
-def status(memory: "Memory") -> Status:
-    """Look at vault and index without writing anything."""
+def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
+    """Look at vault and index without writing anything, or at what lies in these scopes."""
     vault, index = str(memory.vault.root), memory.index_path
     base = Status(
         vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory),
-        sessions=counted(memory.config, os.environ),
+        sessions=None if scopes else counted(memory.config, os.environ),
     )  # fmt: skip
     if not base.exists or memory.unusable():
         return base
     with suppress(*schema.DAMAGED):
-        return _counted(memory, base)
+        return _counted(memory, base, scopes)
     return base
 
 
-def _counted(memory: "Memory", base: Status) -> Status:
-    with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
-        return Status(
-            vault=base.vault, path=base.path, why_there=base.why_there, exists=True,
-            bytes=schema.size(memory.index_path),
-            fresh=freshness.fresh, pending=freshness.pending, generation=store.generation,
+def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
+    with (
+        memory.reading(write=False) as (store, freshness),
+        schema.snapshot(store.connection),
+        sight.seen(store, scopes),
+    ):
+        return replace(
+            base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
+            fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
             notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"), embedders=tuple(_vectors(memory, store)),
-            reflect=base.reflect, sessions=base.sessions,
+            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"),
+            embedders=() if scopes else tuple(_vectors(memory, store)),
         )  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def digits(key: int) -> str:
 
 def _write(root: Path, line: dict[str, Any]) -> None:
     file = own_file(root)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    places.make_folder(file.parent)
     _append(file, json.dumps(line, separators=(",", ":")))
 
 

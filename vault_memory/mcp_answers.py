@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import frame, mcp_tools, pathnames, render, request
+from vault_memory import frame, mcp_tools, pathnames, provenance, render, request
 from vault_memory.answer import SESSION
 from vault_memory.desk import Desk
 from vault_memory.errors import RefusedError, UsageError
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 Arguments = Mapping[str, Any]
 
-FRAME_TOKENS = 80
-"""What frame and the line below it may cost: taken off the budget, for everything that is handed over counts."""
+FRAME_TOKENS = 25
+"""What the frame costs: taken off the budget, for everything that is handed over counts."""
+
+NOTE_TOKENS = 100
+"""What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
 
 LONGEST_FACT = 2000
 """The characters of a fact; what is longer is a note, or several facts."""
@@ -44,22 +47,39 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    notes = [*found["said"], f"scopes: {', '.join(scopes)}"]
-    if found["index"]["fresh"]:
-        notes.insert(0 if found["results"] else 1, "index up to date")
-    text = frame.framed(found["text"]) + "\n" if found["results"] else ""
-    return text + frame.defused("; ".join(notes))
+    notes = [*found["said"], *(["index up to date"] if found["index"]["fresh"] else [])]
+    text, room = "", _budget(caller, given)
+    if found["results"]:
+        text = frame.framed(found["text"]) + "\n"
+        room -= FRAME_TOKENS + found["rendered_tokens"] + _size(frame.defused(found["text"])) - _size(found["text"])
+    return text + _within(room, [*notes, f"scopes: {', '.join(scopes)}"])
+
+
+def _within(room: int, notes: Sequence[str]) -> str:
+    """What is to be known of an answer, in so many tokens at the most: none is less than a byte."""
+    text = frame.defused("; ".join(notes))
+    if _size(text) <= room:
+        return text
+    return text.encode("utf-8", "replace")[: max(0, room - _size("…"))].decode("utf-8", "ignore") + "…" * (room > 2)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _budget(caller: Caller, given: Arguments) -> int:
+    return int(given.get("budget", caller.desk.config().recall_budget))
 
 
 def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[str, Any]:
-    config = caller.desk.config()
-    budget = given.get("budget", config.recall_budget)
+    config, budget = caller.desk.config(), _budget(caller, given)
+    for_passages = budget - FRAME_TOKENS - min(NOTE_TOKENS, budget // 4)
     # Either alone leaves the other unlimited on the command line; an agent is never flooded.
     k = given.get("max_results", None if "budget" in given else config.recall_k)
     kinds = given.get("kinds", [])
     source = "notes" if SESSION not in kinds else "sessions" if len(kinds) == 1 else "all"
     return {
-        "query": given["query"], "source": source, "k": k, "budget": max(budget - FRAME_TOKENS, budget // 2),
+        "query": given["query"], "source": source, "k": k, "budget": max(for_passages, 1),
         "since": given.get("since"), "until": given.get("until"), "entity": given.get("entities", []),
         "kind": kinds, "scope": list(scopes),
     }  # fmt: skip
@@ -94,27 +114,42 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
 
 def store(caller: Caller, given: Arguments) -> str:
     """Write a fact, or with a title a note, and say where it stands."""
-    content = frame.stripped(given["content"]).strip()
+    content, taken_out = _own_words(given["content"])
+    content = content.strip()
     if not content:
         raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
     if "title" in given:
-        return _filed(caller, given, content)
+        return _filed(caller, given, content) + taken_out
     if len(content) > LONGEST_FACT:
         raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
-    done = caller.desk.retain(_signed(bullet, caller.agent))
-    return _written(f"Stored at {done.path}#L{done.line}", done.warning, frame.framed(render.clean(done.bullet)))
+    signed = _signed(bullet, caller.agent)
+    if stands := caller.desk.standing(signed):
+        return f"That stands already at {stands.path}#L{stands.line}: nothing was written.{taken_out}"
+    done = caller.desk.retain(signed)
+    shown = frame.framed(render.clean(done.bullet))
+    return _written(f"Stored at {done.path}#L{done.line}", done.warning, shown) + taken_out
+
+
+def _own_words(text: str) -> tuple[str, str]:
+    """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
+    kept = frame.unframed(text)
+    return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
-    """The fact with who wrote it."""
-    return replace(bullet, by=f"agent:{agent or 'unknown'}")
+    """The fact with who it is from."""
+    return replace(bullet, by=_by(bullet.text, agent))
+
+
+def _by(text: str, agent: str) -> str:
+    return provenance.of_stored(text, f"agent:{agent or 'unknown'}")
 
 
 def _filed(caller: Caller, given: Arguments, content: str) -> str:
     from vault_memory.filing import Filing
 
-    by = f"agent:{caller.agent}" if caller.agent else "agent:unknown"
+    by = _by(content, caller.agent)
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     done = caller.desk.file(Filing(given["title"], content, given.get("kind", "world"), names, by))
     return _written(f"Stored as {_shown(done.path)}", done.warning)
@@ -129,7 +164,7 @@ def status(caller: Caller, given: Arguments) -> str:
     """How vault and index are, a line each."""
     from vault_memory.report import status_text
 
-    text = status_text(caller.desk.status())
+    text = status_text(caller.desk.status(caller.scopes))
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
 
 
@@ -140,10 +175,12 @@ def edit(caller: Caller, given: Arguments) -> str:
     if not caller.desk.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
     file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
-    text = frame.stripped(given["text"])
-    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")))
+    text, taken_out = _own_words(given["text"])
+    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")), caller.scopes)
     undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
-    return f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "")
+    return (
+        f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "") + taken_out
+    )
 
 
 def reflected(document: Mapping[str, Any]) -> str:

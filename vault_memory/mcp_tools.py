@@ -83,7 +83,8 @@ STORE = Tool(
     "memory_store",
     "Remember something for later sessions: a decision, a preference, a fact about a person or project, how something "
     "was solved. One self-contained fact a call, with names and dates instead of `he` or `today`. Search first: do not "
-    "store what is known, nor secrets. With `title` a whole note is made instead.",
+    "store what is known, nor secrets. Begin what a web page or a tool's output said with `From the web: ` or `Tool "
+    "output: `. With `title` a whole note is made instead.",
     {
         "content": _text("The fact in a sentence, or the note's Markdown"),
         "kind": {

@@ -273,11 +273,11 @@ class Memory(Scribe):
 
     # --- health --------------------------------------------------------------------------------------------------
 
-    def status(self) -> "Status":
-        """How things are; writes nothing."""
+    def status(self, scopes: Scopes = ()) -> "Status":
+        """How things are, as far as these scopes go; writes nothing."""
         from vault_memory.health import status
 
-        return status(self)
+        return status(self, scopes)
 
     def doctor(self, fix: bool = False) -> "list[Check]":
         """What is wrong and how to mend it; `fix` mends what is derived."""

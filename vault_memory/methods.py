@@ -102,7 +102,7 @@ def _keys(params: Params) -> frozenset[int]:
 
 
 def _status(memory: Memory, params: Params) -> Document:
-    return report.status_document(memory.status())
+    return report.status_document(memory.status(request.scopes(params)))
 
 
 def _get(memory: Memory, params: Params) -> Document:
@@ -162,7 +162,7 @@ METHODS: Mapping[str, Method] = {
                                          "no_journal", "as_text"})),
     "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
                                           "unasked", "recent_days", "now", "patience"})),
-    "status": Method(_status),
+    "status": Method(_status, frozenset({"scope"})),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
     "entity": Method(_entity, frozenset({"name", "scope"})),
     "entities": Method(_entities, frozenset({"scope"})),

@@ -5,6 +5,7 @@ writable; then it goes to the user's data folder, named by the vault's real path
 """
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -58,6 +59,18 @@ def identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with those above it, but no vault: what is gone from its place is not made anew (law 7).
+
+    Raises OSError, FileNotFoundError for a `.memory` whose vault is not there.
+    """
+    if MEMORY_FOLDER in folder.parts:
+        root = Path(*folder.parts[: folder.parts.index(MEMORY_FOLDER)])
+        if not root.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(root))
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def is_writable(index: Path) -> bool:
@@ -153,7 +166,7 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
     """
     file = index.with_name(index.name + ".lock")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         handle = open(file, "a+b")  # noqa: SIM115 - closed below, after the lock
     except OSError as error:
         raise IndexUnusableError(

@@ -346,7 +346,7 @@ def _hash(data: bytes | None) -> str | None:
 
 def _make(folder: Path) -> None:
     """Make a run's folder, for its owner only: the notes in it may be."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    places.make_folder(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
     _settle(folder.parent)
 

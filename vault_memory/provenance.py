@@ -8,10 +8,16 @@ make more of a text than it is.
 import re
 from collections.abc import Mapping
 
-PERSON, UNCLEAR = "person", "unclear"
+PERSON, WEB, UNCLEAR = "person", "web", "unclear"
 
 _FORM = re.compile(r"person|web|tool|import(?::[^\s,()]+)?|agent:[^\s,()]+")
 _OUTSIDE = re.compile(r"(?:import:)?(?:web|tool).*|unclear")
+_PAGE = re.compile(r"\s*+<?https?://", re.IGNORECASE)
+_SAYS_WEB = re.compile(
+    r"\A\W*+(?:https?://|from the web\b)|\b(?:source|from|via|according to)\b\W{0,4}https?://|\(from the web\)",
+    re.IGNORECASE,
+)
+_SAYS_TOOL = re.compile(r"\A\W*+(?:from a tool|tool output)\b|\(tool output\)", re.IGNORECASE)
 
 KNOWN = "person, agent:<id>, import, import:<what>, web or tool"
 
@@ -28,19 +34,41 @@ def is_trusted(by: str) -> bool:
 
 
 def own(said: str | None, of_note: str) -> str | None:
-    """Who a line is from where that is not what its note says: a note from outside holds nothing that may be trusted.
+    """Who a line is from where that is not what its note says: no line claims more than its note does.
 
-    A page that was saved from the web may say of its own lines that a person wrote them.
+    A page that was saved from the web may say of its own lines that a person wrote them, and so may an agent's note.
     """
-    if said is None or said == of_note or (is_trusted(said) and not is_trusted(of_note)):
+    if said is None or said == of_note or _weight(said) > _weight(of_note):
         return None
     return said
 
 
+def _weight(by: str) -> int:
+    """How much the word of somebody counts: a person's most, then what was written for them, then the outside."""
+    return 2 if by == PERSON else int(is_trusted(by))
+
+
 def of_properties(properties: Mapping[str, object]) -> str:
-    """Who a note is from, whatever the case of the property's name."""
-    found = [value for key, value in properties.items() if key.casefold() == "by" and value not in (None, "")]
-    return normal(str(found[0])) if found else PERSON
+    """Who a note is from, whatever the case of the property's name.
+
+    Where it does not say, but names a page as its source, as web clippers do, it is from the web.
+    """
+    named = [(key.casefold(), value) for key, value in properties.items() if value not in (None, "")]
+    said = next((value for key, value in named if key == "by"), None)
+    if said is not None:
+        return normal(str(said))
+    return WEB if any(key == "source" and _is_page(value) for key, value in named) else PERSON
+
+
+def _is_page(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_page, value))
+    return isinstance(value, str) and _PAGE.match(value) is not None
+
+
+def of_stored(text: str, by: str) -> str:
+    """Who a text is from that somebody stores: an import where it says itself that it came from outside."""
+    return "import:web" if _SAYS_WEB.search(text) else "import:tool" if _SAYS_TOOL.search(text) else by
 
 
 def mark(by: str) -> str:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory import retain
 from vault_memory.note import decode, split_lines
 from vault_memory.parse import parse
-from vault_memory.scopes import Folders, of_each_line, of_note
+from vault_memory.scopes import Folders, of_all_lines, of_note
 from vault_memory.vault import Vault
 
 MAX_CHARS = 10_000
@@ -48,11 +47,12 @@ EVERYTHING = Opened()
 def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
     """Read a note's lines, at most 10,000 characters unless told.
 
-    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found.
+    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found. Neither is, by
+    somebody with scopes, what the user has excluded.
     Raises RefusedError for a path that leads out of the vault.
     """
     found = vault.locate(path)
-    if found is None:
+    if found is None or (opened.scopes and vault.is_left_out(found)):
         return Excerpt(path, 0, 0, "", not_found=True)
     data = vault.read(found)
     everything = split_lines(decode(data)[0])
@@ -60,8 +60,9 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
     first, last = lines or (1, None)
     first = max(first, 1)
     if opened.scopes:
-        shown = _shown(found, data, everything, opened)
-        if not any(shown[first - 1 : last]) and shown != everything:
+        shown = seen_lines(found, data, opened)
+        is_shut = not everything and of_note(parse(found, data).properties, found, opened.folders) not in opened.scopes
+        if is_shut or (not any(shown[first - 1 : last]) and shown != everything):
             return Excerpt(path, 0, 0, "", not_found=True)
         everything = shown
     wanted = everything[first - 1 : last]
@@ -75,16 +76,16 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
     return Excerpt(found, first, end, kept, truncated, line_cut=truncated and text[len(kept)] != "\n")
 
 
-def _shown(path: str, data: bytes, lines: list[str], opened: Opened) -> list[str]:
+def seen_lines(path: str, data: bytes, opened: Opened) -> list[str]:
     """The lines with those empty that an asker does not see, up to the last one seen.
 
     Read from the file, as it is to be shown: the index may know an older one.
     """
-    note = parse(path, data)
-    whole = of_note(note.properties, path, opened.folders)
-    facts = ((fact.start_line, fact.end_line, fact.scope) for fact in retain.facts(note, None))
-    of_line = of_each_line(note, whole, facts)
-    hidden = {number for number, scope in of_line.items() if scope not in opened.scopes}
+    lines = split_lines(decode(data)[0])
+    if not opened.scopes:
+        return lines
+    standing = of_all_lines(parse(path, data), opened.folders)
+    hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
     shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
     while shown and len(shown) in hidden:
         shown.pop()

@@ -26,6 +26,14 @@ def status_document(status: "Status") -> Document:
     }  # fmt: skip
 
 
+def narrowed(document: Document) -> Document:
+    """The document without what its daemon says of all notes: for somebody who sees some of them."""
+    daemon = document["daemon"]
+    if not daemon or not document["index"]["generation"]:
+        return document
+    return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
+
+
 def _reflect(status: "Status") -> Document | None:
     """How the last reflect of this device ended."""
     last = status.reflect
@@ -49,9 +57,11 @@ def status_text(document: Document) -> str:
         lines.append(f"index    none that can be used: {_instead(document['daemon'])}")
     else:
         where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
-        state = "up to date" if index["fresh"] else f"{plural(index['pending'], 'note')} behind"
+        behind = "not up to date" if index["pending"] is None else f"{plural(index['pending'], 'note')} behind"
+        state = "up to date" if index["fresh"] else behind
+        size = f", {index['bytes'] / 1e6:.1f} MB" if index["bytes"] is not None else ""
         counts = ", ".join(plural(index[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
-        lines.append(f"index    {index['path']}{where}, {index['bytes'] / 1e6:.1f} MB, {state}")
+        lines.append(f"index    {index['path']}{where}{size}, {state}")
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
     lines += _sessions(document["sessions"]) if document.get("sessions") else []

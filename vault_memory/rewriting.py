@@ -6,7 +6,7 @@ kept if asked for, and it is written over those very bytes; three tries.
 
 import difflib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -75,4 +75,10 @@ def current(vault: Vault, path: str) -> bytes | None:
 def difference(path: str, before: bytes | None, after: bytes) -> str:
     """What a rewriting changes, as a unified diff for a person to read; "" when nothing."""
     old, new = (split_lines(decode(data)[0]) for data in (before or b"", after))
-    return "\n".join(difflib.unified_diff(old, new, path if before is not None else "(new)", path, lineterm=""))
+    return difference_of_lines(path, old if before is not None else None, new)
+
+
+def difference_of_lines(path: str, before: Sequence[str] | None, after: Sequence[str]) -> str:
+    """The same of lines that somebody sees."""
+    named = path if before is not None else "(new)"
+    return "\n".join(difflib.unified_diff(before or [], after, named, path, lineterm=""))

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from vault_memory import provenance
+from vault_memory import provenance, retain
 from vault_memory.note import BLANK, HEADING, Note
 from vault_memory.retain import BULLET, HEAD, UNREADABLE_SCOPE, normal_scope
 
@@ -155,3 +155,25 @@ def of_each_line(note: Note, whole: str, facts: Iterable[tuple[int, int, str | N
         if scope:
             found |= dict.fromkeys(range(start, end + 1), scope)
     return found
+
+
+class Standing(NamedTuple):
+    """Whose a line is, and who it is from."""
+
+    scope: str
+    by: str
+
+
+def of_all_lines(note: Note, folders: Folders) -> list[Standing]:
+    """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
+    facts = list(retain.facts(note, None))
+    whole = of_note(note.properties, note.path, folders)
+    own = of_each_line(note, whole, ((fact.start_line, fact.end_line, fact.scope) for fact in facts))
+    of_whole, by = provenance.of_properties(note.properties), origins_by_line(note)
+    for fact in facts:
+        if fact.by:
+            by |= dict.fromkeys(range(fact.start_line, fact.end_line + 1), fact.by)
+    return [
+        Standing(own[number], provenance.own(by.get(number), of_whole) or of_whole)
+        for number in range(1, len(note.lines) + 1)
+    ]

@@ -50,6 +50,21 @@ class Scribe(Keeper):
             said = (self._findable(done.path), self._take_back(str(bullet)))
             return replace(done, warning=" ".join(filter(None, said)))
 
+    def standing(self, bullet: "Bullet", day: date) -> "Retained | None":
+        """Where that day's note says the same already, unless that counts as forgotten; raises UsageError."""
+        from vault_memory import forgetting, writer
+        from vault_memory.parse import parse
+        from vault_memory.rewriting import current
+
+        writer.check(bullet)
+        path = self.daily_path(day)
+        data = current(self.vault, path) if self.vault.locate(path) else None
+        line = writer.standing(path, data, bullet) if data else None
+        if data is None or line is None:
+            return None
+        last = self.last_word(forgetting.key(parse(path, data), line))
+        return None if last and last.stands else writer.Retained(path, line, str(bullet), created=False)
+
     def file(self, filing: "Filing", now: datetime) -> "Filed":
         """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
 
@@ -75,18 +90,23 @@ class Scribe(Keeper):
                     continue
                 return notes.Filed(path, self._findable(path))
 
-    def amend(self, wanted: "Amendment") -> "Amended":
+    def amend(self, wanted: "Amendment", scopes: tuple[str, ...] = ()) -> "Amended":
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
+
+        Who is named `scopes` edits, and is told of, only what lies in them.
 
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
         from vault_memory import amending
         from vault_memory.preimages import Preimages
+        from vault_memory.reading import Opened
         from vault_memory.rewriting import Rewriter
 
+        opened = Opened(scopes, self.config.folder_scopes)
+
         def compose(before: bytes | None) -> tuple[bytes, str]:
-            after = amending.amended(wanted, before)
-            return after, amending.diff(wanted, before, after)
+            after = amending.amended(wanted, before, opened)
+            return after, amending.diff(wanted, before, after, opened)
 
         amending.check(wanted)
         self._refuse_empty(self.vault.walk())

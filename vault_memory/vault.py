@@ -148,6 +148,12 @@ class Vault:
                 return relative
         return None
 
+    def is_left_out(self, path: str) -> bool:
+        """Whether the user has excluded a located note, or what it is a link to."""
+        real = Path(os.path.realpath(self.root / path)).relative_to(self.root).as_posix()
+        walker = Walker(self.root, self._ignored)
+        return walker.is_left_out(path) or walker.is_left_out(real)
+
     def _is_inside(self, path: Path) -> bool:
         return self.root in path.parents
 
@@ -235,7 +241,7 @@ class Vault:
         folder = places.derived(self.root, "tmp")
         if folder is None:
             raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
-        folder.mkdir(parents=True, exist_ok=True)
+        places.make_folder(folder)
         replacing.sweep(folder)
         return folder
 

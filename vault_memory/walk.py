@@ -247,14 +247,14 @@ class Walker:
             found.skipped.append(Problem(shown(path), 0, what))
             return
         leads_to = target.relative_to(self._root).as_posix()
-        if self._is_left_out(leads_to):
+        if self.is_left_out(leads_to):
             found.skipped.append(Problem(shown(path), 0, "a link to what is left out: not followed"))
         elif not _is_note_name(leads_to) and is_encodable(path) and not self._leave_out(path):
             _take_in(path, status, found)
             if status.st_nlink > 1:
                 found.aliases.add_names(status, [leads_to])
 
-    def _is_left_out(self, path: str) -> bool:
+    def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
         parts = path.split("/")
         folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))

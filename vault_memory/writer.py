@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
-from vault_memory import daily, entities, provenance, retain
+from vault_memory import daily, entities, provenance, retain, scopes
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.note import BLANK, Heading
 from vault_memory.parse import parse
@@ -89,6 +89,22 @@ def _states(fact: retain.Fact, bullet: Bullet) -> bool:
         and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
         and (fact.by or "") == bullet.by.casefold()
     )
+
+
+def standing(path: str, data: bytes, bullet: Bullet) -> int | None:
+    """The line where the note says the very same already, of the same and from the same, to everybody it is for."""
+    note = parse(path, data)
+    (same,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+    private = scopes.by_line(note)
+    for fact in retain.facts(note, None):
+        if fact.start_line not in private and _told(fact) == _told(same):
+            return fact.start_line
+    return None
+
+
+def _told(fact: retain.Fact) -> tuple[object, ...]:
+    names = frozenset(map(entities.slug, fact.entities))
+    return fact.kind, fact.narrative, names, fact.confidence, fact.by, fact.scope
 
 
 def retain_bullet(
