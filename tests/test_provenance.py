@@ -250,7 +250,7 @@ def test_no_line_claims_more_than_its_note(said: str, of_note: str, by: str) -> 
 @pytest.mark.parametrize(
     ("properties", "by"),
     [
-        ({"source": "https://example.org/a"}, "web"), ({"URL": "http://example.org"}, "web"),
+        ({"source": "https://example.org/a"}, "web"), ({"Source": "http://example.org"}, "web"),
         ({"source": ["", "https://example.org"]}, "web"), ({"source": "a talk"}, "person"),
         ({"source": "https://example.org", "by": "person"}, "person"), ({"url": "https://x.org"}, "person"),
         ({"source": "https://example.org", "by": "agent:moss"}, "agent:moss"),
