@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_jsontext import texts
 from vaults import fill
 
-from vault_memory.errors import ConflictError, RefusedError
+from vault_memory.errors import ConflictError
 from vault_memory.integrations import entries, jsontext, targets
 from vault_memory.integrations.entries import Made, MisshapenError
 from vault_memory.integrations.install import Installer
@@ -389,13 +389,20 @@ def test_an_uninstall_does_not_need_the_vault(home: Home) -> None:
 # --- the plugin of opencode ------------------------------------------------------------------------------------------
 
 
-def test_a_plugin_that_was_changed_is_left_alone(home: Home) -> None:
-    home.done("install", "opencode")
-    plugin = home.folder / ".config/opencode/plugins/vault-memory.js"
-    plugin.write_text(plugin.read_text() + "// mine\n")
+@pytest.mark.parametrize(
+    ("agent", "file"),
+    [("opencode", ".config/opencode/plugins/vault-memory.js"), ("claude-code", ".claude/skills/vault-memory/SKILL.md")],
+)
+def test_what_is_ours_and_was_changed_stays_and_all_else_goes_on(home: Home, agent: str, file: str) -> None:
+    home.done("install", agent)
+    ours = home.folder / file
+    ours.write_text(ours.read_text() + "// mine\n")
     for command in ("install", "uninstall"):
-        assert home.run(command, "opencode").returncode == 6
-    assert plugin.read_text().endswith("// mine\n")
+        ended = home.run(command, agent)
+        assert (ended.returncode, f"{ours} is not as we made it" in ended.stderr) == (0, True)
+        assert ours.read_text().endswith("// mine\n")
+    settings = [path for path in home.folder.rglob("*.json*") if "data" not in path.parts]
+    assert not [path for path in settings if b"vault-memory" in path.read_bytes()]
 
 
 @pytest.fixture
@@ -407,7 +414,7 @@ def plugin(home: Home) -> Iterator[Path]:
 
 def test_the_plugin_names_the_vault(plugin: Path, home: Home) -> None:
     assert json.dumps(str(home.vault)) in plugin.read_text()
-    with pytest.raises(RefusedError):
-        place = targets.Place("project", home.project, home.environ)
-        plugin.write_text("theirs")
-        Installer(targets.target("opencode", place, targets.Program(("m",), 2.0)), home.environ).install()
+    place = targets.Place("project", home.project, home.environ)
+    plugin.write_text("theirs")
+    changes = Installer(targets.target("opencode", place, targets.Program(("m",), 2.0)), home.environ).install()
+    assert [change.action for change in changes if change.file == plugin] == ["kept"]

@@ -84,7 +84,10 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
         files = [{"path": str(change.file), "action": change.action, "diff": _diff(change)} for change in changes]
         shared.say(render.dump(render.schema(name) | about | {"files": files}))
         return
-    done = [change for change in changes if change.action != "unchanged"]
+    done = [change for change in changes if change.before != change.after]
+    for change in changes:
+        if change.action == "kept":
+            shared.note(f"{change.file} is not as we made it, and was left as it is: delete it if it is of no use.")
     if about["dry_run"]:
         shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
         return
@@ -95,7 +98,7 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
 
 def _diff(change: Change) -> str:
     """The change as a unified diff; a file that was not there, or will not be, is /dev/null in it."""
-    if change.action == "unchanged":
+    if change.before == change.after:
         return ""
     old, new = ((data or b"").decode("utf-8", "replace") for data in (change.before, change.after))
     before, after = ("/dev/null" if data is None else str(change.file) for data in (change.before, change.after))

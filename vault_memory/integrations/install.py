@@ -47,11 +47,13 @@ class Change(NamedTuple):
     before: bytes | None
     after: bytes | None
     record: Record | None = None
+    is_theirs: bool = False
+    """Whether it would be ours as a whole, and a person changed it: then it is left as it is."""
 
     @property
     def action(self) -> str:
         if self.before == self.after:
-            return "unchanged"
+            return "kept" if self.is_theirs else "unchanged"
         return "created" if self.before is None else "deleted" if self.after is None else "changed"
 
 
@@ -79,7 +81,7 @@ class Installer:
     def apply(self, changes: Sequence[Change]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
         for change in changes:
-            if change.action == "unchanged":
+            if change.before == change.after:
                 continue
             self._back_up(change)
             made = _made_folders(change.file.parent)
@@ -119,7 +121,8 @@ class Installer:
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
         except NotJsonError as error:
-            raise _refused(file, error, f"Take this out of it yourself:\n{_snippet(settings.entries)}") from error
+            what = f"Take out of it yourself what looks like this:\n{_snippet(settings.entries)}"
+            raise _refused(file, error, what) from error
         is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
         if record.is_new and is_empty:
             return Change(file, before, None if record.before is None else record.before.encode("utf-8"))
@@ -130,16 +133,14 @@ class Installer:
     def _with_script(self, script: Script) -> Change:
         file, before = _read(script.file)
         if before is not None and not _is_sealed(before):
-            what = f"{file} is not ours, or was changed since: it was not touched."
-            raise RefusedError(what, "Move it away, and run this again.")
+            return Change(file, before, before, is_theirs=True)
         record = self._record(file) if before is not None else Record(Made(), True)
         return Change(file, before, _script(script).encode("utf-8"), record)
 
     def _without_script(self, script: Script) -> Change:
         file, before = _read(script.file)
         if before is not None and not _is_sealed(before):
-            what = f"{file} was changed since it was installed: nothing was taken away."
-            raise RefusedError(what, "Delete it yourself if you want it no more, and run this again.")
+            return Change(file, before, before, is_theirs=True)
         return Change(file, before, None)
 
     # --- backups and records -------------------------------------------------------------------------------------
