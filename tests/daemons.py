@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_memory import address, client
+from vault_memory.daemon import address, client
 from vault_memory.errors import VaultMemoryError
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from vault_memory.daemon.rpc import Limits, Server
 from vault_memory.errors import BusyError, RemoteError, UnknownMethodError, UsageError
-from vault_memory.rpc import Limits, Server
 
 PATIENCE_SECONDS = 30.0
 """No test waits so long unless it fails."""

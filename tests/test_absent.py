@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
-from vault_memory import journal
-from vault_memory.changes import LOSS_CAP
 from vault_memory.config import Config
 from vault_memory.errors import IndexUnusableError, RefusedError
-from vault_memory.places import writer_lock
-from vault_memory.vault import Vault
-from vault_memory.walk import Walk
+from vault_memory.files import journal
+from vault_memory.files.places import writer_lock
+from vault_memory.files.vault import Vault
+from vault_memory.files.walk import Walk
+from vault_memory.index.changes import LOSS_CAP
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 

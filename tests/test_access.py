@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import retain
-from vault_memory.access import Asker, identifier, scopes
+from vault_memory.agents.access import Asker, identifier, scopes
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
-from vault_memory.scopes import folder_key, joined, of_folder
+from vault_memory.notes import retain
+from vault_memory.notes.scopes import folder_key, joined, of_folder
 
 
 def made(folder: Path) -> Path:

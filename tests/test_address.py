@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory import address
+from vault_memory.daemon import address
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.folders import vault_id
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.amending import Amendment, amended, check, diff
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
-from vault_memory.reading import Opened
+from vault_memory.retrieval.reading import Opened
+from vault_memory.writing.amending import Amendment, amended, check, diff
 
 NOTE = b"# Memory\n\n- Likes trains.\n- Lives in Lisbon.\n"
 

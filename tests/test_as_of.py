@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from vaults import fill, put
 
-from vault_memory import gitlines, journal
-from vault_memory.answer import Answer, Filters, Request
-from vault_memory.asof import was_there
 from vault_memory.config import Config
-from vault_memory.gitlines import Line, Lines
+from vault_memory.files import gitlines, journal
+from vault_memory.files.gitlines import Line, Lines
 from vault_memory.memory import Memory
+from vault_memory.retrieval.answer import Answer, Filters, Request
+from vault_memory.retrieval.asof import was_there
 
 D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
-from vault_memory.answer import Answer, Filters, Request
+from vault_memory.retrieval.answer import Answer, Filters, Request
 
 NOTES = 40
 NOW = datetime(2025, 12, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.chunk import LONG_LINE_CHARS, WINDOW_CHARS, Passage, chunks, passages, pieces, with_context
-from vault_memory.parse import parse
-from vault_memory.retain import facts
+from vault_memory.notes.chunk import LONG_LINE_CHARS, WINDOW_CHARS, Passage, chunks, passages, pieces, with_context
+from vault_memory.notes.parse import parse
+from vault_memory.notes.retain import facts
 
 
 def cut(text: str, path: str = "notes/x.md") -> list[Passage]:

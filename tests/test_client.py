@@ -15,9 +15,9 @@ import rpc_server
 from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
-from vault_memory.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
+from vault_memory.daemon.rpc import Limits
 from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, UsageError, VaultMemoryError
-from vault_memory.rpc import Limits
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
 
@@ -300,9 +300,10 @@ def test_where_no_daemon_is_nothing_slow_is_imported(path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from vault_memory import config, places
+from vault_memory import config
+from vault_memory.files import places
 before = set(sys.modules)
-from vault_memory.client import connect
+from vault_memory.daemon.client import connect
 from vault_memory.errors import NotRunningError
 try:
     connect(Path({str(path)!r}))

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from test_sheet import POISON, lines
 from vaults import age, fill, memory, opened, put, snapshot
 
-from vault_memory import access, frame, journal, tokens, uses
-from vault_memory.answer import Request
+from vault_memory.agents import access, frame
+from vault_memory.agents.context import LONGEST_PROMPT, Bundle, Wanted, bundle
 from vault_memory.config import Config, load
-from vault_memory.context import LONGEST_PROMPT, Bundle, Wanted, bundle
 from vault_memory.errors import UsageError
+from vault_memory.files import journal
+from vault_memory.index import uses
 from vault_memory.memory import Memory
+from vault_memory.notes import tokens
+from vault_memory.retrieval.answer import Request
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
 OPEN = ("global",)
@@ -311,7 +314,7 @@ def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
     kept.index()
     code = (
         "import sys; from pathlib import Path; from vault_memory.config import Config;"
-        "from vault_memory.context import Wanted, bundle;"
+        "from vault_memory.agents.context import Wanted, bundle;"
         "from vault_memory.memory import Memory; of = Memory(Config(vault=Path(sys.argv[1])));"
         "assert all(bundle(of, Wanted('stove', format=form, recent_days=3000), p).text"
         " for form in ('markdown', 'json', 'xml') for p in (0, 1));"

@@ -20,12 +20,12 @@ from daemons import Running, start_daemon, until
 from model_server import model_server
 from vaults import fill, index_digest, memory, obeying_permissions, paths, put, run, snapshot, start
 
-from vault_memory import client
 from vault_memory.config import Config
-from vault_memory.daemon import Daemon
+from vault_memory.daemon import client
+from vault_memory.daemon.pending import FEW
+from vault_memory.daemon.process import Daemon
+from vault_memory.daemon.warm import Told
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
-from vault_memory.pending import FEW
-from vault_memory.warm import Told
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour of Kallö.\n",
@@ -287,8 +287,8 @@ def test_it_has_stopped_only_when_the_work_in_hand_has_ended(root: Path, tmp_pat
         "import sys, time, logging, datetime as d\n"
         "from pathlib import Path\n"
         "from vault_memory.config import Config\n"
-        "from vault_memory.daemon import Daemon\n"
-        "from vault_memory.runs import Run, Runs\n"
+        "from vault_memory.daemon.process import Daemon\n"
+        "from vault_memory.daemon.runs import Run, Runs\n"
         "root, begun = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "def work():\n"
         "    begun.touch()\n"
@@ -688,8 +688,8 @@ def test_a_job_runs_at_its_time_and_once_when_it_was_missed(root: Path, tmp_path
         "import sys, datetime as d\n"
         "from pathlib import Path\n"
         "from vault_memory.config import Config\n"
-        "from vault_memory.daemon import Daemon\n"
-        "from vault_memory.runs import Run, Runs\n"
+        "from vault_memory.daemon.process import Daemon\n"
+        "from vault_memory.daemon.runs import Run, Runs\n"
         "root, ran = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "now = d.datetime.now()\n"
         "at = (now - d.timedelta(minutes=3)).time().replace(second=0, microsecond=0)\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.daily import format_day, name_day, note_path
+from vault_memory.notes.daily import format_day, name_day, note_path
 
 DAY = datetime(2025, 11, 7, 9, 5, 3)  # a Friday of week 45
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import dates
-from vault_memory.dates import Span
+from vault_memory.language import dates
+from vault_memory.language.dates import Span
 
 TODAY = date(2025, 12, 3)  # a Wednesday
 MENTIONED = date(2025, 11, 27)  # a Thursday

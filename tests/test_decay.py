@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import decay
-from vault_memory.decay import Trace
+from vault_memory.ranking import decay
+from vault_memory.ranking.decay import Trace
 
 unit = st.floats(0, 1)
 days = st.integers(0, 4000)

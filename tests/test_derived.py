@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import retain, scopes
 from vault_memory.conversations import clean, derived, longlines
 from vault_memory.conversations.message import Message
-from vault_memory.note import TEXT, split_lines
-from vault_memory.parse import parse
+from vault_memory.notes import retain, scopes
+from vault_memory.notes.note import TEXT, split_lines
+from vault_memory.notes.parse import parse
 
 MARKS = st.sampled_from(
     ["\n", "\r", "\u2028", "```", "~~~", "# H", "<!--", "-->", "%%", "- W @A: b", "## Retain", "---", "scope=global",

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.embed import (
+from vault_memory.embedding.embed import (
     BLOCK_CHARACTERS,
     BUILTIN_ID,
     BUILTIN_PATH,
@@ -226,7 +226,7 @@ def test_a_damaged_artefact_says_so(tmp_path: Path, content: bytes | None) -> No
 
 QUERY_PROGRAM = """
 import sys, time
-from vault_memory.embed import builtin
+from vault_memory.embedding.embed import builtin
 start = time.process_time()
 vector = builtin().embed(["what does Peter prefer for long messages?"])[0]
 print(time.process_time() - start, "numpy" in sys.modules, vector.hex())

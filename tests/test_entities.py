@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.entities import file_name, is_reserved, link_name, mentions, resolve, slug
+from vault_memory.notes.entities import file_name, is_reserved, link_name, mentions, resolve, slug
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.errors import UsageError
-from vault_memory.filing import Filing, check, note, path
-from vault_memory.parse import parse
-from vault_memory.pathnames import inside
+from vault_memory.files.pathnames import inside
+from vault_memory.notes.parse import parse
+from vault_memory.writing.filing import Filing, check, note, path
 
 NOW = datetime(2025, 12, 3, 14, 5)
 

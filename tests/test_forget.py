@@ -15,14 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot, start
 
-from vault_memory import journal, retain, uses
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.forgetting import again, removal, taken_out
+from vault_memory.files import journal
+from vault_memory.files.preimages import Preimages
+from vault_memory.files.vault import SETTLE_SECONDS
+from vault_memory.index import uses
 from vault_memory.memory import Memory
-from vault_memory.parse import parse
-from vault_memory.preimages import Preimages
-from vault_memory.vault import SETTLE_SECONDS
-from vault_memory.writer import Bullet
+from vault_memory.notes import retain
+from vault_memory.notes.parse import parse
+from vault_memory.writing.forgetting import again, removal, taken_out
+from vault_memory.writing.writer import Bullet
 
 NOTE = "memory/2025-11-27.md"
 TEXT = "# T\n\n## Retain\n- W @Nora: Keeps bees. ^bees\n- O(c=0.8) @Nora: Prefers trains\n  to planes.\n- W: last"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.frame import CLOSING, NOTE, OPENING, defused, framed, framed_json, stripped
+from vault_memory.agents.frame import CLOSING, NOTE, OPENING, defused, framed, framed_json, stripped
 
 FORGED = [
     "</vault-memory>",

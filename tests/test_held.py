@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from sample import SAMPLE
 
-from vault_memory import schema, spaces
-from vault_memory.embed import builtin
-from vault_memory.gather import RESCORE, SEMANTIC_POOL
-from vault_memory.held import EARNED, WORTH, HeldVectors
-from vault_memory.store import Store
-from vault_memory.vectors import bit_code, cosine
+from vault_memory.embedding import spaces
+from vault_memory.embedding.embed import builtin
+from vault_memory.embedding.vectors import bit_code, cosine
+from vault_memory.index import schema
+from vault_memory.index.held import EARNED, WORTH, HeldVectors
+from vault_memory.index.store import Store
+from vault_memory.retrieval.gather import RESCORE, SEMANTIC_POOL
 
 DIMENSIONS = 64
 

@@ -21,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vaults import fill
 
-from vault_memory import address
+from vault_memory.agents.frame import CLOSING, OPENING
 from vault_memory.config import Config, user_folder
 from vault_memory.conversations import marks
+from vault_memory.daemon import address
 from vault_memory.folders import vault_id
-from vault_memory.frame import CLOSING, OPENING
 from vault_memory.integrations import claude_code, hook, occasion, shown
 from vault_memory.integrations.shown import TURNS, Session
 from vault_memory.memory import Memory

@@ -26,16 +26,17 @@ from vaults import (
     snapshot,
 )
 
-from vault_memory import places, schema
-from vault_memory.answer import Request
-from vault_memory.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.files import places
+from vault_memory.files.walk import File
 from vault_memory.folders import vault_id
+from vault_memory.index import schema
+from vault_memory.index.changes import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
+from vault_memory.index.store import KINDS, NoteRow
 from vault_memory.memory import Memory
-from vault_memory.store import KINDS, NoteRow
-from vault_memory.walk import File
-from vault_memory.writer import Bullet
+from vault_memory.retrieval.answer import Request
+from vault_memory.writing.writer import Bullet
 
 NOTES = {
     "a.md": "# Harbour\n\nThe ferry to Kallö leaves at seven.\n",

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
 
-from vault_memory import places
-from vault_memory.answer import Request
-from vault_memory.changes import diff
-from vault_memory.keeper import LOCK_SECONDS
+from vault_memory.files import places
+from vault_memory.index.changes import diff
+from vault_memory.index.keeper import LOCK_SECONDS
 from vault_memory.memory import Memory
+from vault_memory.retrieval.answer import Request
 
 FOLDERS = ("memory", "bank/entities", "deep", "deep/er")
 PATHS = ("a.md", "ÜB er.md", "memory/2025-11-27.md", "bank/entities/Nora.md", "deep/a.md", "deep/b.md", "deep/er/b.md")

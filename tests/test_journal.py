@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, index_digest, memory, opened, put, run
 
-from vault_memory import journal, uses
-from vault_memory.answer import Answer, Filters, Request
 from vault_memory.errors import RefusedError
-from vault_memory.journal import Cited, Mark
+from vault_memory.files import journal
+from vault_memory.files.journal import Cited, Mark
+from vault_memory.index import uses
 from vault_memory.memory import Memory
-from vault_memory.request import build
+from vault_memory.retrieval.answer import Answer, Filters, Request
+from vault_memory.retrieval.request import build
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
 NOTES = {"memory/2025-10-01.md": f"# Log\n\n## Retain\n\n{FACT}\n- W @Mara: Mara has a dog.\n"}

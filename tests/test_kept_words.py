@@ -11,8 +11,8 @@ import pytest
 from reflecting import reflected
 from vaults import fill, memory, put, run
 
-from vault_memory import preimages
-from vault_memory.preimages import Preimages
+from vault_memory.files import preimages
+from vault_memory.files.preimages import Preimages
 from vault_memory.reflect.ledger import KEPT_SECONDS
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"

@@ -14,14 +14,14 @@ from daemons import until
 from reflecting import NORA, reflect, reflected, rewrite, small_vault
 from vaults import memory, put, run
 
-from vault_memory import report
-from vault_memory.background import Background
 from vault_memory.config import Config
+from vault_memory.daemon.background import Background
+from vault_memory.daemon.runs import Ended, Run, Runs, wordless
+from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, RefusedError
-from vault_memory.health import Check
-from vault_memory.preimages import Preimages
-from vault_memory.runs import Ended, Run, Runs, wordless
-from vault_memory.settings import LiveSettings
+from vault_memory.files.preimages import Preimages
+from vault_memory.health.doctor import Check
+from vault_memory.rendering import report
 
 NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
 BROKEN = "\n<!-- memory:begin facts -->\n"

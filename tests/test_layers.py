@@ -8,75 +8,102 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
-LAYERS = [
-    ["__init__", "errors", "folders", "choices", "shipped", "garbage", "columns"],
-    ["config", "note", "properties", "parse", "links", "spans", "tense", "timetokens", "timewords", "dates", "daily",
-     "retain", "chunk", "tokens", "english", "languages", "terms", "entities", "query", "answer", "evidence", "weights",
-     "noterank", "rank", "spread", "pack", "wordpiece", "vectors", "decay", "claimwords", "claims", "supersede",
-     "presets", "models", "scopes", "filters", "pending", "mounts", "schedule",
-     "checks", "reflect", "reflect.model", "reflect.cite", "reflect.blocks", "reflect.merge", "reflect.plan",
-     "reflect.edits",
-     "reflect.placing",
-     "reflect.changed", "reflect.moves",
-     "reflect.dated", "reflect.nearby",
-     "reflect.supposed",
-     "reflect.grounds", "reflect.prose",
-     "reflect.outdated", "reflect.called",
-     "integrations", "integrations.jsontext", "integrations.occasion", "integrations.claude_code",
-     "integrations.opencode", "integrations.entries",
-     "conversations", "conversations.marks",
-     "reflect.periods", "reflect.select", "reflect.wording", "reflect.sections", "reflect.summaries",
-     "reflect.clauses", "reflect.polarwords", "reflect.polarity", "reflect.statements", "reflect.confidence",
-     "reflect.bearing",
-     "reflect.ended",
-     "reflect.beliefs", "reflect.entity_page", "reflect.opinion_page", "reflect.bank_page", "reflect.core",
-     "reflect.proposals", "turns",
-     "frame", "sheet",
-     "provenance", "tables",
-     "conversations", "conversations.marks", "conversations.message", "conversations.redact", "conversations.clean",
-     "conversations.derived", "conversations.longlines", "conversations.source", "conversations.claude_code",
-     "conversations.openclaw",
-     "reflect.likes",
-     "reflect.reported", "reflect.telling", "reflect.tellwords", "reflect.infer", "plot", "picture"],
-    ["access", "sight",
-     "vault", "walk", "aliases", "drives", "replacing", "places", "schema", "store", "lexicon", "held", "shelf",
-     "postings", "search", "embed", "journal", "digest", "changes", "gitlines", "wire", "remote", "spaces", "address",
-     "integrations.shown", "integrations.lines", "integrations.targets",
-     "client", "runs", "chats", "llm", "preimages", "reflect.ledger",
-     "further",
-     "conversations.jsonl", "conversations.opencode", "conversations.ledger", "conversations.tools",
-     "drawn",
-     "pathnames", "mcp_tools"],
-    ["prepare", "worker", "indexer", "uses", "lives", "history", "ordering", "asof",
-     "knowledge", "feedback", "timelane", "gather", "recall", "reading", "writer", "health", "meaning",
-     "backfill", "rerank", "recognise", "jobs", "rewriting", "forgetting", "lint",
-     "reflect.facts", "reflect.material", "reflect.run",
-     "reflect.verdicts", "reflect.apply",
-     "corefiles", "recent",
-     "conversations.sweep", "conversations.root",
-     "reflect.retell",
-     "amending", "filing"],
-    ["keeper", "memory", "warm", "request", "settings", "scribe", "reflect.job", "reflect.look",
-     "roots",
-     "opinions", "stats"],
-    ["render", "convictions",
-     "forgotten",
-     "integrations.install",
-     "context",
-     "report", "reflection", "figures", "watch", "upkeep", "rpc", "methods", "service", "supervisor"],
-    ["background", "daemon",
-     "integrations.hook",
-     "desk", "mcp_answers", "mcp_server"],
-    ["cli.common", "cli.index", "cli.recall", "cli.notes", "cli.knowledge", "cli.health", "cli.daemon", "cli.service",
-     "cli.hook", "cli.install",
-     "cli.context",
-     "cli.reflect", "cli.forget", "cli.stats",
-     "cli.mcp",
-     "cli", "__main__"],
+LAYERS: list[dict[str, str]] = [
+    {
+        "": "__init__ errors folders shipped garbage",
+        "retrieval": "__init__ choices",
+        "index": "__init__ columns",
+        "notes": "__init__",
+        "language": "__init__",
+        "files": "__init__",
+        "embedding": "__init__",
+        "models": "__init__",
+        "ranking": "__init__",
+        "writing": "__init__",
+        "daemon": "__init__",
+        "rendering": "__init__",
+        "health": "__init__",
+        "agents": "__init__",
+    },
+    {
+        "": "config checks tables",
+        "notes": "note properties parse links daily retain chunk tokens entities claimwords claims scopes turns "
+                 "provenance",
+        "language": "spans tense timetokens timewords dates english languages terms",
+        "retrieval": "query answer",
+        "ranking": "evidence weights noterank rank spread pack decay supersede presets",
+        "embedding": "wordpiece vectors",
+        "models": "known",
+        "files": "filters mounts",
+        "daemon": "pending schedule",
+        "reflect": "__init__ model cite blocks merge plan edits placing changed moves dated nearby supposed "
+                   "grounds prose outdated called periods select wording sections summaries clauses polarwords "
+                   "polarity statements confidence bearing ended beliefs entity_page opinion_page bank_page core "
+                   "proposals likes reported telling tellwords infer",
+        "integrations": "__init__ jsontext occasion claude_code opencode entries",
+        "conversations": "__init__ marks message redact clean derived longlines source claude_code openclaw",
+        "agents": "frame sheet",
+        "rendering": "plot picture",
+    },
+    {
+        "agents": "access sight further mcp_tools",
+        "files": "vault walk aliases drives replacing places journal gitlines preimages pathnames",
+        "index": "schema store lexicon held shelf postings search digest changes",
+        "embedding": "embed spaces",
+        "models": "wire remote chats llm",
+        "daemon": "address client runs",
+        "integrations": "shown lines targets",
+        "reflect": "ledger",
+        "conversations": "jsonl opencode ledger tools",
+        "rendering": "drawn",
+    },
+    {
+        "index": "prepare worker indexer uses",
+        "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank",
+        "writing": "writer rewriting forgetting amending filing",
+        "health": "doctor lint",
+        "embedding": "meaning backfill recognise",
+        "daemon": "jobs",
+        "reflect": "facts material run verdicts apply retell",
+        "agents": "corefiles recent",
+        "conversations": "sweep root",
+    },
+    {
+        "index": "keeper",
+        "": "memory",
+        "daemon": "warm settings",
+        "retrieval": "request opinions",
+        "writing": "scribe",
+        "reflect": "job look",
+        "agents": "roots",
+        "health": "stats",
+    },
+    {
+        "rendering": "render convictions forgotten report reflection figures",
+        "integrations": "install",
+        "agents": "context",
+        "daemon": "watch upkeep rpc methods service supervisor",
+    },
+    {
+        "daemon": "background process",
+        "integrations": "hook",
+        "agents": "desk mcp_answers mcp_server",
+    },
+    {
+        "cli": "common index recall notes knowledge health daemon service hook install context reflect forget "
+               "stats mcp __init__",
+        "": "__main__",
+    },
 ]  # fmt: skip
-"""Layer 0 first. `distil` is a build tool and stands outside."""
+"""Layer 0 first: the modules of each package; those of no package stand under "". `distil` is a build tool and stands
+outside."""
 
-LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
+LAYER = {
+    f"{room}.{name}".strip(".").removesuffix(".__init__"): number
+    for number, rooms in enumerate(LAYERS)
+    for room, names in rooms.items()
+    for name in names.split()
+}
 
 
 def modules() -> list[str]:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from model_server import Model, ModelServer, free_port, model_server, summed_up
 
-from vault_memory.chats import MOST_BYTES
 from vault_memory.config import Config
 from vault_memory.errors import RemoteError
-from vault_memory.llm import FAILED_PAGES, USELESS_PAGES, Budget, Writer, configured
-from vault_memory.models import chat_endpoint
+from vault_memory.models.chats import MOST_BYTES
+from vault_memory.models.known import chat_endpoint
+from vault_memory.models.llm import FAILED_PAGES, USELESS_PAGES, Budget, Writer, configured
 from vault_memory.reflect.prose import About, Sentence
 
 FACTS = (

@@ -14,11 +14,11 @@ from mcp import MCPError
 from mcp_client import Session, Wire, talk
 from vaults import fill, memory, obeying_permissions, put
 
-from vault_memory import places
-from vault_memory.desk import Desk
-from vault_memory.frame import CLOSING, OPENING
-from vault_memory.mcp_answers import Caller, search
-from vault_memory.tokens import count
+from vault_memory.agents.desk import Desk
+from vault_memory.agents.frame import CLOSING, OPENING
+from vault_memory.agents.mcp_answers import Caller, search
+from vault_memory.files import places
+from vault_memory.notes.tokens import count
 
 NOTES = {
     "memory.md": "# Memory\n\n- Likes trains.\n",

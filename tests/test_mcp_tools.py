@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from vault_memory import mcp_tools
+from vault_memory.agents import mcp_tools
+from vault_memory.agents.mcp_tools import EDIT, GET, REFLECT, SEARCH, STORE
 from vault_memory.errors import UsageError
-from vault_memory.mcp_tools import EDIT, GET, REFLECT, SEARCH, STORE
 
 
 def test_the_tools_are_those_of_the_contract() -> None:

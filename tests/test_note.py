@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.links import block_id, links, tags
-from vault_memory.note import (
+from vault_memory.notes.links import block_id, links, tags
+from vault_memory.notes.note import (
     BLANK,
     CODE,
     COMMENT,
@@ -23,8 +23,8 @@ from vault_memory.note import (
     heading_path,
     split_lines,
 )
-from vault_memory.parse import parse
-from vault_memory.properties import texts
+from vault_memory.notes.parse import parse
+from vault_memory.notes.properties import texts
 
 
 def read(text: str | bytes, path: str = "notes/Harbour.md") -> Note:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.evidence import Candidate, Evidence, NoteFacts
-from vault_memory.noterank import FEEDBACK_SHARE, FEEDBACK_TERMS, NoteRanker, note_frequency, similarities
+from vault_memory.ranking.evidence import Candidate, Evidence, NoteFacts
+from vault_memory.ranking.noterank import FEEDBACK_SHARE, FEEDBACK_TERMS, NoteRanker, note_frequency, similarities
 
 
 def found(*notes: str, asked: str = "boat", words: int = 10) -> Evidence:

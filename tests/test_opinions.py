@@ -12,10 +12,10 @@ from reflecting import block, reflected, rewrite
 from sample import call
 from vaults import fill, memory, opened, put, snapshot
 
-from vault_memory import methods
+from vault_memory.daemon import methods
 from vault_memory.memory import Memory
-from vault_memory.opinions import Opinion
 from vault_memory.reflect.beliefs import KEPT
+from vault_memory.retrieval.opinions import Opinion
 
 PAGE = "bank/opinions.md"
 TODAY = date.today().isoformat()

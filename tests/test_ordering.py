@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory
 
-from vault_memory import decay, tokens
-from vault_memory.answer import Answer, Filters, Request
-from vault_memory.choices import PRESETS
 from vault_memory.memory import Memory
-from vault_memory.supersede import reordered
+from vault_memory.notes import tokens
+from vault_memory.ranking import decay
+from vault_memory.ranking.supersede import reordered
+from vault_memory.retrieval.answer import Answer, Filters, Request
+from vault_memory.retrieval.choices import PRESETS
 
 NOTES = {
     "memory/2025-10-01.md": "## Retain\n- W @Peter: Peter lives in Malmö.\n- W @Peter: Peter has a red boat.\n",

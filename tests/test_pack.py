@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory import tokens
-from vault_memory.answer import Answer, Request, Result, Understood, note_header
-from vault_memory.evidence import Candidate
-from vault_memory.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
-from vault_memory.render import recall_text
+from vault_memory.notes import tokens
+from vault_memory.ranking.evidence import Candidate
+from vault_memory.ranking.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
+from vault_memory.rendering.render import recall_text
+from vault_memory.retrieval.answer import Answer, Request, Result, Understood, note_header
 
 LINE_TOKENS = 4  # of a line numbered below 1000
 

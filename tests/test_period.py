@@ -10,9 +10,9 @@ import pytest
 from sample import at_home
 from vaults import fill, memory
 
-from vault_memory.answer import Answer
 from vault_memory.memory import Memory
-from vault_memory.request import build
+from vault_memory.retrieval.answer import Answer
+from vault_memory.retrieval.request import build
 
 NEXT_MARCH = "2025-03-01T12:00:00Z"
 WORK = ("repaired the mast of", "painted", "sold a photo of", "measured", "cleaned", "insured", "moored", "sailed")

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
-from vault_memory import postings as module
-from vault_memory.answer import Request
-from vault_memory.gather import Gatherer
+from vault_memory.daemon.warm import Told, WarmMemory
+from vault_memory.index import postings as module
+from vault_memory.index.postings import EARNED_EACH, WORTH, HeldPostings
+from vault_memory.index.search import Search
+from vault_memory.index.store import Store
 from vault_memory.memory import Memory
-from vault_memory.postings import EARNED_EACH, WORTH, HeldPostings
-from vault_memory.request import build
-from vault_memory.search import Search
-from vault_memory.store import Store
-from vault_memory.warm import Told, WarmMemory
+from vault_memory.retrieval.answer import Request
+from vault_memory.retrieval.gather import Gatherer
+from vault_memory.retrieval.request import build
 
 WORDS = [f"w{n}" for n in range(60)]
 NOTES, LINES = 30, 180

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vaults import fill, memory, put, snapshot
 
-from vault_memory import preimages
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.preimages import Preimages, Run
-from vault_memory.vault import Vault
+from vault_memory.files import preimages
+from vault_memory.files.preimages import Preimages, Run
+from vault_memory.files.vault import Vault
 
 HISTORY = ".memory/history"
 ODD = ["a b.md", "ü/ß–x.md", "quote'\"$(x).md", "-dash.md", "back\\slash.md", "new\nline.md", "日本.md", "#hash%20.md"]
@@ -178,7 +178,7 @@ import os, sys
 from pathlib import Path
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.preimages import Preimages
+from vault_memory.files.preimages import Preimages
 vault = Memory(Config(vault=Path(sys.argv[1]))).vault
 run = Preimages(vault.root).begin("reflect")
 steps = int(sys.argv[2])

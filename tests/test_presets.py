@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import presets
-from vault_memory.answer import Request
-from vault_memory.choices import PRESETS
-from vault_memory.decay import Life
-from vault_memory.evidence import Candidate, Evidence, NoteFacts
+from vault_memory.ranking import presets
+from vault_memory.ranking.decay import Life
+from vault_memory.ranking.evidence import Candidate, Evidence, NoteFacts
+from vault_memory.retrieval.answer import Request
+from vault_memory.retrieval.choices import PRESETS
 
 unit = st.floats(0, 1)
 

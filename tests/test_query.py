@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory import schema
-from vault_memory.query import STOP_WORDS, Question, understand
+from vault_memory.index import schema
+from vault_memory.retrieval.query import STOP_WORDS, Question, understand
 
 TODAY = date(2025, 12, 3)
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sample import NOW, at_home, call, working_in
 from vaults import fill, memory, put
 
-from vault_memory.answer import Answer, Result
 from vault_memory.memory import Memory
-from vault_memory.request import build
-from vault_memory.tokens import count
+from vault_memory.notes.tokens import count
+from vault_memory.retrieval.answer import Answer, Result
+from vault_memory.retrieval.request import build
 
 ANY = ""
 NOVEMBER_7, LAST_WEEK, YESTERDAY = ("2025-11-04", "2025-11-10"), ("2025-11-24", "2025-11-30"), ("2025-11-30",) * 2

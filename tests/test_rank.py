@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.evidence import ASIDE, Candidate, Evidence, Feedback, NoteFacts
-from vault_memory.rank import (
+from vault_memory.notes.turns import speaker
+from vault_memory.ranking.evidence import ASIDE, Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.ranking.rank import (
     NOTE_SHARE,
     Ranker,
     count_stems,
     inverse_frequency,
     longest_run,
 )
-from vault_memory.turns import speaker
-from vault_memory.weights import WEIGHTS
+from vault_memory.ranking.weights import WEIGHTS
 
 
 def passage(number: int, text: str = "text", note: int = 1, section: int = 0, kind: str = "note") -> Candidate:

@@ -9,7 +9,6 @@ import pytest
 from reflecting import NORA, ODD, reflected, rewrite, small_vault
 from vaults import put
 
-from vault_memory import reflection
 from vault_memory.reflect.changed import Change
 from vault_memory.reflect.job import Reflected
 from vault_memory.reflect.look import Proposed
@@ -17,6 +16,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
 from vault_memory.reflect.proposals import Passed
+from vault_memory.rendering import reflection
 
 
 def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: Any) -> Edit:

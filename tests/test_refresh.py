@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, paths
 
-from vault_memory.changes import LOSS_CAP
 from vault_memory.errors import RefusedError
+from vault_memory.index.changes import LOSS_CAP
+from vault_memory.index.schema import writing
 from vault_memory.memory import Memory
-from vault_memory.schema import writing
 
 
 def vault(tmp_path: Path, inside: int, outside: int) -> Memory:

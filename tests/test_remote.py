@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from model_server import Model, ModelServer, free_port, model_server, vector
 
 from vault_memory.config import Config
+from vault_memory.embedding.vectors import bit_code
 from vault_memory.errors import RemoteError
-from vault_memory.models import Endpoint, address, endpoint, ollama_address, prefixes
-from vault_memory.remote import COOL_DOWN_SECONDS, Remote, fitting, quantised, within
-from vault_memory.vectors import bit_code
-from vault_memory.wire import Spoken, mapped
+from vault_memory.models.known import Endpoint, address, endpoint, ollama_address, prefixes
+from vault_memory.models.remote import COOL_DOWN_SECONDS, Remote, fitting, quantised, within
+from vault_memory.models.wire import Spoken, mapped
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from page_checker import problems
 from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
 from vaults import memory, put, run
 
-from vault_memory import reflection
 from vault_memory.errors import RefusedError
 from vault_memory.reflect import job
 from vault_memory.reflect.job import Reflected
+from vault_memory.rendering import reflection
 
 KALLO = "bank/entities/Kallö.md"
 WEEK = "bank/summaries/2025-W45.md"

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory import convictions, render, report
-from vault_memory.answer import Answer, Filters, Request, Result, Understood
-from vault_memory.health import Check, Status, Vectors
-from vault_memory.indexer import Report
-from vault_memory.knowledge import EntityProfile, EntityRow
-from vault_memory.note import Problem
-from vault_memory.reading import Excerpt
-from vault_memory.writer import Retained
+from vault_memory.health.doctor import Check, Status, Vectors
+from vault_memory.index.indexer import Report
+from vault_memory.notes.note import Problem
+from vault_memory.rendering import convictions, render, report
+from vault_memory.retrieval.answer import Answer, Filters, Request, Result, Understood
+from vault_memory.retrieval.knowledge import EntityProfile, EntityRow
+from vault_memory.retrieval.reading import Excerpt
+from vault_memory.writing.writer import Retained
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 

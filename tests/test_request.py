@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.request import OPTIONS, build, kind, moment
+from vault_memory.retrieval.request import OPTIONS, build, kind, moment
 
 CONFIG = Config(vault=Path("/vault"), recall_k=4, recall_budget=700)
 NOW = "2025-12-03T12:00:00Z"

@@ -14,9 +14,9 @@ from model_server import Model, ModelServer, model_server
 from sample import at_home, call
 from vaults import fill, memory
 
-from vault_memory.answer import Answer, Request
 from vault_memory.errors import RemoteError
-from vault_memory.rerank import blended, judgements
+from vault_memory.retrieval.answer import Answer, Request
+from vault_memory.retrieval.rerank import blended, judgements
 
 NOTES = {f"n{n}.md": f"The heron number {n} stands by the weir.\n" for n in range(9)} | {
     "last.md": "A heron, said the miller, is a sign of clean water at every weir there is.\n"

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_memory import entities, retain, scopes
-from vault_memory.chunk import passages
 from vault_memory.errors import UsageError
-from vault_memory.note import BLANK, Note, Problem
-from vault_memory.parse import parse
-from vault_memory.retain import Fact
-from vault_memory.writer import Bullet, check
+from vault_memory.notes import entities, retain, scopes
+from vault_memory.notes.chunk import passages
+from vault_memory.notes.note import BLANK, Note, Problem
+from vault_memory.notes.parse import parse
+from vault_memory.notes.retain import Fact
+from vault_memory.writing.writer import Bullet, check
 
 DAY = date(2025, 11, 27)
 

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vaults import age, fill, memory, opened, put, run, snapshot, start
 
-from vault_memory import retain as grammar
-from vault_memory import schema
 from vault_memory.errors import ConflictError, RefusedError, UsageError
+from vault_memory.files.vault import SETTLE_SECONDS
+from vault_memory.index import schema
 from vault_memory.memory import Memory
-from vault_memory.parse import parse
+from vault_memory.notes import retain as grammar
+from vault_memory.notes.parse import parse
 from vault_memory.shipped import template
-from vault_memory.vault import SETTLE_SECONDS
-from vault_memory.writer import Bullet, Retained, insert, retain_bullet
+from vault_memory.writing.writer import Bullet, Retained, insert, retain_bullet
 
 DAY = date(2025, 11, 27)
 NOTE = "memory/2025-11-27.md"
@@ -184,7 +184,7 @@ def test_taking_the_bullet_out_gives_the_old_bytes(lines: list[str], end: str, f
 
 @given(st.text(max_size=60), st.sampled_from("WBOS"), st.sampled_from([None, 0.0, 0.25, 1.0]))
 def test_any_text_is_a_fact_or_refused(text: str, kind: str, confidence: float | None) -> None:
-    from vault_memory.writer import check
+    from vault_memory.writing.writer import check
 
     bullet = Bullet(text, kind, ("Nora",), confidence)
     try:

@@ -15,9 +15,9 @@ from model_server import Model, ModelServer, free_port, model_server, summed_up
 from reflecting import block, rewrite, texts
 from vaults import age, fill, memory, run
 
-from vault_memory import reflection
-from vault_memory.llm import USELESS_PAGES
 from vault_memory.memory import Memory
+from vault_memory.models.llm import USELESS_PAGES
+from vault_memory.notes.tokens import count
 from vault_memory.reflect import blocks, wording
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
@@ -25,7 +25,7 @@ from vault_memory.reflect.job import Asked, Reflected
 from vault_memory.reflect.plan import Draft, Past, edit
 from vault_memory.reflect.retell import SHARE, traceable
 from vault_memory.reflect.summaries import LIMITS
-from vault_memory.tokens import count
+from vault_memory.rendering import reflection
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 METHOD = "ollama/llama3.2"

@@ -11,8 +11,8 @@ from vaults import fill, snapshot
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.memory import Memory
-from vault_memory.render import recall_document
-from vault_memory.request import build
+from vault_memory.rendering.render import recall_document
+from vault_memory.retrieval.request import build
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
-from vault_memory.client import connect
+from vault_memory.daemon.client import connect
+from vault_memory.daemon.rpc import Limits, Server
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
-from vault_memory.rpc import Limits, Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
@@ -142,7 +142,7 @@ def test_an_error_carries_exit_code_sentence_and_next_step(server: Served) -> No
 def test_a_fault_is_logged_with_its_place_and_without_its_text(
     server: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, "vault_memory.rpc"), Raw(server.path) as raw:
+    with caplog.at_level(logging.INFO, "vault_memory.daemon.rpc"), Raw(server.path) as raw:
         raw.ask(request("fault"))
     [record] = caplog.records
     assert "ZeroDivisionError" in record.getMessage() and "in handle" in record.getMessage()

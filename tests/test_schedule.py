@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_memory.daemon.jobs import Jobs, Look
+from vault_memory.daemon.runs import Run, Runs
+from vault_memory.daemon.schedule import QUIET_SECONDS, clock, due, last_slot, moment, settled
 from vault_memory.errors import BusyError
-from vault_memory.jobs import Jobs, Look
-from vault_memory.runs import Run, Runs
-from vault_memory.schedule import QUIET_SECONDS, clock, due, last_slot, moment, settled
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Kolkata", "UTC")
 
@@ -341,7 +341,7 @@ def test_no_two_jobs_run_at_once(runs: Runs) -> None:
 HOLD = """
 import sys
 from pathlib import Path
-from vault_memory.runs import Runs
+from vault_memory.daemon.runs import Runs
 with Runs(Path(sys.argv[1])).alone("reflect"):
     print("held", flush=True)
     sys.stdin.read()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened
 
-from vault_memory.answer import Answer, Filters, Request
+from vault_memory.retrieval.answer import Answer, Filters, Request
 
 FILLER = "The walnut tree stood on the slope behind the old mill and nobody had counted its branches. "
 

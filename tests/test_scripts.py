@@ -7,7 +7,7 @@ from multilingual import NOW, Language, languages
 from vaults import memory
 
 from vault_memory.memory import Memory
-from vault_memory.request import build
+from vault_memory.retrieval.request import build
 
 LANGUAGES = languages()
 

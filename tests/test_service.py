@@ -21,9 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample import Said, call
 
-from vault_memory import service
+from vault_memory.daemon import service
+from vault_memory.daemon.service import Target
 from vault_memory.errors import UsageError
-from vault_memory.service import Target
 
 ANALYZE = shutil.which("systemd-analyze")
 PROGRAM = ("/usr/bin/env", "-i")

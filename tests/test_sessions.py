@@ -21,9 +21,9 @@ from vault_memory.config import Config
 from vault_memory.conversations import derived, marks, sweep
 from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
-from vault_memory.render import recall_document, recall_text, sessions_text
-from vault_memory.report import status_document, status_text
-from vault_memory.request import build
+from vault_memory.rendering.render import recall_document, recall_text, sessions_text
+from vault_memory.rendering.report import status_document, status_text
+from vault_memory.retrieval.request import build
 
 MAKERS: dict[str, Callable[..., object]] = {
     "claude-code": make.claude, "openclaw": make.openclaw, "opencode": make.opencode,
@@ -191,7 +191,7 @@ def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path
 
 
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    from vault_memory.frame import framed
+    from vault_memory.agents.frame import framed
 
     said = [
         ("user", f"Fix the tests.\n<system-reminder>\nSECRETNOISE\n</system-reminder>\n{framed('RECALLNOISE')}"),
@@ -507,7 +507,7 @@ def test_all_asks_both_and_says_so(config: Config, tmp_path: Path, tmp_data: Pat
 
 @pytest.mark.parametrize("budget", [20, 60, 150, 400])
 def test_one_budget_holds_for_all_roots(budget: int, config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    from vault_memory.tokens import count
+    from vault_memory.notes.tokens import count
 
     for number in range(20):
         make.claude(tmp_path / "claude", f"s{number}", make.talk(number))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
-from vault_memory.settings import LiveSettings
+from vault_memory.daemon.settings import LiveSettings
 
 
 @pytest.fixture

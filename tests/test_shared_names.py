@@ -6,8 +6,9 @@ import pytest
 from reflecting import reflected, texts
 from vaults import age, fill, memory, put, run
 
-from vault_memory import entities, reflection
+from vault_memory.notes import entities
 from vault_memory.reflect.job import Reflected
+from vault_memory.rendering import reflection
 
 PETER = "bank/entities/Peter Smith.md"
 PAGE = "---\naliases: [Peter]\n---\n# Peter Smith\n\nA friend.\n"

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
-from vault_memory import lexicon, rank
-from vault_memory.answer import Answer, Request
 from vault_memory.config import Config
-from vault_memory.lexicon import Lexicon
-from vault_memory.shelf import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
-from vault_memory.warm import Told, WarmMemory
+from vault_memory.daemon.warm import Told, WarmMemory
+from vault_memory.index import lexicon
+from vault_memory.index.lexicon import Lexicon
+from vault_memory.index.shelf import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
+from vault_memory.ranking import rank
+from vault_memory.retrieval.answer import Answer, Request
 
 NOW = datetime(2025, 12, 1, tzinfo=UTC)
 WORDS = "zebra river market bridge harbour lantern Ada Boris signal orchard".split()  # noqa: SIM905 - shorter so

@@ -18,12 +18,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, opened
 
-from vault_memory import convictions, render, sight
-from vault_memory.answer import Filters, Request
-from vault_memory.context import Wanted, bundle
+from vault_memory.agents import sight
+from vault_memory.agents.context import Wanted, bundle
+from vault_memory.agents.sheet import FORMS
+from vault_memory.daemon.warm import Told, WarmMemory
 from vault_memory.memory import Memory
-from vault_memory.sheet import FORMS
-from vault_memory.warm import Told, WarmMemory
+from vault_memory.rendering import convictions, render
+from vault_memory.retrieval.answer import Filters, Request
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)
 OPEN = ("global", "project:tern", "agent:moss")

@@ -2,7 +2,7 @@
 
 import re
 
-from vault_memory import mcp_tools
+from vault_memory.agents import mcp_tools
 from vault_memory.cli import COMMANDS
 from vault_memory.shipped import template
 

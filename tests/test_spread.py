@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.spans import Span
-from vault_memory.spread import LAST_FIT, Lying, in_order, parts_of, spread, telling
+from vault_memory.language.spans import Span
+from vault_memory.ranking.spread import LAST_FIT, Lying, in_order, parts_of, spread, telling
 
 FIRST = date(2025, 1, 1)
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory, opened, put
 
-from vault_memory import drawn, figures, journal, picture, plot
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.files import journal
+from vault_memory.health.stats import BANDS, band_of, days_of, has_moved, weeks_of
 from vault_memory.memory import Memory
-from vault_memory.plot import Curve, Picture, Week
-from vault_memory.stats import BANDS, band_of, days_of, has_moved, weeks_of
+from vault_memory.rendering import drawn, figures, picture, plot
+from vault_memory.rendering.plot import Curve, Picture, Week
 
 TODAY = date(2025, 12, 3)
 NOTES = {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory import supersede
-from vault_memory.claims import claims
-from vault_memory.supersede import Told
+from vault_memory.notes.claims import claims
+from vault_memory.ranking import supersede
+from vault_memory.ranking.supersede import Told
 
 DAY = 740_000
 

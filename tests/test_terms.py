@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory import schema, terms
+from vault_memory.index import schema
+from vault_memory.language import terms
 
 INSERT = "INSERT INTO passage_fts(rowid, body) VALUES (?, ?)"
 MATCH = "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rowid"

@@ -8,9 +8,10 @@ import pytest
 from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_vault, texts
 from vaults import memory, obeying_permissions, opened, put, run
 
-from vault_memory import preimages, uses
 from vault_memory.errors import ConflictError
-from vault_memory.preimages import Preimages
+from vault_memory.files import preimages
+from vault_memory.files.preimages import Preimages
+from vault_memory.index import uses
 from vault_memory.reflect import job
 
 KALLO = "bank/entities/Kallö.md"

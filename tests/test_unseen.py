@@ -13,7 +13,7 @@ import pytest
 from daemons import Running, until
 from vaults import fill, memory, obeying_permissions, paths, put, run, start
 
-from vault_memory.request import build
+from vault_memory.retrieval.request import build
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
 

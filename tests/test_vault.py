@@ -14,8 +14,8 @@ from vaults import fill, memory, paths, put
 
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
-from vault_memory.vault import Vault, content_hash
-from vault_memory.walk import Walk
+from vault_memory.files.vault import Vault, content_hash
+from vault_memory.files.walk import Walk
 
 
 def vault(root: Path, **settings: object) -> Vault:

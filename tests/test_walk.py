@@ -11,8 +11,8 @@ from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.config import Config
 from vault_memory.errors import RefusedError
-from vault_memory.vault import Vault
-from vault_memory.walk import Walk, Walker
+from vault_memory.files.vault import Vault
+from vault_memory.files.walk import Walk, Walker
 
 NOTES = {
     "a.md": "a", "deep/b.md": "b", "deep/er/c.md": "c", "deep/er/d.txt": "no note", "Out/x.md": "x",

@@ -17,11 +17,12 @@ from pathlib import Path
 import pytest
 from vaults import age, fill, index_digest, memory, opened, paths, put, snapshot
 
-from vault_memory import mounts, watch
+from vault_memory.daemon import watch
+from vault_memory.daemon.pending import Pending
+from vault_memory.daemon.upkeep import Gate, Upkeep
+from vault_memory.daemon.watch import Watcher
+from vault_memory.files import mounts
 from vault_memory.memory import Memory
-from vault_memory.pending import Pending
-from vault_memory.upkeep import Gate, Upkeep
-from vault_memory.watch import Watcher
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour.", "a.md": "alpha", "deep/b.md": "beta", "deep/er/c.md": "gamma",
@@ -577,7 +578,7 @@ def test_a_note_that_cannot_be_read_holds_up_nothing(kept: Kept) -> None:
 
 
 def test_another_process_that_writes_is_waited_for(kept: Kept) -> None:
-    from vault_memory import places
+    from vault_memory.files import places
 
     with places.writer_lock(kept.memory.index_path, 0):
         (kept.root / "a.md").write_text("heron")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from vault_memory import indexer, schema, worker
 from vault_memory.config import Config
-from vault_memory.digest import digest
-from vault_memory.embed import BUILTIN_ID
+from vault_memory.embedding.embed import BUILTIN_ID
+from vault_memory.files.walk import File
+from vault_memory.index import indexer, schema, worker
+from vault_memory.index.digest import digest
+from vault_memory.index.prepare import Prepared
+from vault_memory.index.store import Store
 from vault_memory.memory import Memory
-from vault_memory.prepare import Prepared
-from vault_memory.store import Store
-from vault_memory.walk import File
 
 NOTES = indexer.WORKERS_FROM + 40
 

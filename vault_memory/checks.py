@@ -54,7 +54,7 @@ def folder(value: str) -> str:
 
 
 def scope(value: Any) -> str:  # noqa: ANN401
-    from vault_memory import retain
+    from vault_memory.notes import retain
 
     if not isinstance(value, str) or not retain.is_scope(value):
         raise ValueError("must be global, agent:<id>, project:<id>, user:<id> or custom:<name>")
@@ -131,7 +131,7 @@ def prefix(value: Any) -> str:  # noqa: ANN401
 
 
 def time_of_day(value: Any) -> str:  # noqa: ANN401
-    from vault_memory.schedule import clock
+    from vault_memory.daemon.schedule import clock
 
     clock(value if isinstance(value, str) else "?")
     return str(value)

@@ -11,32 +11,34 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from vault_memory import journal, places, schema, sight
-from vault_memory.answer import Answer, Request
+from vault_memory.agents import sight
 from vault_memory.errors import BusyError
+from vault_memory.files import journal, places
 from vault_memory.garbage import uncollected
-from vault_memory.keeper import LOCK_SECONDS, Freshness
-from vault_memory.scribe import Scribe
-from vault_memory.store import Store
+from vault_memory.index import schema
+from vault_memory.index.keeper import LOCK_SECONDS, Freshness
+from vault_memory.index.store import Store
+from vault_memory.retrieval.answer import Answer, Request
+from vault_memory.writing.scribe import Scribe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_memory.backfill import Filled
+    from vault_memory.agents.roots import Roots
     from vault_memory.config import Config
-    from vault_memory.health import Check, Status
-    from vault_memory.indexer import Progress
-    from vault_memory.knowledge import EntityProfile, EntityRow
-    from vault_memory.note import Problem
-    from vault_memory.opinions import Asking, Opinion
-    from vault_memory.preimages import Undone
-    from vault_memory.reading import Excerpt
-    from vault_memory.recall import Recall
+    from vault_memory.embedding.backfill import Filled
+    from vault_memory.files.preimages import Undone
+    from vault_memory.health.doctor import Check, Status
+    from vault_memory.health.stats import Stats
+    from vault_memory.index.indexer import Progress
+    from vault_memory.models.remote import Remote
+    from vault_memory.notes.note import Problem
     from vault_memory.reflect.job import Asked, Reflected, Steps
-    from vault_memory.remote import Remote
-    from vault_memory.rerank import Reranker
-    from vault_memory.roots import Roots
-    from vault_memory.stats import Stats
+    from vault_memory.retrieval.knowledge import EntityProfile, EntityRow
+    from vault_memory.retrieval.opinions import Asking, Opinion
+    from vault_memory.retrieval.reading import Excerpt
+    from vault_memory.retrieval.recall import Recall
+    from vault_memory.retrieval.rerank import Reranker
 
 
 T = TypeVar("T")
@@ -103,8 +105,8 @@ class Memory(Scribe):
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index."""
-        from vault_memory.meaning import Meaning
-        from vault_memory.recall import Recall
+        from vault_memory.embedding.meaning import Meaning
+        from vault_memory.retrieval.recall import Recall
 
         return Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
 
@@ -117,7 +119,7 @@ class Memory(Scribe):
     @cached_property
     def roots(self) -> "Roots":
         """This vault and what else the user's settings name: sessions, further vaults."""
-        from vault_memory.roots import Roots
+        from vault_memory.agents.roots import Roots
 
         return Roots(self)
 
@@ -128,7 +130,7 @@ class Memory(Scribe):
         """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
         if self.config.embedding_provider == "builtin":
             return None
-        from vault_memory.remote import configured
+        from vault_memory.models.remote import configured
 
         return configured(self.config)
 
@@ -137,7 +139,7 @@ class Memory(Scribe):
         """The model that the settings name for a second look at the best passages."""
         if self.config.rerank_provider == "off":
             return None
-        from vault_memory.rerank import configured
+        from vault_memory.retrieval.rerank import configured
 
         return configured(self.config)
 
@@ -149,7 +151,7 @@ class Memory(Scribe):
         """
         if not self.remote or not self.index_path.exists() or self.unusable():
             return None
-        from vault_memory.backfill import Backfill
+        from vault_memory.embedding.backfill import Backfill
 
         with schema.spoken(self.index_path), closing(Store.open(self.index_path)) as store:
             lock = partial(places.writer_lock, self.index_path, LOCK_SECONDS)
@@ -163,7 +165,7 @@ class Memory(Scribe):
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.digest import searched
+        from vault_memory.index.digest import searched
 
         built = schema.new_name(self.index_path)
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
@@ -185,14 +187,14 @@ class Memory(Scribe):
         scopes: Scopes = (),
     ) -> "Excerpt":  # fmt: skip
         """Read lines of a note; a missing note is an empty answer, and so is one that these scopes do not open."""
-        from vault_memory.reading import Opened, Part, read
+        from vault_memory.retrieval.reading import Opened, Part, read
 
         return read(self.vault, path, Part(lines, max_tokens), Opened(scopes, self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
-        from vault_memory.history import marked
-        from vault_memory.knowledge import profile
+        from vault_memory.retrieval.history import marked
+        from vault_memory.retrieval.knowledge import profile
 
         def look(store: Store, _: Freshness) -> "EntityProfile | None":
             found = profile(store, name)
@@ -203,13 +205,13 @@ class Memory(Scribe):
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
-        from vault_memory.knowledge import listing
+        from vault_memory.retrieval.knowledge import listing
 
         return self._look(lambda store, _: listing(store), progress, scopes)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
-        from vault_memory.knowledge import Names
+        from vault_memory.retrieval.knowledge import Names
 
         return self._look(lambda store, _: Names(store).near(name), scopes=scopes)
 
@@ -217,14 +219,14 @@ class Memory(Scribe):
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
-        from vault_memory.opinions import held
+        from vault_memory.retrieval.opinions import held
 
         with uncollected():
             return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
-        from vault_memory.opinions import Asking
         from vault_memory.reflect import look
+        from vault_memory.retrieval.opinions import Asking
 
         return Asking(self.vault, store, look.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
@@ -242,15 +244,15 @@ class Memory(Scribe):
 
     def stats(self, today: date, progress: "Progress | None" = None) -> "Stats":
         """The figures of the vault as of a day."""
-        from vault_memory.stats import stats
+        from vault_memory.health.stats import stats
 
         with uncollected():
             return self._look(lambda store, _: stats(self._asking(store, today)), progress)
 
     def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
         """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""
-        from vault_memory import drawn
-        from vault_memory.picture import svg
+        from vault_memory.rendering import drawn
+        from vault_memory.rendering.picture import svg
 
         return drawn.put(self.vault, file, svg(stats.picture(self.vault.root.name)), force)
 
@@ -275,25 +277,25 @@ class Memory(Scribe):
 
     def status(self, scopes: Scopes = ()) -> "Status":
         """How things are, as far as these scopes go; writes nothing."""
-        from vault_memory.health import status
+        from vault_memory.health.doctor import status
 
         return status(self, scopes)
 
     def doctor(self, fix: bool = False) -> "list[Check]":
         """What is wrong and how to mend it; `fix` mends what is derived."""
-        from vault_memory.health import doctor
+        from vault_memory.health.doctor import doctor
 
         return doctor(self, fix)
 
     def forget_vectors(self, name: str) -> "Check":
         """Delete the vectors of an embedder that is not configured; raises UsageError where there is none so called."""
-        from vault_memory.health import forget
+        from vault_memory.health.doctor import forget
 
         return forget(self, name)
 
     def lint(self, progress: "Progress | None" = None) -> "list[Problem]":
         """Format problems of the notes."""
-        from vault_memory.lint import lint
+        from vault_memory.health.lint import lint
 
         return self._look(lambda store, freshness: lint(store, self.vault.walk(), freshness.report), progress)
 

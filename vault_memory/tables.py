@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_memory import checks, scopes
+from vault_memory import checks
+from vault_memory.notes import scopes
 
 SCOPES, PROJECTS = "scopes.", "projects."
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tests.benchmarks import made, process
 from tests.benchmarks.editor import Editor
 from tests.benchmarks.timing import percentile
-from vault_memory import client
+from vault_memory.daemon import client
 from vault_memory.errors import LostError, NotRunningError, VaultMemoryError
 
 CONNECTIONS = 5

@@ -97,7 +97,7 @@ def _report(error: VaultMemoryError, arguments: list[str]) -> int:
 def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
     """Print the `error@1` document where a script asked for JSON; the sentence goes to standard error all the same."""
     if "--json" in arguments:
-        from vault_memory import render
+        from vault_memory.rendering import render
 
         error = {"message": message, "next_step": next_step, "exit_code": exit_code}
         click.echo(render.dump(render.schema("error") | {"error": error}))

@@ -45,7 +45,8 @@ class Shared:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         import os
 
-        from vault_memory import client, folders
+        from vault_memory import folders
+        from vault_memory.daemon import client
 
         root = folders.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
         return client.asked(root, method, params)
@@ -82,7 +83,7 @@ def _give_up_output() -> None:
 
 def say_of_index(shared: Shared, memory: "Memory") -> None:
     """Say what a person should know of the index that the last answer came from."""
-    from vault_memory import render
+    from vault_memory.rendering import render
 
     for note in render.seen_notes(memory.seen):
         shared.note(note)

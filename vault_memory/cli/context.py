@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.retrieval.choices import FORMATS, SOURCES
 
 
 @command(
@@ -26,7 +26,7 @@ from vault_memory.cli.common import Bar, Shared, command
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say to PROMPT, framed as data; without PROMPT, the core and recent days."""
-    from vault_memory import access
+    from vault_memory.agents import access
     from vault_memory.config import load
 
     asker = access.Asker(agent or "", Path(os.getcwd()))
@@ -44,7 +44,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
 
 def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:
     """The bundle made in this process, as a daemon would make it."""
-    from vault_memory import methods
+    from vault_memory.daemon import methods
 
     memory = shared.memory()
     with Bar(shared) as bar:
@@ -52,7 +52,7 @@ def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _say_beside(shared: Shared, found: dict[str, Any]) -> None:
-    from vault_memory import render
+    from vault_memory.rendering import render
 
     for note in render.context_notes(found):
         shared.note(note)

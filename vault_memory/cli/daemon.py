@@ -10,6 +10,6 @@ def watch(shared: Shared) -> None:
     It runs until it is stopped (Ctrl-C); `memory service install` has it start by itself.
     """
     from vault_memory.config import load
-    from vault_memory.daemon import Daemon
+    from vault_memory.daemon.process import Daemon
 
     Daemon(load(shared.vault), shared.note).run(loud=shared.verbose)

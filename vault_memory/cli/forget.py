@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import forgotten, render, request
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
+from vault_memory.rendering import forgotten, render
+from vault_memory.retrieval import request
 
 if TYPE_CHECKING:
-    from vault_memory.answer import Result
-    from vault_memory.forgetting import Forgotten, Removal
     from vault_memory.memory import Memory
+    from vault_memory.retrieval.answer import Result
+    from vault_memory.writing.forgetting import Forgotten, Removal
 
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Take a fact out of its note.")
@@ -83,7 +84,7 @@ def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
 
 def _candidates(shared: Shared, memory: "Memory", query: str) -> "Sequence[Result]":
     """The facts a question may mean; asking for them to be forgotten is no use of them, and leaves no trace."""
-    from vault_memory.retain import KINDS
+    from vault_memory.notes.retain import KINDS
 
     asked = request.build({"query": query, "k": 8, "kind": tuple(KINDS)}, memory.config)
     with Bar(shared) as bar:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import click
 
-from vault_memory import __version__, render, report
+from vault_memory import __version__
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
-from vault_memory.health import Check
+from vault_memory.health.doctor import Check
+from vault_memory.rendering import render, report
 
 
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")

@@ -54,7 +54,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 
 
 def _installer(shared: Shared, agent: str, scope: str, is_new: bool) -> Installer:
-    from vault_memory.service import program
+    from vault_memory.daemon.service import program
 
     place = targets.Place(scope, _project(Path.cwd()), os.environ)
     if not is_new:  # the vault may be gone by now
@@ -78,7 +78,7 @@ def _project(folder: Path) -> Path:
 
 
 def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, Any]) -> None:
-    from vault_memory import render
+    from vault_memory.rendering import render
 
     if shared.json:
         files = [{"path": str(change.file), "action": change.action, "diff": _diff(change)} for change in changes]

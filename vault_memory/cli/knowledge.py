@@ -2,8 +2,9 @@
 
 import click
 
-from vault_memory import convictions, render, request
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command, say_of_index
+from vault_memory.rendering import convictions, render
+from vault_memory.retrieval import request
 
 
 @command('memory entity "Peter Smith"', short_help="Show what is known of one person, place or thing.")

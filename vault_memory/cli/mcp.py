@@ -21,7 +21,7 @@ def mcp(shared: Shared) -> None:
 
     gc.disable()  # the protocol's classes are made once and stay: searching them for garbage is a tenth of the start
     try:
-        from vault_memory import mcp_server
+        from vault_memory.agents import mcp_server
     except ImportError as error:
         raise VaultMemoryError(
             f"The MCP SDK cannot be loaded: {error}.", 'Install it: pip install "mcp>=2.3,<3".'

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import places, render, request
 from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import RefusedError, VaultError
+from vault_memory.files import places
+from vault_memory.rendering import render
+from vault_memory.retrieval import request
 
 if TYPE_CHECKING:
-    from vault_memory.reading import Excerpt
+    from vault_memory.retrieval.reading import Excerpt
 
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
 

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from vault_memory.choices import MODES, SOURCES
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command
 from vault_memory.errors import UsageError
+from vault_memory.retrieval.choices import MODES, SOURCES
 
 
 @command(
@@ -58,7 +58,7 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
 
 def _answered(shared: Shared, values: dict[str, Any], no_journal: bool) -> dict[str, Any]:
     """The answer made in this process, as a daemon would give it."""
-    from vault_memory import methods
+    from vault_memory.daemon import methods
 
     memory = shared.memory()
     with Bar(shared) as bar:
@@ -67,7 +67,7 @@ def _answered(shared: Shared, values: dict[str, Any], no_journal: bool) -> dict[
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     """Answer request lines as they come; a bad line gets an answer that says so."""
-    from vault_memory import render
+    from vault_memory.rendering import render
 
     memory = shared.memory()
     stream: BinaryIO
@@ -84,7 +84,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
 
 
 def _parsed(stream: Iterable[bytes], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
-    from vault_memory.request import build
+    from vault_memory.retrieval.request import build
 
     for line in stream:
         if not line.strip():
@@ -108,7 +108,7 @@ def _json(line: bytes) -> Any:  # noqa: ANN401 - it can be anything
 
 
 def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
-    from vault_memory import render
+    from vault_memory.rendering import render
 
     for identifier, parsed in lines:
         if isinstance(parsed, Exception):

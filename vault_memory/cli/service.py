@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from vault_memory import render
-from vault_memory import service as made
 from vault_memory.cli.common import Shared, command
+from vault_memory.daemon import service as made
+from vault_memory.daemon.supervisor import State, Supervisor
 from vault_memory.errors import VaultError
-from vault_memory.supervisor import State, Supervisor
+from vault_memory.rendering import render
 
 
 @command("memory service install", short_help="Have the vault looked after by itself: at login and at night.")

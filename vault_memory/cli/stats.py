@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from vault_memory import figures, plot
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.errors import UsageError
-from vault_memory.render import clean, dump, seen_document
+from vault_memory.rendering import figures, plot
+from vault_memory.rendering.render import clean, dump, seen_document
 
 
 @command("memory stats --plot", short_help="Show the figures of the vault, and draw them.")

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from vault_memory.agents.frame import stripped
 from vault_memory.conversations.message import kilobytes
 from vault_memory.conversations.redact import redacted
-from vault_memory.frame import stripped
 
 MOST_CHARS = 64 * 1024
 """Of one message; the rest is left out with a note."""

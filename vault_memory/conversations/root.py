@@ -10,12 +10,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from vault_memory import places
-from vault_memory.answer import SESSION, Request, Result
-from vault_memory.choices import TOOLS
 from vault_memory.config import Config
 from vault_memory.conversations import derived, ledger
-from vault_memory.reading import Excerpt
+from vault_memory.files import places
+from vault_memory.retrieval.answer import SESSION, Request, Result
+from vault_memory.retrieval.choices import TOOLS
+from vault_memory.retrieval.reading import Excerpt
 
 NAME = "sessions"
 PREFIX_TOKENS = 4

@@ -20,13 +20,14 @@ from datetime import date
 from pathlib import Path
 from typing import BinaryIO
 
-from vault_memory import access, places
+from vault_memory.agents import access
 from vault_memory.config import Config
 from vault_memory.conversations import clean, derived, ledger, marks, tools
 from vault_memory.conversations.ledger import Known
 from vault_memory.conversations.message import Message
 from vault_memory.conversations.source import Found, Reading, Source
 from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.files import places
 
 SAVE_SECONDS = 5.0
 """How much work a sweep that is killed may lose."""

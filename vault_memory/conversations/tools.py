@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from vault_memory.choices import TOOLS
 from vault_memory.config import Config
 from vault_memory.conversations import claude_code, jsonl, openclaw
 from vault_memory.conversations.source import Found
+from vault_memory.retrieval.choices import TOOLS
 
 
 def root(tool: str, config: Config, environ: Mapping[str, str]) -> Path:

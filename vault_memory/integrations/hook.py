@@ -171,7 +171,7 @@ class Work:
 
     def _found(self, config: "Config", params: dict[str, Any]) -> Context:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
-        from vault_memory import client
+        from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
         document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
@@ -199,7 +199,7 @@ def _wanted(event: Occasion, session: Session) -> Want | None:
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
-    from vault_memory.access import Asker, scopes
+    from vault_memory.agents.access import Asker, scopes
 
     return scopes(Asker(agent, folder), config, environ)
 
@@ -207,7 +207,7 @@ def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, st
 def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
     from dataclasses import replace
 
-    from vault_memory import methods
+    from vault_memory.daemon import methods
     from vault_memory.memory import Memory
 
     # No model is asked here, and the client of one takes longer to import than all the rest.

@@ -15,8 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_memory import folders, replacing
+from vault_memory import folders
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.files import replacing
 from vault_memory.integrations import entries, jsontext
 from vault_memory.integrations.entries import Entry, Made, MisshapenError
 from vault_memory.integrations.jsontext import NotJsonError

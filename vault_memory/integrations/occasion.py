@@ -75,6 +75,6 @@ def _own(prompt: str) -> str:
     """A prompt without what was pasted into it of an earlier answer of ours."""
     if "vault-memory" not in prompt.casefold():
         return prompt
-    from vault_memory.frame import stripped  # its patterns take longer to compile than most hooks to answer
+    from vault_memory.agents.frame import stripped  # its patterns take longer to compile than most hooks to answer
 
     return stripped(prompt)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from vault_memory.notes.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect.bearing import NOBODY, OPINION, Case, Given, Sight, Vault, first_told, stated_on, taking_back
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
@@ -24,7 +25,6 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.nearby import Around
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS
 from vault_memory.reflect.select import in_order
-from vault_memory.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 
 KEPT = 40
 """So many opinions about one subject are weighed: those stated on most days, then the newest."""

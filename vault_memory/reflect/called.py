@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 
-from vault_memory import entities
+from vault_memory.notes import entities
 from vault_memory.reflect import wording
 from vault_memory.reflect.periods import MONTHS
 

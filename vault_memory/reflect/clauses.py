@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory import english
+from vault_memory.language import english
 from vault_memory.reflect import polarwords as table
 
 NAME = "@"

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from vault_memory import tokens
 from vault_memory.errors import ConflictError
-from vault_memory.note import TEXT
-from vault_memory.parse import parse
+from vault_memory.notes import tokens
+from vault_memory.notes.note import TEXT
+from vault_memory.notes.parse import parse
 
 PATHS = ("memory.md", "MEMORY.md")
 

@@ -13,15 +13,19 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory import decay, entities, history, journal, provenance, uses
-from vault_memory.answer import Filters
-from vault_memory.chunk import SUMMARIES
-from vault_memory.knowledge import Names
+from vault_memory.files import journal
+from vault_memory.index import uses
+from vault_memory.index.store import KINDS, Store
+from vault_memory.language.spans import Span
+from vault_memory.notes import entities, provenance
+from vault_memory.notes.chunk import SUMMARIES
+from vault_memory.ranking import decay
 from vault_memory.reflect import called, proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.reported import decides_by_name
-from vault_memory.spans import Span
-from vault_memory.store import KINDS, Store
+from vault_memory.retrieval import history
+from vault_memory.retrieval.answer import Filters
+from vault_memory.retrieval.knowledge import Names
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,

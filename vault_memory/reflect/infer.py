@@ -12,9 +12,12 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory import dates, retain
-from vault_memory.links import block_id
-from vault_memory.note import TEXT, Note
+from vault_memory.language import dates
+from vault_memory.language.spans import Span, plus
+from vault_memory.notes import retain
+from vault_memory.notes.links import block_id
+from vault_memory.notes.note import TEXT, Note
+from vault_memory.notes.turns import MODELS, Turns, talking
 from vault_memory.reflect.likes import words_of
 from vault_memory.reflect.telling import (
     EXPERIENCE,
@@ -27,8 +30,6 @@ from vault_memory.reflect.telling import (
     says_something,
 )
 from vault_memory.reflect.tellwords import INTERJECTIONS, TASKS
-from vault_memory.spans import Span, plus
-from vault_memory.turns import MODELS, Turns, talking
 
 MOST_LINES = 5_000
 """A longer note is no log that somebody wrote: nothing is inferred from it."""

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory import journal, llm, places, schema
+from vault_memory.daemon.runs import PAGES, Ended, Runs, wordless
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
+from vault_memory.files import journal, places
+from vault_memory.files.preimages import Preimages, Run, Undone
 from vault_memory.garbage import uncollected
-from vault_memory.keeper import LOCK_SECONDS
-from vault_memory.preimages import Preimages, Run, Undone
+from vault_memory.index import schema
+from vault_memory.index.keeper import LOCK_SECONDS
+from vault_memory.index.store import Store
+from vault_memory.models import llm
 from vault_memory.reflect import opinion_page, proposals, verdicts
 from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
@@ -23,13 +27,11 @@ from vault_memory.reflect.look import Found, Look, Proposed, Seen
 from vault_memory.reflect.moves import Move
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.retell import Model, Retelling
-from vault_memory.runs import PAGES, Ended, Runs, wordless
-from vault_memory.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vault_memory.indexer import Progress
+    from vault_memory.index.indexer import Progress
     from vault_memory.memory import Memory
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")

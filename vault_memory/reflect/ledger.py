@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
-from vault_memory import places
 from vault_memory.errors import RefusedError, VaultError
+from vault_memory.files import places
 from vault_memory.reflect.blocks import Line
 
 FOLDER = "history/written"

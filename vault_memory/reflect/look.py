@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.entities import link_name
 from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.files.vault import Vault
+from vault_memory.index.store import Store
+from vault_memory.notes.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, verdicts
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.ledger import Ledger
@@ -18,11 +20,9 @@ from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
 from vault_memory.shipped import template
-from vault_memory.store import Store
-from vault_memory.vault import Vault
 
 if TYPE_CHECKING:
-    from vault_memory.indexer import Progress
+    from vault_memory.index.indexer import Progress
 
 _REFLECTED = """
 SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL, length(r.hash) > 0

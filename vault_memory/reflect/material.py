@@ -10,10 +10,10 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from vault_memory import entities, tokens
-from vault_memory.entities import ENTITY_FOLDER, link_name
-from vault_memory.knowledge import Names
-from vault_memory.lexicon import Lexicon
+from vault_memory.index.lexicon import Lexicon
+from vault_memory.index.store import Store
+from vault_memory.notes import entities, tokens
+from vault_memory.notes.entities import ENTITY_FOLDER, link_name
 from vault_memory.reflect import bank_page, beliefs, facts, opinion_page, periods, proposals
 from vault_memory.reflect.bearing import Vault
 from vault_memory.reflect.cite import Citations
@@ -22,7 +22,7 @@ from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.verdicts import Said
-from vault_memory.store import Store
+from vault_memory.retrieval.knowledge import Names
 
 
 @dataclass(frozen=True)

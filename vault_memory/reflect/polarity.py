@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.claims import claims
+from vault_memory.notes.claims import claims
+from vault_memory.ranking.supersede import Claim, supersedes
 from vault_memory.reflect import polarwords as table
 from vault_memory.reflect import statements
 from vault_memory.reflect.clauses import COMPLEMENT, NAME, Part, Quantity, Word, concepts, name_stems, parts
 from vault_memory.reflect.statements import Statement, leaning
-from vault_memory.supersede import Claim, supersedes
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
 

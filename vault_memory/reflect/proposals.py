@@ -15,7 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.evidence import PROPOSALS
+from vault_memory.ranking.evidence import PROPOSALS
 from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.bearing import is_doubt
 from vault_memory.reflect.beliefs import Opinion

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.llm import Writer
+from vault_memory.models.llm import Writer
 from vault_memory.reflect import grounds, prose, wording
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations

@@ -11,10 +11,10 @@ from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory import entities, provenance
-from vault_memory.choices import REFLECTED
-from vault_memory.chunk import SUMMARIES
-from vault_memory.entities import ENTITY_FOLDER, link_name
+from vault_memory.index.store import Store
+from vault_memory.notes import entities, provenance
+from vault_memory.notes.chunk import SUMMARIES
+from vault_memory.notes.entities import ENTITY_FOLDER, link_name
 from vault_memory.reflect import (
     bank_page,
     beliefs,
@@ -35,7 +35,7 @@ from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
-from vault_memory.store import Store
+from vault_memory.retrieval.choices import REFLECTED
 
 VERSION = 5
 """Raise it whenever the same facts would make another page: every page is then looked at again."""

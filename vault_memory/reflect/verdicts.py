@@ -9,8 +9,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import journal, uses
 from vault_memory.errors import RefusedError
+from vault_memory.files import journal
+from vault_memory.index import uses
+from vault_memory.index.store import Store
 from vault_memory.reflect import proposals
 from vault_memory.reflect.bearing import Given
 from vault_memory.reflect.blocks import Block, Line, confidence, text_name
@@ -18,7 +20,6 @@ from vault_memory.reflect.core import REMOVE, Change
 from vault_memory.reflect.edits import edited
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import Stated
-from vault_memory.store import Store
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""

@@ -6,9 +6,9 @@ Pure, and it never adds a word: what it leaves out shows as `…`, and the citat
 import re
 from collections.abc import Callable
 
-from vault_memory.query import STOP_WORDS
 from vault_memory.reflect.cite import plain
 from vault_memory.reflect.dated import bare
+from vault_memory.retrieval.query import STOP_WORDS
 
 TRACEABLE = 0.4
 """The share of a cited line's content words that the cited fact must hold."""

@@ -1,0 +1,283 @@
+"""Owns what an agent is handed before it answers: core memory, then what the notes say to its prompt or told lately.
+
+One function for the command, the hooks and the MCP server. What was handed over unasked is journalled as `shown`,
+which counts for nothing (law 5); tokens are never counted here, only bounded from what was stored.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_memory.agents import corefiles, sight
+from vault_memory.agents.roots import SESSIONS
+from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
+from vault_memory.files import journal
+from vault_memory.index import schema
+from vault_memory.memory import Seen, seen
+from vault_memory.ranking.pack import said
+from vault_memory.retrieval.answer import Filters, Request, Result
+from vault_memory.retrieval.recall import Recall
+
+if TYPE_CHECKING:
+    from vault_memory.agents.corefiles import Core
+    from vault_memory.index.indexer import Progress
+    from vault_memory.index.keeper import Freshness
+    from vault_memory.index.store import Store
+    from vault_memory.memory import Memory
+    from vault_memory.retrieval.answer import Answer
+
+BUDGET = 2000
+RECENT_DAYS = 7
+"""How far back a context without a prompt looks, unless told."""
+
+CORE_SHARE = {True: 0.5, False: 0.75}
+"""The most of the budget that the core takes with a prompt, and beside what was told lately."""
+
+HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+UNASKED_FLOOR = 0.7
+"""What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
+a question asked again would else bring something weaker each time."""
+
+LONGEST_PROMPT = 8000
+"""Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
+
+
+class Wanted(NamedTuple):
+    """What is wanted: within `budget` tokens, in a format of `sheet.FORMS`, and only from these scopes.
+
+    No scopes is `global` alone. `without` are passages that were shown lately, by the hashes the journal knows them by.
+    """
+
+    prompt: str = ""
+    budget: int = BUDGET
+    scopes: tuple[str, ...] = ()
+    format: str = "markdown"
+    without: frozenset[int] = frozenset()
+    core: bool = True
+    recent_days: int = 0
+    source: str = "notes"
+    now: datetime | None = None
+    unasked: bool = False
+    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
+
+
+class Bundle(NamedTuple):
+    """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
+
+    `core` are the notes of the core in it, `omitted` counts what was left out by reason, `degraded` says what did not
+    run; `seen` is the index it came from, None where there was none.
+    """
+
+    text: str
+    tokens: int
+    shown: tuple[journal.Cited, ...] = ()
+    omitted: dict[str, int] = {}  # noqa: RUF012 - a named tuple's default, never changed
+    degraded: tuple[tuple[str, str], ...] = ()
+    core: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    seen: Seen | None = None
+    seconds: float = 0.0
+
+
+def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
+    """Put together what is wanted, and note in the journal what was shown.
+
+    With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
+    without an index the bundle is empty and says so. Raises like `Memory.recall`.
+    """
+    started = time.perf_counter()
+    wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=_shortened(wanted.prompt))
+    found = _at_once(memory, wanted) if patience <= 0 else _in_time(memory, wanted, progress)
+    if found.shown and memory.config.journal and wanted.now is None:
+        journal.note_shown(memory.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
+    return found._replace(scopes=wanted.scopes, seconds=time.perf_counter() - started)
+
+
+def _in_time(memory: "Memory", wanted: Wanted, progress: "Progress | None") -> Bundle:
+    """The bundle after a bounded catch-up; an index that is not there is built first."""
+    try:
+        return memory.ask(lambda store, freshness: _Maker(memory, wanted, store).made(freshness), progress)
+    finally:
+        if memory.remote:
+            memory.remote.close()
+
+
+def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
+    """The bundle from the index as it is."""
+    why = memory.unusable()
+    if not why:
+        try:
+            with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+                return _Maker(memory, wanted, store, may_ask=False).made(freshness)
+        except schema.DAMAGED as error:
+            why = f"it was damaged ({error})"
+    told = "none yet" if why == "there was none" else f"none that can be used ({why})"
+    return Bundle("", 0, degraded=(("index", f"there is {told}: `memory index` builds it"),))
+
+
+def _shortened(prompt: str) -> str:
+    """The beginning and the end of a long prompt."""
+    half = LONGEST_PROMPT // 2
+    return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
+
+
+class _Maker:
+    """Makes one bundle from one open index."""
+
+    def __init__(self, memory: "Memory", wanted: Wanted, store: "Store", may_ask: bool = True) -> None:
+        self._memory, self._wanted, self._store, self._may_ask = memory, wanted, store, may_ask
+        self._now = wanted.now or datetime.now(UTC)
+        self._sheet = Sheet(wanted.format, wanted.budget)
+        self._shown: list[journal.Cited] = []
+        self._told: list[str] = []
+        self._core: list[str] = []
+        self._omitted: dict[str, int] = {}
+        self._degraded: list[tuple[str, str]] = []
+
+    def made(self, freshness: "Freshness") -> Bundle:
+        """The bundle: core memory, what the notes say to the prompt, what was told lately."""
+        if self._wanted.core:
+            self._take_core()
+        if self._wanted.prompt.strip():
+            self._take_passages()
+        if self._wanted.recent_days > 0:
+            self._take_recent()
+        with sight.seen(self._store, self._wanted.scopes):
+            found = seen(self._store, freshness, self._wanted.scopes)
+        text = self._sheet.text()
+        if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
+            least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
+            self._degraded.append(("budget", least))
+        return Bundle(
+            text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
+            (*self._degraded, *found.degraded), tuple(self._core), seen=found,
+        )  # fmt: skip
+
+    # --- core memory -------------------------------------------------------------------------------------------------
+
+    def _take_core(self) -> None:
+        cores, degraded = corefiles.cores(self._memory.vault, self._store, self._wanted.scopes)
+        self._degraded += degraded
+        share = CORE_SHARE[bool(self._wanted.prompt.strip())]
+        alone = not self._wanted.prompt.strip() and not self._wanted.recent_days
+        reserved = 0 if alone else self._wanted.budget - int(self._wanted.budget * share)
+        for core in cores:
+            self._take_one_core(core, reserved)
+
+    def _take_one_core(self, core: "Core", reserved: int) -> None:
+        """Take the lines of one note from its beginning, and say how many are left out at its end."""
+        taken = 0
+        for number, piece in enumerate(core.pieces):
+            if not self._sheet.add("core", piece, core.name_tokens, reserved + self._needed(core.pieces[number:])):
+                break
+            taken += 1
+        rest = core.pieces[taken:]
+        if taken:
+            self._core.append(core.path)
+        if taken and rest:
+            self._sheet.end("core", core.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
+        if rest:
+            self._omitted["core_lines"] = self._omitted.get("core_lines", 0) + _height(rest)
+        for piece in core.pieces[:taken]:
+            self._told.append(piece.text)
+            self._shown.append(journal.Cited(piece.source, piece.key))
+
+    def _needed(self, pieces: Sequence[Piece]) -> int:
+        """What must be left behind the first of these: for what its heading stands above, for a line about the rest."""
+        after = next((n for n, piece in enumerate(pieces) if not HEADING.match(piece.text)), len(pieces) - 1)
+        below = sum(piece_tokens(self._wanted.format, piece) for piece in pieces[1 : after + 1])
+        return below + (MORE_TOKENS if after + 1 < len(pieces) else 0)
+
+    # --- what the notes say to a prompt ------------------------------------------------------------------------------
+
+    def _take_passages(self) -> None:
+        wanted = self._wanted
+        if not self._sheet.left:
+            self._leave_out({"over_budget": 1})
+            return
+        before = wanted.without | {cited.key for cited in self._shown}
+        answer = self._answer(Request(
+            wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
+            preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
+            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0,
+        ))  # fmt: skip
+        self._degraded += answer.degraded
+        self._leave_out(answer.omitted)
+        if wanted.unasked and _is_guess(answer):
+            self._leave_out({"below_floor": len(answer.results)})
+            return
+        self._leave_out({"over_budget": self._put(answer)})
+
+    def _answer(self, request: Request) -> "Answer":
+        """What the notes say, and other roots where they are asked: not where nothing may be waited for."""
+        roots = self._memory.roots
+        if not (self._may_ask and roots.is_asked_beside(request.source)):
+            return self._engine().answer(request)
+        return roots.beside(request, self._engine().answer(request) if request.source != SESSIONS else None)
+
+    def _engine(self) -> Recall:
+        """What answers, never with a reranker; without any model where nothing may be waited for."""
+        memory, store = self._memory, self._store
+        if not (memory.remote or memory.reranker):
+            return memory.engine(store)
+        from vault_memory.embedding.meaning import Meaning
+
+        return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
+
+    def _put(self, answer: "Answer") -> int:
+        """Put the results on the sheet, best first; how many do not fit as it renders them."""
+        over = 0
+        for result in answer.results:
+            if not self._sheet.add("passages", _piece(result), result.header_tokens):
+                over += 1
+                continue
+            self._told.append(result.content)
+            self._shown += [journal.Cited(result.source, key) for key in dict.fromkeys(result.parts)]
+        return over
+
+    # --- what was told lately ----------------------------------------------------------------------------------------
+
+    def _take_recent(self) -> None:
+        from vault_memory.agents import recent
+
+        last = self._now.astimezone().date()
+        days = recent.Days(last - timedelta(days=self._wanted.recent_days - 1), last)
+        before = {said(text) for text in self._told} - {()}
+        left: dict[str, int] = {}
+        for piece, name_tokens in recent.told(self._memory.vault, self._store, days, self._wanted.scopes):
+            words = said(piece.text)
+            why = "near_duplicates" if words in before else ""
+            why = "shown_before" if piece.key in self._wanted.without else why
+            if not why and not self._sheet.add("recent", piece, name_tokens):
+                why = "over_budget"
+            if why:
+                left[why] = left.get(why, 0) + 1
+                continue
+            before.add(words)
+            self._shown.append(journal.Cited(piece.source, piece.key))
+        self._leave_out(left)
+
+    def _leave_out(self, counts: Any) -> None:  # noqa: ANN401 - a mapping of counts by reason
+        for name, count in counts.items():
+            if count:
+                self._omitted[name] = self._omitted.get(name, 0) + count
+
+
+def _is_guess(answer: "Answer") -> bool:
+    """Whether nothing in the notes has a word of the prompt, or what it names: something near in meaning always is."""
+    found = answer.understood
+    return not (answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window)
+
+
+def _height(pieces: Iterable[Piece]) -> int:
+    return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
+
+
+def _piece(result: Result) -> Piece:
+    return Piece(
+        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
+        result.key, result.superseded_by or "", result.by,
+    )  # fmt: skip

@@ -1,0 +1,95 @@
+"""Owns core memory as it is handed to agents: which notes it is, and their lines as the files hold them now.
+
+Reflect's proposals for the core are another module's (reflect/core.py). It knows no budget.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from vault_memory.agents.sheet import Piece
+from vault_memory.errors import RefusedError
+from vault_memory.files.journal import passage_key
+from vault_memory.files.vault import Vault
+from vault_memory.index.store import PASSAGES, Store
+from vault_memory.notes import chunk, retain, scopes
+from vault_memory.notes.note import COMMENT, Note
+from vault_memory.notes.parse import parse
+from vault_memory.ranking.evidence import ASIDE
+from vault_memory.reflect.core import PATHS
+from vault_memory.retrieval.answer import note_header
+
+
+class Core(NamedTuple):
+    """One note of the core: what its header costs, and its lines in order."""
+
+    path: str
+    name_tokens: int
+    pieces: list[Piece]
+
+
+class _Indexed(NamedTuple):
+    """What the index knows of a note: its scope, its header's tokens, and those of its passages by their text."""
+
+    scope: str
+    name_tokens: int
+    tokens: dict[str, int]
+
+
+def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
+    """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover."""
+    found: list[Core] = []
+    degraded: list[tuple[str, str]] = []
+    for name in named(vault):
+        try:
+            path = vault.locate(name)
+            core = _core(vault, store, path, allowed) if path else None
+        except (RefusedError, OSError) as error:
+            degraded.append(("core", f"{name} is not used: {error}"))
+            continue
+        if core and core.pieces and core.path not in {other.path for other in found}:
+            found.append(core)
+    return found, degraded
+
+
+def named(vault: Vault) -> Iterator[str]:
+    """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
+    own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
+    yield own
+    yield from (name for name in vault.config.core_files if name not in PATHS)
+
+
+def _core(vault: Vault, store: Store, path: str, allowed: tuple[str, ...]) -> Core:
+    known = _indexed(store, path)
+    note = parse(path, vault.read(path))
+    of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
+    # Where the settings put a note into a scope, only the index knows: both must be allowed.
+    if known.scope not in allowed:
+        return Core(path, 0, [])
+    private = scopes.by_line(note)
+    pieces = []
+    for passage, section, _ in chunk.with_context(chunk.passages(note, retain.facts(note, None))):
+        own = passage.fact.scope if passage.fact else None
+        scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
+        if section != ASIDE and scope in allowed:
+            count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
+            pieces.append(_piece(note, passage, count))
+    return Core(path, known.name_tokens, pieces)
+
+
+def _piece(note: Note, passage: chunk.Passage, count: int) -> Piece:
+    """A passage of the core, without lines at its ends that are only comments; known by the hash of all of it."""
+    first, last, text = passage.start_line, passage.end_line, passage.text
+    while last > first and note.states[last - 1] == COMMENT:
+        last, text = last - 1, text[: text.rindex("\n")]
+    while last > first and note.states[first - 1] == COMMENT:
+        first, text = first + 1, text[text.index("\n") + 1 :]
+    return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
+
+
+def _indexed(store: Store, path: str) -> _Indexed:
+    """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
+    row = next(store.rows("SELECT scope, header_tokens, day FROM note WHERE path = ?", path), None)
+    if row is None:
+        return _Indexed("global", len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
+    counted = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
+    return _Indexed(row[0], row[1], dict(store.rows(counted, path)))

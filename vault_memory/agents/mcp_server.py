@@ -1,0 +1,255 @@
+"""Owns the MCP server: the SDK's protocol on standard input and output, threads to work in, errors as answers.
+
+What the tools answer is the business of mcp_answers.py, which is imported with all it needs once the client has been
+greeted. A fault in one answer is an answer that says so; the server ends when its client closes standard input.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
+from mcp.server.stdio import stdio_server
+
+from vault_memory import __version__
+from vault_memory.agents import mcp_tools
+from vault_memory.errors import UsageError, VaultMemoryError
+
+if TYPE_CHECKING:
+    from vault_memory.agents.desk import Desk
+    from vault_memory.agents.mcp_answers import Caller
+
+Context = ServerRequestContext[Any, Any]
+
+log = logging.getLogger(__name__)
+
+NAME = "vault-memory"
+LAST_WRITE_SECONDS = 0.7
+"""How long a write in hand may take when the client has gone; notes are whole wherever it is cut off."""
+
+_WRITES = frozenset({"memory_store", "memory_edit"})
+
+
+def serve(vault: str | None, folder: Path) -> None:
+    """Serve until standard input is closed; `vault` as on the command line, `folder` where the client works."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    server = McpServer(vault, folder)
+    try:
+        asyncio.run(server.run())
+    except BaseExceptionGroup as group:
+        if group.split((OSError, asyncio.CancelledError))[1]:  # a client that went away is no fault
+            raise
+    finally:
+        server.end()
+
+
+class McpServer:
+    """One client's server."""
+
+    def __init__(self, vault: str | None, folder: Path) -> None:
+        self._vault, self._folder = vault, folder
+        self._answers = ThreadPoolExecutor(1, "answers")
+        self._slow = ThreadPoolExecutor(1, "slow")
+        self._desk: Desk | None = None
+        self._written: Future[str] | None = None
+        self._is_warming = False
+
+    async def run(self) -> None:
+        """Serve one connection to its end."""
+        server = Server[Any](
+            NAME, version=__version__, instructions=mcp_tools.INSTRUCTIONS, on_list_tools=self._list_tools,
+            on_call_tool=self._call, on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates, on_read_resource=self._read,
+        )  # fmt: skip
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    def end(self) -> None:
+        """Let a write in hand come to its end, for a moment."""
+        self._slow.shutdown(wait=False, cancel_futures=True)
+        self._answers.shutdown(wait=False, cancel_futures=True)
+        if self._written:
+            wait([self._written], LAST_WRITE_SECONDS)
+
+    # --- what there is -------------------------------------------------------------------------------------------
+
+    async def _greeted(self, context: Context, params: types.NotificationParams) -> None:
+        self._warm_up()
+
+    async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        with_edit = await self._in(self._slow, self._may_edit)
+        self._warm_up()
+        return types.ListToolsResult(tools=[_described(tool) for tool in mcp_tools.tools(with_edit)])
+
+    def _may_edit(self) -> bool:
+        from vault_memory.config import load
+
+        with suppress(VaultMemoryError):  # a call will say what is wrong
+            return load(self._vault, cwd=self._folder).mcp_edit
+        return False
+
+    async def _list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        core = types.Resource(
+            name="core", uri=mcp_tools.CORE_URI, mime_type="text/markdown",
+            description="What should be known at any time: memory.md and the other core files.",
+        )  # fmt: skip
+        return types.ListResourcesResult(resources=[core])
+
+    async def _list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        kind = "text/markdown"
+        entity = types.ResourceTemplate(
+            name="entity", uri_template=mcp_tools.ENTITY_URI + "{name}", mime_type=kind,
+            description="What is known of a person, place, project or thing.",
+        )  # fmt: skip
+        note = types.ResourceTemplate(
+            name="note", uri_template=mcp_tools.NOTE_URI + "{path}", mime_type=kind,
+            description="A note by its path in the vault, percent-encoded.",
+        )  # fmt: skip
+        return types.ListResourceTemplatesResult(resource_templates=[entity, note])
+
+    # --- what is asked -------------------------------------------------------------------------------------------
+
+    async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            tool = next((tool for tool in mcp_tools.tools(True) if tool.name == params.name), None)
+            if tool is None:
+                known = ", ".join(tool.name for tool in mcp_tools.tools(False))
+                raise UsageError(f"`{params.name:.80}` is not a tool.", f"There are {known}.")
+            given = mcp_tools.checked(tool, params.arguments or {})
+            return _answer(await self._done(tool.name, _agent(context), given))
+        except Exception as error:
+            return _answer(_told(error, params.name), is_error=True)
+
+    async def _done(self, name: str, agent: str, given: dict[str, Any]) -> str:
+        if name == "memory_reflect":
+            return await self._reflect(bool(given.get("dry_run", False)))
+        writes = name in _WRITES
+        future = (self._slow if writes else self._answers).submit(self._answered, name, agent, given)
+        if writes:
+            self._written = future
+        return await asyncio.wrap_future(future)
+
+    def _answered(self, name: str, agent: str, given: dict[str, Any]) -> str:
+        from vault_memory.agents import mcp_answers
+
+        return mcp_answers.TOOLS[name](self._caller(agent), given)
+
+    async def _reflect(self, dry_run: bool) -> str:
+        """Reflect in a process of its own, which ends with a call that is cancelled: the pages it wrote are whole."""
+        from vault_memory.agents import mcp_answers
+
+        command = await self._in(self._answers, lambda: self._at().reflecting(dry_run))
+        nowhere = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=nowhere, stdout=asyncio.subprocess.PIPE, stderr=nowhere
+        )
+        try:
+            said, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+        return mcp_answers.reflected(json.loads(said or b"{}"))
+
+    async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+
+        def work() -> str:
+            from vault_memory.agents import mcp_answers
+
+            return mcp_answers.resource(self._caller(_agent(context)), uri)
+
+        try:
+            text = await self._in(self._answers, work)
+        except UsageError as error:
+            raise MCPError(types.INVALID_PARAMS, _told(error, "resource")) from error
+        except Exception as error:
+            raise MCPError(types.INTERNAL_ERROR, _told(error, "resource")) from error
+        contents = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
+        return types.ReadResourceResult(contents=[contents])
+
+    # --- the threads ---------------------------------------------------------------------------------------------
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+    def _at(self) -> "Desk":
+        from vault_memory.agents.desk import Desk
+
+        if self._desk is None:
+            self._desk = Desk(self._vault, self._folder)
+        return self._desk
+
+    def _caller(self, agent: str) -> "Caller":
+        from vault_memory.agents.mcp_answers import Caller
+
+        return Caller(self._at(), agent)
+
+    def _warm_up(self) -> None:
+        if not self._is_warming:
+            self._is_warming = True
+            self._answers.submit(self._load)
+
+    def _load(self, rounds: int = 0) -> None:
+        """Load what the first question would wait for, now that the client has been greeted.
+
+        Between two rounds a question goes first; with the last of them the vectors are read.
+        """
+        with suppress(Exception):  # a question will say what is wrong
+            from vault_memory.agents import mcp_answers  # noqa: F401
+            from vault_memory.index.held import EARNED
+
+            if self._at().warm_up() and rounds + 1 < EARNED:
+                self._answers.submit(self._load, rounds + 1)
+
+
+def _described(tool: mcp_tools.Tool) -> types.Tool:
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.only_reads, destructive_hint=None if tool.only_reads else tool.may_destroy,
+        open_world_hint=False,
+    )  # fmt: skip
+    return types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema, annotations=hints)
+
+
+def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+def _agent(context: Context) -> str:
+    """The name a client gave itself, as a scope can have it; "" for none."""
+    params = context.session.client_params
+    name = params.client_info.name if params and params.client_info else ""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:64].strip("-")
+
+
+def _told(error: Exception, what: str) -> str:
+    """The sentence an agent is told; a fault of this program is logged without its text, which may hold a note's."""
+    if isinstance(error, VaultMemoryError):
+        from vault_memory.agents.frame import defused
+
+        return defused(" ".join(filter(None, (str(error), error.next_step))))
+    trace = "".join(traceback.format_tb(error.__traceback__))
+    log.error("%.80s failed: %s\n%s", what, type(error).__name__, trace)
+    return f"{what:.80} failed: {type(error).__name__}. The server goes on; its log on standard error says where."
+
+
+def leave() -> None:
+    """End the process now: threads that still read for nobody are not waited for."""
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,395 @@
+"""Owns answering from several roots at once: the vault, further vaults of the user's settings, the agents' sessions.
+
+Each root is a Memory with its own index, asked as if it were alone with the whole budget. Their answers are merged by
+score, which means the same everywhere (the same features with the same weights), and packed anew into the one budget.
+What one root cannot answer is said, and takes nothing from the others.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory.errors import RefusedError, VaultMemoryError
+from vault_memory.files import journal
+from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood
+
+if TYPE_CHECKING:
+    from vault_memory.agents.further import Further
+    from vault_memory.conversations.sweep import Swept
+    from vault_memory.index.indexer import Progress, Report
+    from vault_memory.memory import Memory
+    from vault_memory.retrieval.reading import Excerpt
+
+NOTES, SESSIONS = "notes", "sessions"
+OFF = "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
+_UNKNOWN = ("lexical", "entity", "temporal")
+"""What a root says of these is that it holds nothing of the question; another may."""
+_SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
+_FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
+
+
+class _Part(NamedTuple):
+    """What is wanted of a note: its lines (all for None), how much at most, and for whom."""
+
+    lines: tuple[int, int | None] | None
+    max_tokens: int | None
+    scopes: tuple[str, ...]
+
+
+class _Given(NamedTuple):
+    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
+
+    name: str
+    memory: "Memory"
+    answer: Answer
+
+
+class Roots:
+    """One vault and what is asked besides it."""
+
+    def __init__(self, vault: "Memory") -> None:
+        self._vault = vault
+        self._beside: dict[str, Memory] = {}
+
+    def recall(
+        self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
+    ) -> Iterator[Answer]:
+        """Answer questions one after the other, each from the roots that its source names."""
+        waiting = _Waiting(requests)
+        while waiting.next:
+            if not self.is_asked_beside(waiting.next.source):
+                yield from self._vault.recall(waiting.while_of(NOTES), progress, keep)
+            else:
+                request = waiting.next
+                yield self._merged(request, progress, keep)
+                waiting.step()
+
+    def get(
+        self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
+        scopes: tuple[str, ...] = (),
+    ) -> "Excerpt":  # fmt: skip
+        """Read lines of a note, or messages of a session; a note of the vault comes first where a path names both.
+
+        What lies outside the scopes, where there are any, is not found.
+        """
+        part = _Part(lines, max_tokens, scopes)
+        session = None
+        if path.startswith("sessions/"):
+            from vault_memory.conversations import derived
+
+            session = derived.inner(path)
+        if session and session[1] is not None:
+            return self._session(session, part)
+        found = self._vault.get(path, lines, max_tokens, scopes)
+        if session and found.not_found:
+            return self._session(session, part)
+        return self._further_note(path, part) or found if found.not_found else found
+
+    def refresh_sessions(self, progress: "Progress | None" = None) -> "Swept | None":
+        """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
+
+        What cannot be read or indexed is among the problems.
+        """
+        if not self._vault.config.sessions_tools:
+            return None
+        from vault_memory.conversations import root as sessions
+        from vault_memory.conversations.sweep import sweep
+
+        swept = sweep(self._vault.config, os.environ, progress)
+        try:
+            if sessions.is_there(self._vault.config, os.environ):
+                self._index_sessions()
+        except VaultMemoryError as error:
+            swept.problems.append(f"the sessions' index: {error}")
+        return swept
+
+    def _index_sessions(self) -> None:
+        """Index the derived texts; where most are gone, only if the ledger knows that they were deleted (law 7)."""
+        from vault_memory.conversations import ledger
+        from vault_memory.conversations import root as sessions
+
+        memory = self.sessions
+        try:
+            memory.index()
+        except RefusedError:
+            if ledger.missing(self._vault.config, os.environ):
+                raise
+            if memory.vault.walk().files:
+                memory.index(rebuild=True)
+            else:
+                sessions.forget_index(memory.vault.root, memory.index_path)
+
+    def close(self) -> None:
+        """Let go of what is held open besides the vault."""
+        for memory in (self.__dict__.get("sessions"), *self._beside.values()):
+            close = getattr(memory, "close", None)
+            if close:
+                close()
+
+    # --- further vaults ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def further(self) -> "list[Further]":
+        """The further vaults that the settings name."""
+        config = self._vault.config
+        if not (config.roots or config.roots_under):
+            return []  # nearly everybody: nothing is imported for it
+        from vault_memory.agents import further
+
+        return further.found(config)
+
+    def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
+        """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
+        for root in self.further:
+            try:
+                yield root.name, self._memory_of(root).index(progress=progress)
+            except VaultMemoryError as error:
+                yield root.name, error
+
+    def _memory_of(self, root: "Further") -> "Memory":
+        """Raises VaultError where the folder is not there now."""
+        if root.name not in self._beside:
+            from vault_memory.agents import further
+
+            self._beside[root.name] = self._vault.beside(further.config_of(root, self._vault.config, os.environ))
+        return self._beside[root.name]
+
+    def _further_note(self, name: str, part: _Part) -> "Excerpt | None":
+        """Lines of a note of a further vault; None where the name is of none."""
+        if not self.further:
+            return None
+        from vault_memory.agents import further
+
+        there = further.inner(name, self.further)
+        if there is None:
+            return None
+        root, path = there
+        try:
+            found = self._memory_of(root).get(path, *part)
+        except VaultMemoryError:
+            if root.is_open(part.scopes):
+                raise
+            return None  # who may see nothing of it is not told that it is there
+        return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
+
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str | None:
+        """What a further vault answers, or why it does not; None where the asker may see nothing of it."""
+        from vault_memory.agents import further
+
+        is_open = root.is_open(request.filters.scopes)
+        try:
+            memory = self._memory_of(root)
+            (answer,) = memory.recall([request], progress, keep=False)
+        except VaultMemoryError as error:
+            return str(error) if is_open else None
+        if not is_open and not answer.notes:
+            return None
+        results = [further.told(root, result) for result in answer.results]
+        return _Given(root.name, memory, answer._replace(results=results))
+
+    # --- the sessions --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sessions(self) -> "Memory":
+        """The derived texts of the sessions, as a Memory of their own."""
+        from vault_memory.conversations import root as sessions
+
+        return self._vault.beside(sessions.config_of(self._vault.config, os.environ))
+
+    def _session(self, session: tuple[str, tuple[int, int] | None], part: _Part) -> "Excerpt":
+        from vault_memory.conversations import derived
+        from vault_memory.conversations import root as sessions
+        from vault_memory.retrieval.reading import Excerpt
+
+        path, messages = session
+        if not sessions.may_open(path, self._vault.config, os.environ):
+            return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
+        found = self.sessions.get(path, sessions.lines_of(part.lines or messages), *part[1:])
+        if found.not_found:
+            return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
+        return sessions.excerpt_of(found)
+
+    def _of_sessions(self, request: Request, progress: "Progress | None") -> _Given | str:
+        """What the sessions answer, or why they do not."""
+        config = self._vault.config
+        if not config.sessions_tools:
+            return OFF
+        from vault_memory.conversations import root as sessions
+
+        if not sessions.is_there(config, os.environ):
+            return "no session transcripts are indexed yet: `memory index` reads them"
+        asked = sessions.asked(request)
+        if asked is None:
+            return "sessions hold none of these kinds"
+        (answer,) = self.sessions.recall([asked], progress, keep=False)
+        results = [sessions.told(result) for result in answer.results]
+        return _Given(SESSIONS, self.sessions, answer._replace(results=results))
+
+    # --- merging -------------------------------------------------------------------------------------------------
+
+    def _merged(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
+        started = time.perf_counter()
+        own = None
+        if request.source != SESSIONS:
+            (own,) = self._vault.recall([request], progress, keep=False)
+        given, missing = self._given(request, own, progress)
+        answer = _merge(request, given, missing, self._vault.vault.root.name)
+        if keep and self._vault.config.journal and not request.is_pinned:
+            _note(request, given, answer.results)
+        return answer._replace(seconds=time.perf_counter() - started)
+
+    def beside(self, request: Request, own: Answer | None) -> Answer:
+        """The vault's own answer, where its notes were asked, with what the other roots have to say; not journalled."""
+        given, missing = self._given(request, own)
+        return _merge(request, given, missing, self._vault.vault.root.name)
+
+    def is_asked_beside(self, source: str) -> bool:
+        """Whether other roots than the vault answer a question of this source."""
+        return source != NOTES or bool(self.further)
+
+    def _given(
+        self, request: Request, own: Answer | None, progress: "Progress | None" = None
+    ) -> tuple[list[_Given], list[Ran]]:
+        """What each root gave, and which gave nothing and why."""
+        given = [_Given(NOTES, self._vault, own)] if own else []
+        missing: list[Ran] = []
+        for name, ask in self._beside_of(request, progress):
+            try:
+                found = ask()
+            except VaultMemoryError as error:
+                found = str(error)
+            if isinstance(found, str):
+                missing.append(Ran(name, why_not=found))
+            elif found:
+                given.append(found)
+        return given, missing
+
+    def _beside_of(
+        self, request: Request, progress: "Progress | None"
+    ) -> Iterator[tuple[str, Callable[[], _Given | str | None]]]:
+        """The roots besides the vault that the question's source means, and how each is asked."""
+        if request.source != SESSIONS:
+            for root in self.further:
+                yield root.name, partial(self._of_further, root, request, progress)
+        if request.source != NOTES:
+            yield SESSIONS, partial(self._of_sessions, request, progress)
+
+
+class _Waiting:
+    """The questions to come; the next one is always known."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._requests = iter(requests)
+        self.next: Request | None = None
+        self.step()
+
+    def step(self) -> None:
+        self.next = next(self._requests, None)
+
+    def while_of(self, source: str) -> Iterator[Request]:
+        """The next questions as long as they are asked of that source."""
+        while self.next and self.next.source == source:
+            yield self.next
+            self.step()
+
+
+def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], vault: str) -> Answer:
+    """One answer of several; the vault's own where nothing else was to be asked."""
+    if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
+        return given[0].answer
+    ranked = sorted((r for each in given for r in each.answer.results), key=lambda result: -result.score)
+    taken, left_out, tokens, rendered = _packed(request, ranked)
+    omitted = dict(left_out)
+    for each in given:
+        for what, count in each.answer.omitted.items():
+            omitted[what] = omitted.get(what, 0) + count
+    ran = [_ran(each, taken) for each in given]
+    # What is switched off is no part of all there is.
+    degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == SESSIONS]
+    first = given[0].answer if given else _nothing(request, vault)
+    degraded += _problems([each.answer.degraded for each in given])
+    return first._replace(
+        request=request,
+        results=[result._replace(rank=number) for number, result in enumerate(taken, 1)],
+        lanes={lane: sum(each.answer.lanes.get(lane, 0) for each in given) for lane in first.lanes},
+        tokens=tokens,
+        rendered_tokens=rendered,
+        omitted=omitted,
+        degraded=list(dict.fromkeys(degraded)),
+        fresh=all(each.answer.fresh for each in given),
+        pending=sum(each.answer.pending for each in given),
+        notes=sum(each.answer.notes for each in given),
+        vault=vault,
+        roots=[*ran, *missing],
+    )
+
+
+def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+    """What the roots say did not run; that nothing is known of a word counts only where none of them knows it."""
+    unknown = [{_bare(problem) for problem in problems} for problems in of_roots]
+    for problem in (problem for problems in of_roots for problem in problems):
+        if problem[0] not in _UNKNOWN or all(_bare(problem) in problems for problems in unknown):
+            yield problem
+
+
+def _bare(problem: tuple[str, str]) -> tuple[str, str]:
+    """A problem without what was done instead, which each root says of itself."""
+    return problem[0], problem[1].partition(": ")[0]
+
+
+def _ran(given: _Given, taken: Sequence[Result]) -> Ran:
+    own = {id(result) for result in given.answer.results}
+    answer = given.answer
+    return Ran(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)
+
+
+def _nothing(request: Request, vault: str) -> Answer:
+    """The answer where no root could be asked."""
+    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
+    return Answer(request, [], request.mode, lanes, None, Understood(), 0, 0, {}, vault=vault)
+
+
+def _packed(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], dict[str, int], int, int]:
+    """What fits the limits, best first, why the rest was left out, and what it costs without and with citations."""
+    taken: list[Result] = []
+    left_out = {"over_budget": 0, "over_k": 0, "near_duplicates": 0}
+    said: set[tuple[str, ...]] = set()
+    named: set[str] = set()
+    tokens = rendered = 0
+    for result in ranked:
+        cost = result.tokens + result.citation_tokens + (0 if result.path in named else result.header_tokens)
+        used = rendered + cost if request.rendered else tokens + result.tokens
+        if request.k is not None and len(taken) >= request.k:
+            left_out["over_k"] += 1
+        elif request.budget_tokens is not None and used > request.budget_tokens:
+            left_out["over_budget"] += 1
+        elif (words := _words(result)) in said:
+            left_out["near_duplicates"] += 1
+        else:
+            said.add(words)
+            named.add(result.path)
+            taken.append(result)
+            tokens, rendered = tokens + result.tokens, rendered + cost
+    return taken, left_out, tokens, rendered
+
+
+def _words(result: Result) -> tuple[str, ...]:
+    """What a result says, whoever says it and wherever: its words in order."""
+    head = _SPEAKER.match(result.content) or _FACT.match(result.content)
+    text = result.content[head.end() :] if head else result.content
+    return tuple(re.findall(r"\w+", text.casefold())) or (text,)
+
+
+def _note(request: Request, given: Sequence[_Given], results: Sequence[Result]) -> None:
+    """Note in the journal of each root what of it was handed over."""
+    keys = {(result.source, result.key) for result in results}
+    for each in given:
+        if each.name not in (NOTES, SESSIONS):
+            continue  # a further vault is only read
+        cited = [journal.Cited(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
+        journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)

@@ -1,0 +1,190 @@
+"""Owns what can be asked of a daemon: each method's parameters read, done by a Memory, and its document.
+
+Parameters and documents are those of the commands (CONTRACT.md); whatever is wrong with the former is a UsageError.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_memory.errors import UsageError
+from vault_memory.files.journal import signed
+from vault_memory.memory import Memory
+from vault_memory.notes import retain
+from vault_memory.rendering import convictions, reflection, render, report
+from vault_memory.retrieval import request
+from vault_memory.retrieval.choices import FORMATS, SOURCES
+
+if TYPE_CHECKING:
+    from vault_memory.agents.context import Wanted
+    from vault_memory.index.indexer import Progress
+
+MOST_DAYS = 366
+"""How far back a context may look for what was noted lately."""
+
+Params = Mapping[str, Any]
+Document = dict[str, Any]
+
+
+class Method(NamedTuple):
+    """What a method does, the parameters it takes, and whether it may take long.
+
+    Then it waits apart from questions, and is given what is told of its progress besides Memory and parameters.
+    """
+
+    run: Callable[..., Document]
+    takes: frozenset[str] = frozenset()
+    is_slow: bool = False
+
+
+def call(method: Method, memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """Do what was asked; raises UsageError for a parameter that the method does not take, and what `progress` raises.
+
+    That ends slow work between two notes, and leaves an index that is whole.
+    """
+    unknown = sorted(params.keys() - method.takes)
+    if unknown:
+        raise UsageError(
+            f"`{unknown[0]}` is not a parameter of this.", f"Known are: {', '.join(sorted(method.takes))}."
+        )
+    return method.run(memory, params, progress) if method.is_slow else method.run(memory, params)
+
+
+def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it."""
+    started = time.perf_counter()
+    as_text = _flag(params, "as_text")
+    options = {key: value for key, value in params.items() if key not in ("as_text", "no_journal")}
+    asked = request.build(options, memory.config, rendered=as_text)
+    (answer,) = memory.roots.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
+    document = render.recall_document(answer)
+    if as_text:
+        document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
+    return document | {"seconds": round(time.perf_counter() - started, 4)}
+
+
+def context(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+    """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
+    from vault_memory.agents.context import bundle
+
+    wanted = _wanted(params, memory)
+    patience = params.get("patience", 1.0)
+    if isinstance(patience, bool) or not isinstance(patience, int | float):
+        raise UsageError("`patience` must be a number of seconds.", "For example 0.")
+    return render.context_document(bundle(memory, wanted, patience, progress), wanted)
+
+
+def _wanted(params: Params, memory: Memory) -> "Wanted":
+    """What is asked of a context; without a prompt, core memory and what was noted lately."""
+    from vault_memory.agents.context import RECENT_DAYS, Wanted
+
+    prompt, days = params.get("prompt", ""), params.get("recent_days")
+    if not isinstance(prompt, str):
+        raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
+    if days is None:
+        days = 0 if prompt.strip() else RECENT_DAYS
+    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MOST_DAYS:
+        raise UsageError(f"`recent_days` must be a whole number from 0 to {MOST_DAYS}.", "For example 7.")
+    return Wanted(
+        prompt, request.count(params, "budget") or memory.config.recall_budget,
+        tuple(retain.normal_scope(text) for text in request.texts(params, "scope")),
+        request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
+        request.choice(params, "source", SOURCES, "notes"),
+        None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
+    )  # fmt: skip
+
+
+def _keys(params: Params) -> frozenset[int]:
+    try:
+        return frozenset(map(signed, request.texts(params, "without")))
+    except ValueError as error:
+        raise UsageError(
+            "`without` must name passages as `shown` does.", "Give the keys of an earlier answer."
+        ) from error
+
+
+def _status(memory: Memory, params: Params) -> Document:
+    return report.status_document(memory.status(request.scopes(params)))
+
+
+def _get(memory: Memory, params: Params) -> Document:
+    path, lines = request.span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
+    most = params.get("max_tokens")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
+    return render.get_document(memory.roots.get(path, lines, most, request.scopes(params)))
+
+
+def _entity(memory: Memory, params: Params) -> Document:
+    name = _text(params, "name")
+    return render.entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.seen)
+
+
+def _entities(memory: Memory, params: Params) -> Document:
+    rows = memory.entities(scopes=request.scopes(params))
+    return render.entities_document(rows) | render.seen_document(memory.seen)
+
+
+def _opinions(memory: Memory, params: Params) -> Document:
+    entity = params.get("entity") and _text(params, "entity")
+    held = memory.opinions(entity or None, scopes=request.scopes(params))
+    return convictions.document(held) | render.seen_document(memory.seen)
+
+
+def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    confidence = params.get("confidence")
+    if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
+        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
+    if confidence is not None and not 0 <= confidence <= 1:
+        raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
+    kind = _text(params, "kind") if "kind" in params else "W"
+    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence)
+    day = request.one_day(_text(params, "date") if "date" in params else None)
+    return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
+
+
+def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    from vault_memory.reflect.job import Steps
+
+    flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
+    since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
+    asked = request.reflection(since, now, request.texts(params, "only"), **flags)
+    # What is being written is written to its end: only the index and the plan are given up.
+    return reflection.document(memory.reflect(asked, Steps(progress, progress)))
+
+
+def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    paths = request.texts(params, "paths")
+    done = memory.index(_flag(params, "rebuild"), paths, progress)
+    return render.index_document(done, None, None if paths else memory.roots.refresh_sessions())
+
+
+METHODS: Mapping[str, Method] = {
+    "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
+                                         "no_journal", "as_text"})),
+    "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
+                                          "unasked", "recent_days", "now", "patience"})),
+    "status": Method(_status, frozenset({"scope"})),
+    "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
+    "entity": Method(_entity, frozenset({"name", "scope"})),
+    "entities": Method(_entities, frozenset({"scope"})),
+    "opinions": Method(_opinions, frozenset({"entity", "scope"})),
+    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
+    "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
+    "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
+}  # fmt: skip
+"""`health` and `shutdown` are the daemon's own."""
+
+
+def _text(params: Params, name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"`{name}` must be text.", "Give it as text.")
+    return value
+
+
+def _flag(params: Params, name: str) -> bool:
+    value = params.get(name, False)
+    if not isinstance(value, bool):
+        raise UsageError(f"`{name}` must be true or false.", "Leave it out for false.")
+    return value

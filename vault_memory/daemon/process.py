@@ -1,0 +1,350 @@
+"""Owns the process that stays with one vault: its lock, its socket, its threads, its signals, its log.
+
+Besides watchdog's threads: this one serves the socket and waits for signals; `upkeep` keeps the index in step; one
+answers questions from a held index; one does what writes or may take long; a last one asks a configured embedder for
+vectors. None waits for another but for the notes that a question would miss, and for that only a moment.
+"""
+
+import asyncio
+import contextlib
+import gc
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from vault_memory import __version__
+from vault_memory.config import Config, user_folder
+from vault_memory.daemon import address, methods
+from vault_memory.daemon.background import Background
+from vault_memory.daemon.pending import FEW, Pending
+from vault_memory.daemon.rpc import Server
+from vault_memory.daemon.settings import LiveSettings
+from vault_memory.daemon.upkeep import Gate, Trouble, Upkeep
+from vault_memory.daemon.warm import Told, WarmMemory
+from vault_memory.daemon.watch import Watcher
+from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
+from vault_memory.files import places
+from vault_memory.folders import vault_id
+from vault_memory.index.keeper import Keeper
+from vault_memory.memory import Memory
+
+SETTLE_SECONDS = 0.1
+"""How long a question waits for word of a few notes saved just now, and for them: each takes some 15 ms."""
+
+FIRST_LOOK_SECONDS = 30.0
+"""How long a question waits for the first look at the vault, which may have to build the index."""
+
+STOP_SECONDS = 10.0
+"""What the threads may take to end the note in hand."""
+
+LOG_BYTES, LOGS = 1_000_000, 3
+
+log = logging.getLogger("vault_memory")
+
+
+class Daemon:
+    """Watches one vault and answers questions about it until it is told to stop.
+
+    Raises BusyError when another daemon has the vault, and whatever opening the vault raises.
+    """
+
+    def __init__(self, config: Config, say: Callable[[str], None] = lambda text: None) -> None:
+        self._say = say
+        self._pending = Pending()
+        self._settings = LiveSettings(config, self._pending.add_everything)
+        self._kept: tuple[int, Keeper] | None = None
+        self._gate = Gate()
+        first = Memory(config)
+        self._root = first.vault.root
+        self._watcher = Watcher(self._root, self._pending, self._linked)
+        self._warm: tuple[int, WarmMemory] | None = None
+        self._is_told = False  # whether all that happened before the question in hand was told of
+        self._answers = ThreadPoolExecutor(1, "answers")
+        self._slow = ThreadPoolExecutor(1, "slow")
+        self.background = Background(self._root, self._settings, self._slow)
+        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
+        self._begun = time.monotonic()
+        self._stop = asyncio.Event()
+        self._server = Server(self._handle)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._staying: asyncio.Task[None] | None = None
+        self._unreached = ""
+        self.socket = Path(address.socket_path(self._root))
+        self.log_file = user_folder("state", os.environ) / f"{vault_id(self._root)}.log"
+
+    def run(self, loud: bool = False) -> None:
+        """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
+        with _only_one(self._root, self.socket), _logging(self.log_file, loud):
+            sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time upkeep has the interpreter
+            log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
+            try:
+                asyncio.run(self._serve())
+            finally:
+                log.info("stopped")
+
+    # --- the socket's thread -------------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        await self._server.start(self.socket)
+        self._loop = asyncio.get_running_loop()
+        self._listen_to_signals()
+        self._upkeep.start()
+        warming = asyncio.create_task(self._warm_up())
+        try:
+            await self._stop.wait()
+            log.info("stopping")
+        finally:
+            self._loop = None
+            self.background.stop()
+            warming.cancel()
+            await self._server.close()
+            if not await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS):
+                log.warning("upkeep did not end in %d s", STOP_SECONDS)
+            self._answers.submit(self._close).result()
+            self._answers.shutdown()
+            # The lock is held, and `stopped` not said, until what was asked for and jobs have ended, too.
+            await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
+
+    async def _warm_up(self) -> None:
+        """Once the vault was looked at: load what the first question would wait for, then see to jobs."""
+        while not self._upkeep.looked.is_set():
+            await asyncio.sleep(0.05)
+        await self._in(self._answers, self._load)
+        self.background.start(asyncio.get_running_loop())
+        self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
+
+    def _stay_reachable(self) -> None:
+        if self._loop and (self._staying is None or self._staying.done()):
+            self._staying = self._loop.create_task(self._stay())
+
+    async def _stay(self) -> None:
+        """Listen where clients look by now: a user's runtime folder goes with the last logout, and comes back."""
+        path = Path(address.socket_path(self._root))
+        try:
+            if await self._server.stay(path):
+                log.info("listening anew at %s", path)
+                self.socket = path
+                _tell_owner(self._root, path)
+            self._unreached = ""
+        except (VaultMemoryError, OSError) as error:
+            if str(error) != self._unreached:  # it is tried after each run of upkeep
+                log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
+            self._unreached = str(error)
+
+    def _listen_to_signals(self) -> None:
+        if sys.platform == "win32":
+            return  # no loop there takes signals; Ctrl-C ends it by KeyboardInterrupt
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, self._read_settings_again)
+
+    def _read_settings_again(self) -> None:
+        if not self._stop.is_set():
+            self._slow.submit(self._settings.read_again)
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
+        return await asyncio.get_running_loop().run_in_executor(executor, partial(work, *arguments))
+
+    async def _handle(self, name: str, params: dict[str, Any]) -> Any:  # noqa: ANN401
+        if name == "health":
+            return self.health()
+        if name == "shutdown":
+            self._stop.set()
+            return {"stopping": True}
+        method = methods.METHODS.get(name)
+        if method is None:
+            known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
+            raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
+        received, process = time.perf_counter(), params.pop("process", None)
+        if not self._upkeep.looked.is_set() and name != "status":
+            await self._first_look()
+        executor = self._slow if method.is_slow else self._answers
+        found = await self._in(executor, self._do, method, params, process)
+        if name == "recall":
+            self._doubt(found)
+            found["seconds"] = round(time.perf_counter() - received, 4)  # with the time it waited for its turn
+        return found | {"daemon": self.health()} if name == "status" else found
+
+    def _doubt(self, found: dict[str, Any]) -> None:
+        """Where a note is not as it was indexed though nobody told of it, look at everything, and do not call it fresh.
+
+        No system tells of what is written through a memory map, nor to a hard link outside the vault.
+        """
+        if found["omitted"].get("changed") and found["index"]["fresh"]:
+            found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
+            self._pending.add_everything()
+
+    async def _first_look(self) -> None:
+        until = time.monotonic() + FIRST_LOOK_SECONDS
+        while not self._upkeep.looked.is_set():
+            if time.monotonic() > until:
+                done, total = self._upkeep.progress
+                raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
+            await asyncio.sleep(0.05)
+
+    def health(self) -> dict[str, Any]:
+        """How the daemon is; made without waiting for any thread."""
+        now, reach, trouble = time.monotonic(), self._watcher.reach, self._upkeep.trouble
+        done, total = self._upkeep.progress
+        oldest = self._pending.oldest_seconds
+        if not self._upkeep.is_alive() and not self._stop.is_set():
+            trouble = Trouble("the thread that keeps the index in step has ended", "Start the daemon again.", now)
+        return {
+            "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
+            "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._pending.count,
+            "watching": "native" if reach.is_whole else "polling", "why": reach.why or None, "mend": reach.mend or None,
+            "heartbeat_seconds": round(now - self._upkeep.last_sign, 1),
+            "indexing": {"done": done, "total": total} if total else None,
+            "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},
+            "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
+        }  # fmt: skip
+
+    # --- the threads that work -------------------------------------------------------------------------------------
+
+    def _kept_up(self, changed: bool) -> None:
+        self.background.kept_up(changed)
+        if loop := self._loop:
+            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                loop.call_soon_threadsafe(self._stay_reachable)
+
+    def _do(self, method: methods.Method, params: dict[str, Any], process: Any) -> Any:  # noqa: ANN401
+        settings = self._settings.current()
+        self._refuse_unlike(process)
+        if method.is_slow:
+            return methods.call(method, Memory(settings.config), params, self._unless_stopping)
+        self._is_told = self._watcher.has_heard_all(SETTLE_SECONDS)
+        self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
+        with self._gate.passing():
+            return methods.call(method, self._warm_memory(), params)
+
+    def _unless_stopping(self, done: int, total: int, passages: int) -> None:
+        if self._stop.is_set():
+            raise BusyError("The daemon was told to stop before all was done.", "Run the command again.")
+
+    def _refuse_unlike(self, process: Any) -> None:  # noqa: ANN401
+        """Leave it to a process that would answer otherwise: one of another version, or with other settings."""
+        if not isinstance(process, dict):
+            return
+        if process.get("version", __version__) != __version__:
+            raise NotRunningError(f"The daemon is version {__version__}.", "Start it again.")
+        environment = process.get("environment")
+        if isinstance(environment, dict) and not self._settings.are_those_of(environment):
+            raise NotRunningError("The daemon has other settings than this process.", "")
+
+    def _warm_memory(self) -> WarmMemory:
+        """The Memory that questions are answered from; made anew when the settings were read again."""
+        settings = self._settings.current()
+        if self._warm is None or self._warm[0] != settings.number:
+            self._close()
+            self._warm = settings.number, WarmMemory(settings.config, self._told, self._pending.add_everything)
+        return self._warm[1]
+
+    def _told(self) -> Told:
+        if self._watcher.is_misled():
+            self._pending.add_everything()
+        done, total = self._upkeep.progress
+        pending = self._pending.count
+        # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
+        is_whole = self._upkeep.is_sure() and (self._is_told or pending > FEW)
+        return Told(is_whole, max(pending, total - done), tuple(sorted(self._upkeep.unread)))
+
+    def _keeper(self) -> Keeper:
+        """The Keeper that upkeep works with; made anew when the settings were read again."""
+        settings = self._settings.current()
+        if self._kept is None or self._kept[0] != settings.number:
+            self._kept = settings.number, Keeper(settings.config)
+        return self._kept[1]
+
+    def _linked(self) -> Mapping[str, str]:
+        return self._kept[1].linked if self._kept else {}
+
+    def _load(self) -> None:
+        """Load what the first question and the first save would wait for."""
+        from vault_memory.index import prepare  # noqa: F401 - what reads a changed note
+        from vault_memory.index.held import EARNED
+        from vault_memory.notes import tokens
+
+        tokens.count("warm")
+        with contextlib.suppress(Exception):  # a question will say what is wrong
+            for _ in range(EARNED):  # with the last of them the vectors are read, which takes a second at 100,000
+                self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
+        gc.collect()
+        gc.freeze()  # what is loaded now stays: no collection need look at it again
+
+    def _close(self) -> None:
+        if self._warm:
+            self._warm[1].close()
+
+
+@contextmanager
+def _only_one(root: Path, socket: Path) -> Iterator[None]:
+    """Hold the lock of a vault's daemon; raises BusyError that says who does.
+
+    It lies in the user's data folder: a lock in the vault's `.memory` goes when somebody deletes that.
+    """
+    file = Path(address.owner_file(root))
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(places.writer_lock(file, 0))
+        except BusyError as error:
+            owner = address.owner(root)
+            who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
+            stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
+            raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
+        _tell_owner(root, socket)
+        stack.callback(file.unlink, missing_ok=True)
+        yield
+
+
+def _tell_owner(root: Path, socket: Path) -> None:
+    owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
+    with contextlib.suppress(OSError):  # it is only told by whom
+        Path(address.owner_file(root)).write_text(json.dumps(owner), "utf-8")
+
+
+class _PrivateLog(RotatingFileHandler):
+    """A log for its user alone: names of notes stand in it."""
+
+    def _open(self) -> TextIOWrapper:
+        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        os.chmod(self.baseFilename, 0o600)  # one of an earlier version
+        return open(handle, "a", encoding=self.encoding)
+
+
+@contextmanager
+def _logging(file: Path, loud: bool) -> Iterator[None]:
+    """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
+    handlers: list[logging.Handler] = []
+    with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.chmod(0o700)
+        handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
+    if loud:
+        handlers.append(logging.StreamHandler())
+    names, before = ("vault_memory", "watchdog"), logging.raiseExceptions
+    logging.raiseExceptions = False  # a line that cannot be written is lost, and said nowhere else
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+        for name in names:
+            logging.getLogger(name).addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
+        for handler in handlers:
+            for name in names:
+                logging.getLogger(name).removeHandler(handler)
+            handler.close()

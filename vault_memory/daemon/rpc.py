@@ -1,0 +1,377 @@
+"""Owns JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
+
+One message a line, UTF-8, answers in ASCII. A connection's messages are answered in order, one at a time; many
+connections are served at once. Whatever a client sends, the server lives: a bad message gets an error answer, a client
+that is too slow, too long or another user's is cut off. Nothing wakes up while nobody asks.
+"""
+
+import asyncio
+import contextlib
+import hmac
+import json
+import logging
+import os
+import socket
+import stat
+import traceback
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Awaitable, Callable
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory.daemon import address
+from vault_memory.daemon.client import (
+    BAD_PARAMETERS,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    LONGEST_REQUEST_BYTES,
+    OTHER_SETTINGS,
+    PARSE_ERROR,
+    UNKNOWN_METHOD,
+)
+from vault_memory.errors import (
+    BusyError,
+    NotRunningError,
+    RefusedError,
+    UnknownMethodError,
+    UsageError,
+    VaultMemoryError,
+)
+
+Handler = Callable[[str, dict[str, Any]], Awaitable[Any]]
+"""Method and parameters by name -> a result that JSON can hold. It raises errors of errors.py, and UnknownMethodError
+for a method it does not know; it must not hold the event loop."""
+
+log = logging.getLogger(__name__)
+
+_CHUNK_BYTES = 1 << 16
+_ROUNDS = 8
+
+
+class Limits(NamedTuple):
+    """What one client may take; tests give smaller ones."""
+
+    line_bytes: int = LONGEST_REQUEST_BYTES
+    """A longer line is answered and cut off: it would be held in memory whole."""
+    batch: int = 64
+    """Requests in one message: their answers are held until the last is made."""
+    clients: int = 64
+    """Connections at once, below the 256 open files that macOS gives a process. A further one is told it is busy."""
+    line_seconds: float = 10.0
+    """From a line's first byte to its end. Between lines a client may be silent for ever: an agent's is for hours."""
+    write_seconds: float = 10.0
+    """Until an answer is taken: one nobody reads would stay in memory."""
+    closing_seconds: float = 5.0
+    """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
+
+
+class Server:
+    """One listening address and its connections; made, started and closed in one event loop."""
+
+    def __init__(self, handler: Handler, limits: Limits | None = None) -> None:
+        self._handler = handler
+        self._limits = limits or Limits()
+        self._connections: dict[_Connection, asyncio.Task[Any]] = {}
+        self._turned_away: set[asyncio.Task[Any]] = set()
+        self._server: asyncio.Server | None = None
+        self._made: tuple[Path, int, int] | None = None
+        self._token = b""
+        self._moving = asyncio.Lock()
+        self.is_closing = False
+
+    @property
+    def clients(self) -> int:
+        """How many connections there are."""
+        return len(self._connections)
+
+    async def start(self, path: Path) -> None:
+        """Listen at an address of `address.socket_path`; a socket that a killed daemon left there is taken away.
+
+        With the ending `.port` the address is a loopback port, and the file holds port and token. Raises BusyError
+        when another process listens there, RefusedError where folder or file are not this user's own, VaultMemoryError
+        where the socket cannot be made.
+        """
+        address.prepare(path)
+        _remove_stale(path)
+        try:
+            listening = self._loopback(path) if path.suffix == address.LOOPBACK else _listening(path)
+        except OSError as error:
+            what = f"The daemon's socket {path} cannot be made: {error.strerror or error}."
+            raise VaultMemoryError(what, "Set XDG_RUNTIME_DIR to a folder of your own.") from error
+        info = os.lstat(path)
+        self._made = path, info.st_dev, info.st_ino
+        start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
+        self._server = await start(self._accept, sock=listening, limit=_CHUNK_BYTES)
+
+    async def stay(self, path: Path) -> bool:
+        """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
+
+        Connections stay as they are. Raises as `start` does, and does nothing once it closes.
+        """
+        async with self._moving:
+            if self.is_closing or (self._made and self._made[0] == path and os.path.lexists(path)):
+                return False
+            # The old one first: Python 3.13 removes its file by name and number, and the new file may have both.
+            await self._stop_listening()
+            self._remove_made()
+            if self.is_closing:
+                return False
+            await self.start(path)
+            return True
+
+    async def close(self) -> None:
+        """Stop listening, let the requests in hand be answered for a bounded time, and remove the file it made."""
+        self.is_closing = True
+        async with self._moving:
+            await self._stop_listening()
+            self._remove_made()
+        # A handler may close the server that waits for it.
+        tasks = {task for task in self._connections.values() if task is not asyncio.current_task()}
+        for connection, task in self._connections.items():
+            if task in tasks and not connection.is_busy:
+                task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self._limits.closing_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*self._turned_away, return_exceptions=True)
+        await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
+
+    async def _stop_listening(self) -> None:
+        if self._server is None:
+            return
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(NotImplementedError):  # Windows' loop
+            for listening in self._server.sockets:
+                loop.remove_reader(listening.fileno())
+        # A connection takes asyncio some rounds from the system's accept to `_accept`, and one whose server is closed
+        # between them is never closed itself: its client would wait until this process ends.
+        for _ in range(_ROUNDS):
+            await asyncio.sleep(0)
+        self._server.close()
+        self._server = None
+
+    async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
+        connection = _Connection(reader, writer, self._limits)
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            if self._is_stranger(writer):
+                log.warning("A connection of another user was refused.")
+            elif self.is_closing or self.clients >= self._limits.clients:
+                self._turned_away.add(task)
+                busy = BusyError("The daemon has as many clients as it takes.", "Try again in a moment.")
+                await connection.write(_failure(None, busy) + b"\n")
+            else:
+                self._connections[connection] = task
+                await self._serve(connection)
+        except (OSError, asyncio.CancelledError):
+            pass  # cut off, gone, or the server closes: the task ends here either way
+        finally:
+            self._connections.pop(connection, None)
+            self._turned_away.discard(task)
+            connection.end()
+
+    async def _serve(self, connection: "_Connection") -> None:
+        try:
+            if self._token and not await connection.is_let_in(self._token):
+                return
+            while not self.is_closing and (line := await connection.line()) is not None:
+                connection.is_busy = True
+                await connection.write(await self._answered(line))
+                connection.is_busy = False
+                await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
+        except _TooLongError:
+            await connection.write(_error(None, INVALID_REQUEST, "The message is too long.") + b"\n")
+
+    async def _answered(self, line: bytes) -> bytes:
+        """The answer to one line, with its line end; nothing for what wants no answer."""
+        try:
+            message = _parsed(line)
+        except (ValueError, RecursionError):
+            return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.") + b"\n"
+        if not isinstance(message, list):
+            answer = await self._one(message)
+            return answer and answer + b"\n"
+        if not 1 <= len(message) <= self._limits.batch:
+            what = f"A batch holds 1 to {self._limits.batch} messages, this one {len(message)}."
+            return _error(None, INVALID_REQUEST, what) + b"\n"
+        answers = [answer for part in message if (answer := await self._one(part))]
+        return b"[" + b",".join(answers) + b"]\n" if answers else b""
+
+    async def _one(self, message: object) -> bytes:
+        """The answer to one request; nothing for a notification, which is a request without an id."""
+        if not isinstance(message, dict) or isinstance(message.get("id"), dict | list):
+            return _error(None, INVALID_REQUEST, "A request is an object, its id a text, a number or null.")
+        number, method, params = message.get("id"), message.get("method"), message.get("params", {})
+        if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
+            return _error(number, INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method that is text.')
+        answer = await self._done(number, method, params)
+        return answer if "id" in message else b""
+
+    async def _done(self, number: object, method: str, params: object) -> bytes:
+        if not isinstance(params, dict):
+            return _error(number, BAD_PARAMETERS, "Parameters are given by name, in an object.")
+        try:
+            return _written({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
+        except VaultMemoryError as error:
+            return _failure(number, error)
+        except Exception as error:  # the edge: a fault in one answer must not end the server
+            # The error's own text may hold a note's: it is for debugging only, as everything of a note is.
+            trace = "".join(traceback.format_tb(error.__traceback__))
+            log.error("%.80r failed: %s\n%s", method, type(error).__name__, trace)
+            log.debug("%.80r failed: %s", method, error)
+            return _error(number, INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
+
+    def _is_stranger(self, writer: StreamWriter) -> bool:
+        return not self._token and not address.is_same_user(writer.get_extra_info("socket"))
+
+    def _loopback(self, path: Path) -> socket.socket:
+        listening = socket.create_server(("127.0.0.1", 0))
+        token = os.urandom(16).hex()
+        self._token = token.encode("ascii")
+        fresh = path.with_suffix(".new")
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+            file.write(f"{listening.getsockname()[1]} {token}\n")
+        os.replace(fresh, path)  # a client reads all of it or none
+        return listening
+
+    def _remove_made(self) -> None:
+        if self._made is None:
+            return
+        path, device, inode = self._made
+        self._made = None
+        with contextlib.suppress(OSError):  # Python 3.13 may have removed a socket already
+            info = os.lstat(path)
+            if (info.st_dev, info.st_ino) == (device, inode):
+                os.unlink(path)
+
+
+class _TooLongError(Exception):
+    """A line is longer than the limit."""
+
+
+class _Connection:
+    """One client's lines in and out, within the limits; OSError (TimeoutError is one) means it is to be cut off."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter, limits: Limits) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._limits = limits
+        self._read = bytearray()
+        self.is_busy = False
+        # Nothing is kept to be sent later: `write` ends when the system has taken it all, and `end` loses nothing.
+        writer.transport.set_write_buffer_limits(high=0)
+
+    async def line(self) -> bytes | None:
+        """The next line without its end; None when the client has ended. An unfinished line is never a message."""
+        if not self._read:
+            self._read += await self._reader.read(_CHUNK_BYTES)
+        async with asyncio.timeout(self._limits.line_seconds):
+            searched = 0
+            while (end := self._read.find(b"\n", searched)) < 0:
+                searched = len(self._read)
+                data = await self._reader.read(_CHUNK_BYTES) if searched <= self._limits.line_bytes else b""
+                if not data:
+                    break
+                self._read += data
+        if end > self._limits.line_bytes or (end < 0 and len(self._read) > self._limits.line_bytes):
+            raise _TooLongError
+        if end < 0:
+            return None
+        line = bytes(self._read[:end])
+        del self._read[: end + 1]
+        return line
+
+    async def write(self, data: bytes) -> None:
+        """Send an answer."""
+        async with asyncio.timeout(self._limits.write_seconds):
+            if data:
+                self._writer.write(data)
+                await self._writer.drain()
+
+    async def is_let_in(self, token: bytes) -> bool:
+        """Whether the client's first line is the token, which only who can read the file knows."""
+        async with asyncio.timeout(self._limits.line_seconds):
+            line = await self.line()
+        return line is not None and hmac.compare_digest(line.strip(), token)
+
+    def end(self) -> None:
+        """Cut the client off, without waiting for it to take anything more."""
+        self._writer.transport.abort()
+
+
+def _parsed(line: bytes) -> Any:  # noqa: ANN401 - JSON can be anything
+    """What a line says; raises ValueError or RecursionError for what is not JSON, or holds what JSON cannot answer."""
+    text = line.decode("utf-8")
+    message = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    if "\\u" in text:
+        # Half a surrogate pair is text to Python until somebody writes it to a file or SQLite.
+        json.dumps(message, ensure_ascii=False).encode("utf-8")
+    return message
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def _written(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def _failure(number: object, error: VaultMemoryError) -> bytes:
+    code = OTHER_SETTINGS if isinstance(error, NotRunningError) else error.exit_code
+    if isinstance(error, UsageError):
+        code = UNKNOWN_METHOD if isinstance(error, UnknownMethodError) else BAD_PARAMETERS
+    return _error(number, code, str(error), error.exit_code, error.next_step)
+
+
+def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_step: str = "") -> bytes:
+    data = {"exit_code": exit_code, "next_step": next_step}
+    return _written({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
+
+
+def _listening(path: Path) -> socket.socket:
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listening.bind(str(path))
+        os.chmod(path, 0o600)
+        listening.listen(128)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _remove_stale(path: Path) -> None:
+    """Take away what a killed daemon left at this address; raises RefusedError, BusyError for anything else."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return
+    if not address.is_own(path):
+        raise RefusedError(f"{path} is there and is not the daemon's socket.", "Look what it is, and remove it.")
+    if stat.S_ISSOCK(info.st_mode) and _is_answered(path):
+        raise BusyError(f"Another process listens at {path}.", "`memory status` tells which daemon runs.")
+    path.unlink(missing_ok=True)
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            return True  # its backlog is full: somebody is there and has not got round to it
+    return True

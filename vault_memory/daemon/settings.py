@@ -1,0 +1,124 @@
+"""Owns the settings of a process that stays: read again when a file they come from has changed, or when told to.
+
+Obsidian's own settings of the vault count as well: they say what is left out and where the daily notes are.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory import folders
+from vault_memory.config import Config, load, user_folder
+from vault_memory.errors import VaultMemoryError
+from vault_memory.files.vault import Vault
+
+log = logging.getLogger(__name__)
+
+MOST_ENVIRONMENTS = 100
+"""Of so many the comparison is kept: a client has the same variables each time."""
+
+_Stamp = tuple[int, int]
+"""When a file was last changed (ns) and its bytes."""
+
+_State = tuple[int, list[_Stamp | None], _Stamp | None]
+"""The settings' number, the stamps of our files, and that of the asking process's own: what a comparison is made of."""
+
+_OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
+
+
+class Settings(NamedTuple):
+    """The settings as they stand; the number grows each time they are read again."""
+
+    config: Config
+    number: int = 0
+
+
+class LiveSettings:
+    """The settings of one vault, for several threads. A mistake in a file leaves what was read before in force."""
+
+    def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
+        self._lock, self._reading = threading.Lock(), threading.Lock()
+        self._current = Settings(config)
+        self._changed = changed
+        folder = Vault(config).settings_folder
+        self._files = [
+            user_folder("config", os.environ) / "config.toml", config.vault / ".memory" / "config.toml",
+            *(config.vault / folder / name for name in _OBSIDIAN),
+        ]  # fmt: skip
+        self._stamps = self._looked_at()
+        self._alike: dict[frozenset[tuple[str, str]], tuple[_State, bool]] = {}
+        self.trouble = ""
+        """Why the files as they are now are not in force, or ""."""
+
+    def current(self) -> Settings:
+        """The settings, after a look at the times of their files."""
+        with self._lock:
+            stamps = self._looked_at()
+            if stamps == self._stamps:
+                return self._current
+            self._stamps = stamps
+        return self.read_again()
+
+    def read_again(self) -> Settings:
+        """The settings as the files have them now."""
+        with self._reading:  # of two readings the later one is to stay
+            try:
+                config = load(str(self._current.config.vault))
+            except VaultMemoryError as error:
+                self.trouble = f"{str(error).rstrip('.')}. {error.next_step}"
+                log.warning("the settings stay as they were: %s", self.trouble)
+                return self._current
+            self.trouble = ""
+            found = self._current = Settings(config, self._current.number + 1)
+            log.info("the settings were read again")
+        self._changed()
+        return found
+
+    def are_those_of(self, environ: Mapping[str, str]) -> bool:
+        """Whether a process with these variables (what `telling` gives of them) would answer the same."""
+        current, others = self._current, _variables_of(environ)
+        key = frozenset((str(name), str(value)) for name, value in environ.items())
+        # Its own settings file may be another one than this process reads, and change at any time.
+        state = current.number, self._looked_at(), _stamp(user_folder("config", others) / "config.toml")
+        before, same = self._alike.get(key, (None, False))
+        if before != state:
+            same = _are_alike(current.config, others)
+            if len(self._alike) > MOST_ENVIRONMENTS:
+                self._alike.clear()
+            self._alike[key] = (state, same)
+        return same
+
+    def _looked_at(self) -> list[_Stamp | None]:
+        return [_stamp(file) for file in self._files]
+
+
+def _stamp(file: Path) -> _Stamp | None:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _variables_of(environ: Mapping[str, str]) -> dict[str, str]:
+    """All variables of a process, as far as they tell: what `telling` gave of them, and what else is here."""
+    own = folders.telling(os.environ)
+    return {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
+
+
+def _are_alike(config: Config, others: Mapping[str, str]) -> bool:
+    named = ["TZ"]
+    if "ollama" in (config.embedding_provider, config.rerank_provider, config.reflect_provider):
+        named.append("OLLAMA_HOST")
+    if any(others.get(name) != os.environ.get(name) for name in named):
+        return False
+    if user_folder("data", others) != user_folder("data", os.environ):
+        return False
+    try:
+        return replace(load(str(config.vault), others), vault=config.vault) == config
+    except VaultMemoryError:
+        return False  # that process is to say so itself

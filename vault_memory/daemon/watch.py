@@ -1,0 +1,334 @@
+"""Owns being told of changes: watchdog's events as paths to look at, and whether the system tells of all of them.
+
+Both ends of an event count; a folder's event means everything below it. What a path holds now is not its business.
+Where the system cannot be relied on (its limit of watches, a network file system, a lost queue) it says so, and
+whoever asks must look for himself.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import stat
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from watchdog.events import (
+    DirAttribEvent,
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+
+from vault_memory.daemon.pending import Pending
+from vault_memory.files import mounts, places
+from vault_memory.files.walk import is_hidden
+
+EVENTS: list[type[FileSystemEvent]] = [
+    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirMovedEvent,
+    FileAttribEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
+]  # fmt: skip
+"""Without opening and closing: reading a note is no change, and would wake us each time."""
+
+MARK = places.MEMORY_FOLDER
+"""The folder whose events are our own."""
+
+WATCHES, INSTANCES = "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/fs/inotify/max_user_instances"
+"""inotify(7): how many folders a user may watch, in how many places."""
+
+warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+"""watchdog's, when a folder that was moved out of the vault comes back at once: it is watched all the same."""
+
+_OVERFLOW = "overflow"
+"""watchdog tells no handler that the kernel's queue of events was full: it only logs a line with this word."""
+
+
+class Reach(NamedTuple):
+    """How much the system tells: `why` it is not everything, or "", and what would mend that."""
+
+    why: str = ""
+    mend: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.why
+
+
+Identity = tuple[int, int]
+
+
+class Watcher:
+    """Watches one vault while it is started; the paths of its events go to `pending`.
+
+    `linked` gives the notes that change with what is at another path, by that path.
+    """
+
+    def __init__(self, root: Path, pending: Pending, linked: Callable[[], Mapping[str, Collection[str]]]) -> None:
+        self._root, self._pending, self._linked = root, pending, linked
+        self._observer: BaseObserver | None = None
+        self._identity: Identity | None = None
+        self._mounts = mounts.Changes(root, self._remounted)
+        self._is_stale = False
+        self._threads: set[threading.Thread] = set()
+        self._marked = threading.Condition()
+        self._mark_is_out = False
+        self._starts = 0
+        self._circumstances: tuple[object, ...] = ()
+        self.reach = Reach("not started")
+
+    def start(self) -> None:
+        """Begin to watch, in place of what was watched before; `reach` says with what success."""
+        self.stop()
+        self.reach = Reach("the watching has just begun")
+        self._is_stale = False
+        with self._marked:  # a mark that is under way to who watched before comes no more
+            self._starts, self._mark_is_out = self._starts + 1, False
+            self._marked.notify_all()
+        self._mounts.start()
+        self._identity = places.identity(self._root)
+        handler = _Handler(self._events)
+        before = set(threading.enumerate())
+        try:
+            observer: BaseObserver = Observer()
+        except OSError as error:
+            self.reach = _unwatched(error)
+            return
+        try:
+            observer.schedule(handler, str(self._root), recursive=True, event_filter=EVENTS)
+            observer.start()
+        except OSError as error:
+            with contextlib.suppress(RuntimeError):
+                observer.stop()
+            self.reach = _unwatched(error)
+            return
+        self._observer, self._threads = observer, set(threading.enumerate()) - before
+        _overflows.add(self._lost)
+        self.reach = self._measured()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        _overflows.discard(self._lost)
+        self._mounts.stop()
+        if self._observer is not None:
+            observer, self._observer = self._observer, None
+            observer.stop()
+            observer.join()
+
+    def is_whole(self) -> bool:
+        """Whether every change is told of, as far as can be known at the cost of one look at the vault's folder."""
+        return self.reach.is_whole and not self.is_misled()
+
+    def is_misled(self) -> bool:
+        """Whether something else is watched than what is there, such as another folder at the vault's path."""
+        return self._is_stale or self._identity is None or places.identity(self._root) != self._identity
+
+    def has_heard_all(self, seconds: float) -> bool:
+        """Whether all that happened before this call has been told of; waits for that, at most so long.
+
+        A note saved and asked for within a millisecond is still on its way through the kernel's queue and three
+        threads. So we make an event of our own, which comes after all others: the mode of our folder (or the vault's)
+        is set to what it is. False where that cannot be; on other systems than Linux it is taken for granted.
+        """
+        if sys.platform != "linux":
+            return True
+        until = time.monotonic() + seconds
+        with self._marked:
+            starts = self._starts
+            # One that is still under way, for whoever asked before, proves nothing of what happened since.
+            if not self._has_come(until) or not self._mark():
+                return False
+            return self._has_come(until) and starts == self._starts
+
+    def _has_come(self, until: float) -> bool:
+        """Wait for the mark that is under way, if one is; to be called with the lock."""
+        return self._marked.wait_for(lambda: not self._mark_is_out, max(until - time.monotonic(), 0.0))
+
+    def _mark(self) -> bool:
+        """Make the event; to be called with the lock."""
+        try:
+            ours = self._root / MARK
+            folder = ours if stat.S_ISDIR(os.lstat(ours).st_mode) else self._root
+        except OSError:
+            folder = self._root
+        try:
+            mode = stat.S_IMODE(os.stat(folder).st_mode)
+            self._mark_is_out = True
+            os.chmod(folder, mode)
+        except OSError:
+            self._mark_is_out = False
+        return self._mark_is_out
+
+    def check(self) -> None:
+        """Look whether everything is still watched, and mend what is not."""
+        alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
+        if not alive or self.is_misled():
+            self.start()
+            return
+        before, known = self.reach, self._circumstances
+        self.reach = self._measured()
+        # A folder made in a hurry may be watched at the second attempt; and what stood in the way may be mended.
+        if (before.is_whole and not self.reach.is_whole) or (not before.is_whole and self._circumstances != known):
+            self.start()
+
+    def _measured(self) -> Reach:
+        """How much is told, from the kinds of file systems and the number of watches the kernel knows."""
+        silent = mounts.silent(self._root)
+        readable, unreadable = _folders(self._root)
+        self._circumstances = (silent, readable, unreadable, *map(_read_number, (WATCHES, INSTANCES)))
+        if silent:
+            return Reach(
+                f"{silent[0].folder} is on a file system ({silent[0].kind}) that does not tell of every change"
+            )
+        watches = _watches()
+        if watches is not None and watches < readable:
+            what = f"only {watches:,} of {readable:,} folders are watched: the system's limit is reached"
+            return Reach(what, _raise(WATCHES))
+        if watches is not None and unreadable:
+            more = f" (and {len(unreadable) - 1} more)" if unreadable[1:] else ""
+            return Reach(f"{unreadable[0]}{more} cannot be watched", "Make it readable, or move it out of the vault.")
+        return Reach()
+
+    def _lost(self) -> None:
+        """Events were lost, our own mark perhaps among them."""
+        self._pending.add_everything()  # first: whoever waits for the mark looks at what is pending next
+        self._meet_mark()
+
+    def _meet_mark(self) -> bool:
+        """Note that our mark has come; whether one was under way."""
+        with self._marked:
+            was_out, self._mark_is_out = self._mark_is_out, False
+            self._marked.notify_all()
+        return was_out
+
+    def _remounted(self) -> None:
+        """Watches go silently with what was mounted, and do not come back with it."""
+        self._is_stale = True
+        self._pending.add_everything()
+
+    def _events(self, event: FileSystemEvent) -> None:
+        if isinstance(event, DirAttribEvent) and self._is_mark(event):
+            return
+        found = list(self._dirty(event))
+        if found:
+            self._pending.add(found)
+        if found and isinstance(event, DirDeletedEvent):
+            # It may have been moved out of the vault: it is still watched then, and by its old name.
+            self._is_stale = True
+            self._pending.add_everything()
+
+    def _is_mark(self, event: DirAttribEvent) -> bool:
+        path = self._relative(os.fsdecode(event.src_path))
+        return path in (MARK, "") and (self._meet_mark() or path == MARK)
+
+    def _dirty(self, event: FileSystemEvent) -> Iterator[str]:
+        linked = self._linked()
+        for end in (event.src_path, event.dest_path):
+            path = self._relative(os.fsdecode(end)) if end else None
+            if path is None:
+                continue
+            yield from linked.get(path, ())
+            if not is_hidden(path) and (event.is_directory or path[-3:].lower() == ".md"):
+                yield path
+
+    def _relative(self, path: str) -> str | None:
+        root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
+        if path + os.sep == root:
+            return ""
+        return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else None
+
+
+class _Handler(FileSystemEventHandler):
+    def __init__(self, tell: Callable[[FileSystemEvent], None]) -> None:
+        self._tell = tell
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        self._tell(event)
+
+
+class _Overflows(logging.Handler):
+    """Hears of lost events by watchdog's log."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._tell: set[Callable[[], None]] = set()
+        logging.getLogger("watchdog").addHandler(self)
+
+    def add(self, tell: Callable[[], None]) -> None:
+        self._tell.add(tell)
+
+    def discard(self, tell: Callable[[], None]) -> None:
+        self._tell.discard(tell)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _OVERFLOW in record.getMessage():
+            for tell in list(self._tell):
+                tell()
+
+
+_overflows = _Overflows()
+
+
+def _unwatched(error: OSError) -> Reach:
+    why = f"the vault cannot be watched: {error.strerror or error}"
+    limits = {errno.ENOSPC: WATCHES, errno.EMFILE: INSTANCES}
+    return Reach(why, _raise(limits[error.errno]) if error.errno in limits else "Check that its drive is mounted.")
+
+
+def _raise(limit: str) -> str:
+    """How a limit is raised, now and for good."""
+    name, least = Path(limit).name, {WATCHES: 524_288, INSTANCES: 1024}[limit]
+    value = max(4 * (_read_number(limit) or 0), least)
+    file = f"/etc/sysctl.d/60-{name.replace('_', '-')}.conf"
+    return f"Raise the limit: echo fs.inotify.{name}={value} | sudo tee {file} && sudo sysctl --system"
+
+
+def _watches() -> int | None:
+    """How many folders the kernel watches for this process; None where it does not say."""
+    if sys.platform != "linux":
+        return None
+    count = 0
+    try:
+        with os.scandir("/proc/self/fdinfo") as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError), open(entry.path, "rb") as file:
+                    count += sum(line.startswith(b"inotify wd:") for line in file)
+    except OSError:
+        return None
+    return count
+
+
+def _folders(root: Path) -> tuple[int, list[str]]:
+    """How many folders can be read, hidden ones too, for all of them are watched; and those that cannot."""
+    readable, unreadable, pending = 0, [], [str(root)]
+    while pending:
+        folder = pending.pop()
+        try:
+            with os.scandir(folder) as entries:
+                pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            readable += 1
+        except FileNotFoundError:
+            continue
+        except OSError:
+            unreadable.append(folder)
+    return readable, unreadable
+
+
+def _read_number(file: str) -> int | None:
+    try:
+        return int(Path(file).read_text("ascii"))
+    except (OSError, ValueError):
+        return None

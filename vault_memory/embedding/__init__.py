@@ -1,0 +1,1 @@
+"""Owns vectors: made from text, kept in the spaces of their embedders, compared."""

@@ -1,0 +1,53 @@
+"""Owns the recognition of a configured model: whether what answers now is what the index has vectors of.
+
+The name does not tell (a pull brings another version under it, another address another model), and neither do equal
+dimensions: the vector of one known text does. It was noted when the space was begun.
+"""
+
+from vault_memory.embedding import spaces
+from vault_memory.embedding.spaces import Space
+from vault_memory.embedding.vectors import cosine
+from vault_memory.index.schema import writing
+from vault_memory.index.store import Store
+from vault_memory.models.remote import Remote
+
+ALIKE = 0.98
+"""The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
+
+FORGET = "`memory doctor --fix` forgets the old vectors, then `memory index` makes new ones."
+"""What to do about another model."""
+
+
+def difference(space: Space, known: bytes | None, vector: bytes, where: str) -> str:
+    """Why the model at `where`, which gives `vector` for the known text, is not the one of `space`; "" when it is."""
+    if len(vector) != space.dimensions + -space.dimensions % 8:
+        return (
+            f"{where} gives {len(vector)} dimensions, and the index has {space.dimensions} for {space.name}:"
+            " it is not the model it was"
+        )
+    if known and cosine(vector, known) < ALIKE:
+        return f"{where} gives other vectors for {space.name} than before: it is not the model it was"
+    return ""
+
+
+def other_model(store: Store | None, remote: Remote, digest: str | None = None) -> str:
+    """Why the server's model is not the one whose vectors the index has, or ""; it is asked for the known text.
+
+    With `digest`, the one that the server tells, a model that had it already is not asked. Raises RemoteError where the
+    server does not answer, or has no usable vector even for this text.
+    """
+    space = spaces.space_of(store, remote.id) if store else None
+    if store and space and digest and spaces.digest(store, remote.id) == digest:
+        return ""
+    vector = remote.probe()
+    if store is None:
+        return ""
+    known = spaces.probe(store, remote.id)
+    why = difference(space, known, vector, remote.where) if space else ""
+    if not why:
+        with writing(store.connection):
+            if space is None or known is None:
+                spaces.set_probe(store, remote.id, vector)
+            if digest:
+                spaces.set_digest(store, remote.id, digest)
+    return why

@@ -1,0 +1,401 @@
+"""Owns status and doctor: how things are, what is wrong and how to mend it."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from vault_memory.agents import sight
+from vault_memory.conversations.ledger import Counted, counted
+from vault_memory.daemon.runs import REFLECT, Ended, Runs
+from vault_memory.embedding import spaces
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
+from vault_memory.files import journal, places
+from vault_memory.files.preimages import Preimages
+from vault_memory.index import schema
+from vault_memory.index.digest import gaps
+from vault_memory.index.store import Store
+
+if TYPE_CHECKING:
+    from vault_memory.memory import Memory
+    from vault_memory.models.remote import Remote
+
+
+class Vectors(NamedTuple):
+    """One embedder's vectors in the index: how many, and how many passages have one."""
+
+    id: str
+    vectors: int
+    passages: int
+    configured: bool
+    without: int = 0
+    """Passages whose text it has no usable vector for."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind.
+
+    Somebody with scopes is told of what they see, and nothing (None) of what cannot be told apart.
+    """
+
+    vault: str
+    path: str
+    why_there: str
+    exists: bool
+    bytes: int | None = 0
+    fresh: bool = False
+    pending: int | None = 0
+    generation: int = 0
+    notes: int = 0
+    passages: int = 0
+    facts: int = 0
+    embedders: tuple["Vectors", ...] = ()
+    reflect: Ended | None = None
+    """How the last reflect of this device ended; `run` only where that can be undone."""
+    sessions: Counted | None = None
+    """What is known of agents' sessions; None where the settings want none."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing doctor looked at; `level` is ok, notice, warning or error; `mend` says what to do about it."""
+
+    name: str
+    level: str
+    message: str
+    mend: str = ""
+
+
+def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
+    """Look at vault and index without writing anything, or at what lies in these scopes."""
+    vault, index = str(memory.vault.root), memory.index_path
+    base = Status(
+        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory),
+        sessions=None if scopes else counted(memory.config, os.environ),
+    )  # fmt: skip
+    if not base.exists or memory.unusable():
+        return base
+    with suppress(*schema.DAMAGED):
+        return _counted(memory, base, scopes)
+    return base
+
+
+def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
+    with (
+        memory.reading(write=False) as (store, freshness),
+        schema.snapshot(store.connection),
+        sight.seen(store, scopes),
+    ):
+        return replace(
+            base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
+            fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
+            notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
+            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"),
+            embedders=() if scopes else tuple(_vectors(memory, store)),
+        )  # fmt: skip
+
+
+def _last_reflect(memory: "Memory") -> Ended | None:
+    """How it ended, also where it was killed and only the daemon knows that it ran."""
+    runs = Runs(memory.vault.root)
+    last, night = runs.ended(), runs.get(REFLECT)
+    if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
+        return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
+    with suppress(VaultMemoryError):
+        written = Preimages(memory.vault.root).runs(REFLECT) if last and last.run else []
+        if any(run.name == last.run and not run.is_undone for run in written if last):
+            return last
+    return last._replace(run="") if last else None
+
+
+def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
+    """Every embedder of the index, and the configured one even before it has a vector."""
+    named = memory.remote.id if memory.remote else memory.embedder.id
+    known = spaces.spaces(store)
+    for space in known:
+        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
+        used = space.is_builtin or space.name == named
+        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
+    if named not in [space.name for space in known]:
+        yield Vectors(named, 0, 0, True)
+
+
+def doctor(memory: "Memory", fix: bool) -> list[Check]:
+    """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
+    found = list(_checks(memory))
+    if fix and any(check.name == "index" and check.level == "error" for check in found):
+        with suppress(RefusedError):  # a file that is not ours: the check has said so
+            memory.index(rebuild=True)
+            found = [Check("index", "ok", "was unusable; rebuilt") if c.name == "index" else c for c in found]
+    if fix and not any(check.name == "index" and check.level == "error" for check in found):
+        forgotten = _forget(memory)
+        if forgotten:
+            stay = [check for check in found if check.name not in ("model", "vectors")]
+            found = [*stay, *_models(memory), *_vectors_kept(memory), *forgotten]
+    return found
+
+
+def _checks(memory: "Memory") -> Iterator[Check]:
+    walk = memory.vault.walk()
+    holds = f"{_counted_as(len(walk.files), 'note')} in {_counted_as(walk.folders, 'folder')}"
+    yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
+    for problem in walk.skipped:
+        yield Check("files", "notice", f"{problem.path}: {problem.message}")
+    for sentence in memory.config.ignored:
+        yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
+    for sentence in memory.config.unknown:
+        yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
+    yield _place(memory)
+    refusal = _refusal(memory)
+    yield _index(memory, refusal is None)
+    if refusal:
+        yield Check("loss", "error", f"indexing is refused: {refusal}", refusal.next_step)
+    yield from _journal(memory)
+    yield from _reflect(memory)
+    yield from _parts(memory)
+    yield from _models(memory)
+    yield from _vectors_kept(memory)
+
+
+def _refusal(memory: "Memory") -> RefusedError | None:
+    """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
+    with suppress(apsw.Error, UnicodeDecodeError, IndexUnusableError):
+        return memory.refusal()
+    return None
+
+
+def _place(memory: "Memory") -> Check:
+    if not places.is_writable(memory.index_path):
+        level, what = ("warning", "it stays as it is") if memory.index_path.exists() else ("error", "there can be none")
+        cannot = f"the index folder {memory.index_path.parent} cannot be written: {what}"
+        return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
+    if memory.place.why == "vault":
+        return Check("place", "ok", f"the index lies in the vault: {memory.index_path}")
+    return Check("place", "ok", f"the index lies at {memory.index_path}: {memory.place.why}")
+
+
+def _index(memory: "Memory", may_run: bool) -> Check:
+    """How the index is; `may_run`: indexing is not refused."""
+    run = "Run `memory index`." if may_run and places.is_writable(memory.index_path) else ""
+    try:
+        why = memory.unusable()
+    except VaultMemoryError as error:
+        return Check("index", "error", str(error), error.next_step)
+    if why == "there was none":
+        return Check("index", "notice", "there is no index yet", run.replace(".", ", or just ask."))
+    if why:
+        return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
+    try:
+        with closing(Store.open(memory.index_path)) as store:
+            verdict = str(store.one("PRAGMA integrity_check"))
+            for table in ("passage_fts", "note_fts"):
+                store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+            verdict = "; ".join(gaps(store)) if verdict == "ok" and gaps(store) else verdict
+    except (apsw.BusyError, apsw.LockedError):
+        return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
+    except (apsw.Error, UnicodeDecodeError) as error:
+        verdict = str(error)
+    if verdict != "ok":
+        return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
+    state = status(memory)
+    if state.pending:
+        return Check("index", "notice", f"sound, but {_counted_as(state.pending, 'note')} behind", run)
+    held = ((state.notes, "note"), (state.passages, "passage"), (state.facts, "fact"))
+    return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
+
+
+def _journal(memory: "Memory") -> Iterator[Check]:
+    """Files of the journal with lines that could not be read: these recalls do not count."""
+    for name, file in journal.files(memory.vault.root).items():
+        with suppress(OSError):
+            damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
+            if damaged:
+                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name}, passed over"
+                yield Check("journal", "notice", what)
+
+
+def _reflect(memory: "Memory") -> Iterator[Check]:
+    """What the last reflect could not write: nobody looks on at night."""
+    last = _last_reflect(memory)
+    if last is None:
+        return
+    when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
+    if not last.ok:
+        yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
+    elif last.skipped:
+        what = f"{when} skipped {_counted_as(last.skipped, 'page')}, the first because: {last.why}"
+        yield Check("reflect", "warning", what, last.next_step)
+    else:
+        yield Check("reflect", "ok", f"{when} wrote {_counted_as(last.pages, 'page')}")
+
+
+def _counted_as(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _parts(memory: "Memory") -> Iterator[Check]:
+    """What the package ships and loads."""
+    from vault_memory.notes.tokens import VOCABULARY, VOCABULARY_SHA256
+
+    try:
+        with closing(apsw.Connection(":memory:")) as connection:
+            schema.load_vector_functions(connection)
+            version = connection.execute("SELECT vec_version()").get
+        yield Check("sqlite-vec", "ok", f"{version} in SQLite {apsw.sqlite_lib_version()}")
+    except (apsw.Error, VaultMemoryError) as error:
+        yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
+    try:
+        yield Check("embedder", "ok", f"{memory.embedder.id}, {memory.embedder.dimensions} dimensions")
+    except VaultMemoryError as error:
+        yield Check("embedder", "error", str(error), error.next_step)
+    whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
+    yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
+    with suppress(OSError):
+        yield Check("device", "ok", places.device_id())
+
+
+def _models(memory: "Memory") -> Iterator[Check]:
+    """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
+    remote = memory.remote
+    if remote:
+        try:
+            reads = remote.look().context_tokens
+            yield _recognised(memory, remote, reads)
+        except RemoteError as error:
+            yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
+        finally:
+            remote.close()
+    if memory.reranker:
+        try:
+            memory.reranker.look()
+            yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
+        except RemoteError as error:
+            yield Check("rerank", "warning", str(error), error.next_step)
+        finally:
+            memory.reranker.close()
+
+
+def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) -> Check:
+    """Whether the model is the one that the index has vectors of."""
+    why = _other_model(memory, remote)
+    if why:
+        from vault_memory.embedding.recognise import FORGET
+
+        return Check("model", "error", why, FORGET)
+    key = f", key in ${remote.endpoint.key_env}" if remote.endpoint.key_env else ""
+    reads = f", reads {context_tokens:,} tokens" if context_tokens else ""
+    return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
+
+
+def _is_usable(memory: "Memory") -> bool:
+    """Whether there is an index of ours that can be read as it is."""
+    with suppress(VaultMemoryError):
+        return memory.index_path.exists() and not memory.unusable()
+    return False
+
+
+def _other_model(memory: "Memory", remote: "Remote") -> str:
+    from vault_memory.embedding.recognise import other_model
+
+    if not _is_usable(memory):
+        return other_model(None, remote)
+    with closing(Store.open(memory.index_path)) as store:
+        return other_model(store, remote)
+
+
+def _space(memory: "Memory", name: str) -> spaces.Space | None:
+    """An embedder's space in the index as it lies there."""
+    with suppress(apsw.Error, UnicodeDecodeError):
+        if memory.index_path.exists():
+            with closing(Store.open(memory.index_path)) as store:
+                return spaces.space_of(store, name)
+    return None
+
+
+def _vectors_kept(memory: "Memory") -> Iterator[Check]:
+    """Vectors that wait to be made, and those of embedders that are not configured now."""
+    if not _is_usable(memory):
+        return
+    state = status(memory)
+    for each in state.embedders:
+        if not each.configured:
+            size = each.vectors * _bytes_each(memory, each.id) / 1e6
+            yield Check(
+                "vectors",
+                "notice",
+                f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
+                f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them.",
+            )
+            continue
+        if each.passages + each.without < state.passages:
+            missing = f"{each.id} has vectors for {each.passages:,} of {state.passages:,} passages"
+            yield Check("vectors", "notice", missing, "Run `memory index`.")
+        if each.without:
+            lacks = f"{each.id} has no usable vector for {each.without:,} of {state.passages:,} passages"
+            again = "They are found by words only; `memory index --rebuild` asks the model again."
+            yield Check("vectors", "notice", lacks, again)
+
+
+def _bytes_each(memory: "Memory", name: str) -> float:
+    """What a vector of a space takes in the index: its components, its bit code, and their rows."""
+    space = _space(memory, name)
+    return space.dimensions * 9 / 8 + 40 if space else 0.0
+
+
+def _forget(memory: "Memory") -> list[Check]:
+    """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
+    done: list[Check] = []
+    if not _is_usable(memory):
+        return done
+    unlike = _unlike(memory)
+    with (
+        suppress(BusyError),
+        places.writer_lock(memory.index_path, 5.0),
+        closing(Store.open(memory.index_path)) as store,
+    ):
+        space = spaces.space_of(store, memory.remote.id) if memory.remote and unlike else None
+        if space:
+            spaces.drop(store, space)
+            done.append(_deleted(space))
+        if gone := spaces.sweep(store):
+            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
+    return done
+
+
+def _deleted(space: spaces.Space) -> Check:
+    return Check("vectors", "ok", f"those of {space.name} were deleted")
+
+
+def forget(memory: "Memory", name: str) -> Check:
+    """Delete the vectors of an embedder that was left for another.
+
+    Raises UsageError for the one that is configured and for one that has none here, BusyError while others write.
+    """
+    if memory.remote and memory.remote.id == name:
+        raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
+    kept: list[spaces.Space] = []
+    if _is_usable(memory):
+        with places.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
+            kept = spaces.configured_spaces(store)
+            for space in kept:
+                if space.name == name:
+                    spaces.drop(store, space)
+                    return _deleted(space)
+    there = ", ".join(space.name for space in kept) or "none"
+    raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")
+
+
+def _unlike(memory: "Memory") -> bool:
+    """Whether the configured model answers, and is not the one it was."""
+    try:
+        return bool(memory.remote and _other_model(memory, memory.remote))
+    except RemoteError:
+        return False
+    finally:
+        if memory.remote:
+            memory.remote.close()

@@ -1,0 +1,71 @@
+"""Owns lint: every finding about the notes' format, and what stands in them again although it was forgotten."""
+
+import difflib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from vault_memory.files import journal
+from vault_memory.files.walk import Walk
+from vault_memory.index import uses
+from vault_memory.index.store import Store
+from vault_memory.notes.note import Problem
+from vault_memory.retrieval.knowledge import Names
+
+if TYPE_CHECKING:
+    from vault_memory.index.indexer import Report
+
+
+def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
+    """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
+    sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
+    found = [Problem(*row) for row in store.rows(sql)]
+    found += walk.skipped
+    found += report.failed if report else []
+    found += _lookalikes(store)
+    found += _come_back(store)
+    found += _claimed(store)
+    return sorted(set(found))
+
+
+def _lookalikes(store: Store) -> Iterator[Problem]:
+    """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
+    names = Names(store)
+    pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
+    sql = (
+        "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
+        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
+        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+        " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
+    )
+    for text, slug, path, line in store.rows(sql):
+        close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
+        if close:
+            yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
+
+
+def _claimed(store: Store) -> Iterator[Problem]:
+    """Aliases that several pages claim, and pages that are copies: what they name is nobody's, or the original's."""
+    names = Names(store)
+    for slug, paths in names.claimed.items():
+        for path in paths:
+            others = " and ".join(other for other in paths if other != path)
+            what = f"the alias `{slug}` is claimed by {others} too: `@{slug}` means none of them"
+            yield Problem(path, 1, what, "warning")
+    for path, original in names.copies.items():
+        yield Problem(path, 1, f"looks like a copy of {original}: it names nobody; merge and delete it", "warning")
+
+
+def _come_back(store: Store) -> Iterator[Problem]:
+    """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
+    days = uses.forgotten(store)
+    if not days:
+        return
+    sql = (
+        "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
+        " JOIN note n ON n.id = p.note_id"
+    )
+    for path, line, text in store.rows(sql):
+        day = days.get(journal.passage_key(text))
+        if day:
+            what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"
+            yield Problem(path, line, what)

@@ -1,0 +1,263 @@
+"""Owns the figures of a vault, read from its index as of one day. How they look is report.py's and plot.py's business.
+
+A day counts as logged when a dated note is of it; pages below `bank/` are none, whatever their properties say. What is
+dated after that day is counted as ahead, and is in no gap, streak or week.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import NamedTuple
+
+from vault_memory.index import schema
+from vault_memory.index.store import Store
+from vault_memory.language.spans import parse_t, plus
+from vault_memory.notes.chunk import SUMMARIES
+from vault_memory.notes.scopes import GLOBAL
+from vault_memory.reflect import facts
+from vault_memory.reflect.periods import KINDS as PERIODS
+from vault_memory.reflect.periods import Period, period_of
+from vault_memory.reflect.wording import told
+from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
+from vault_memory.retrieval.knowledge import listing
+from vault_memory.retrieval.opinions import Asking, Opinion, held_by
+
+BANK = "bank/"
+LATELY_DAYS = 30
+MOST_MENTIONED = 10
+
+TIERS = ("core", "working", "peripheral")
+
+BANDS = (("sure", 0.8), ("likely", 0.6), ("open", 0.4), ("doubted", 0.0))
+"""How sure an opinion is, and the least confidence of it."""
+
+_EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
+
+_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
+_LOGGED = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
+_ASKED = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
+_SUMMED_UP = "SELECT path FROM note WHERE substr(path, 1, ?) = ?"
+
+
+class Days(NamedTuple):
+    """The days with a log up to today; `gap` are the days without one between two that have one, the most on end.
+
+    `streak` counts the days on end up to today, or up to yesterday while today has none yet.
+    """
+
+    logged: int = 0
+    first: date | None = None
+    last: date | None = None
+    gap: tuple[date, date] | None = None
+    streak: int = 0
+    ahead: int = 0
+
+    @property
+    def gap_days(self) -> int:
+        """How many days the longest gap has."""
+        return (self.gap[1] - self.gap[0]).days + 1 if self.gap else 0
+
+
+class Entities(NamedTuple):
+    """How many entities have a page, how many are only mentioned, and (name, facts) of those mentioned most."""
+
+    paged: int
+    mentioned: int
+    most: tuple[tuple[str, int], ...]
+
+
+class Opinions(NamedTuple):
+    """Opinions that hold, by how sure they are; how many of them moved in the last 30 days; the last told as curves."""
+
+    held: int
+    bands: Mapping[str, int]
+    moved: int
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many facts there are; `days` are of those with one, `private` are left out of all else."""
+
+    total: int
+    kinds: Mapping[str, int]
+    tiers: Mapping[str, int]
+    days: Mapping[date, int]
+    private: int = 0
+    inferred: int = 0
+
+
+def tally(told: facts.Told) -> Tally:
+    """Count facts."""
+    return Tally(
+        total=len(told.facts),
+        kinds=Counter(fact.kind for fact in told.facts),
+        tiers=Counter(fact.tier for fact in told.facts),
+        days=Counter(fact.day for fact in told.facts if fact.day),
+        private=told.left_out.get("private", 0),
+        inferred=sum(fact.is_inferred for fact in told.facts),
+    )
+
+
+@dataclass(frozen=True)
+class Stats:
+    """The figures of one vault as of `today`; `words` as the index counts them, sizes in bytes.
+
+    `recalls` are the different questions of the last 30 days; `summaries` pages by kind of period.
+    """
+
+    today: date
+    notes: int
+    dated: int
+    words: int
+    notes_bytes: int
+    index_bytes: int
+    days: Days
+    facts: Tally
+    entities: Entities
+    opinions: Opinions
+    summaries: Mapping[str, int]
+    recalls: int
+    weeks: tuple[Week, ...]
+
+    @property
+    def ratio(self) -> float:
+        """How many times the notes' bytes the index takes; 0 where there are no notes."""
+        return self.index_bytes / self.notes_bytes if self.notes_bytes else 0.0
+
+    @property
+    def tiers(self) -> dict[str, int]:
+        """The facts by tier, the most used tier first."""
+        return {tier: self.facts.tiers.get(tier, 0) for tier in TIERS}
+
+    def picture(self, title: str) -> Picture:
+        """What is drawn of it."""
+        entities = self.entities.paged + self.entities.mentioned
+        counts = (
+            (self.notes, "notes"), (self.days.logged, "days with a log"), (self.facts.total, "facts"),
+            (entities, "entities"), (self.opinions.held, "opinions"),
+        )  # fmt: skip
+        return Picture(title, self.today, counts, self.weeks, self.opinions.curves, self.tiers)
+
+
+def stats(asking: Asking) -> Stats:
+    """Read the figures of a vault as it stands on a day."""
+    store, today, look = asking.store, asking.seen.today, asking.look()
+    notes, dated, words, size = next(store.rows(_NOTES))
+    logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}
+    counted = tally(look.run.told)
+    return Stats(
+        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.path),
+        days=days_of(logged, today), facts=counted, entities=_entities(store),
+        opinions=_opinions(held_by(look, asking), today), summaries=_summaries(store),
+        recalls=_recalls(store, today), weeks=weeks_of(logged, counted.days, today),
+    )  # fmt: skip
+
+
+# --- days -------------------------------------------------------------------------------------------------------------
+
+
+def days_of(logged: Iterable[date], today: date) -> Days:
+    """What the days with a log say of the habit."""
+    known = set(logged)
+    past = sorted(day for day in known if day <= today)
+    if not past:
+        return Days(ahead=len(known))
+    between = [(plus(a, 1), plus(b, -1)) for a, b in pairwise(past) if (b - a).days > 1]
+    gap = max(between, key=lambda days: (days[1] - days[0], days[0]), default=None)
+    return Days(len(past), past[0], past[-1], gap, _streak(set(past), today), len(known) - len(past))
+
+
+def _streak(past: set[date], today: date) -> int:
+    day = today if today in past else plus(today, -1)
+    count = 0
+    while day in past:
+        count += 1
+        day = plus(day, -1)
+        if day == date.min:
+            break
+    return count
+
+
+def weeks_of(logged: Mapping[date, int], told_on: Mapping[date, int], today: date) -> tuple[Week, ...]:
+    """Each week up to today with a note or a fact of its days, in order."""
+    notes, facts = _by_week(logged, today), _by_week(told_on, today)
+    return tuple(Week(start, notes[start], facts[start]) for start in sorted({*notes, *facts}))
+
+
+def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
+    found: Counter[date] = Counter()
+    for day, count in days.items():
+        if day <= today:
+            found[plus(day, -day.weekday())] += count
+    return found
+
+
+# --- what is known ----------------------------------------------------------------------------------------------------
+
+
+def _entities(store: Store) -> Entities:
+    rows = listing(store, with_private=False)
+    paged = sum(row.page is not None for row in rows)
+    most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
+    return Entities(paged, len(rows) - paged, most)
+
+
+def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
+    # A figure or a drawing is for everybody who sees it: what is private to some scope is in no other than its own.
+    holding = [opinion for opinion in held if opinion.scope == GLOBAL and not opinion.superseded_by]
+    bands = Counter(band_of(opinion.confidence) for opinion in holding)
+    shared = [(one, points) for one in holding if (points := history_of(one, today))]
+    shared.sort(key=lambda one: (-one[1][-1][0].toordinal(), -one[1][-1][1], one[0].statement))
+    curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MOST_CURVES])
+    moved = sum(has_moved(Curve("", points), today) for _, points in shared)
+    return Opinions(len(holding), {band: bands[band] for band, _ in BANDS}, moved, curves)
+
+
+def _named(opinion: Opinion) -> str:
+    about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
+    return about + _EMPHASIS.sub(r"\2", told(opinion.statement, lambda _: False))
+
+
+def band_of(confidence: float) -> str:
+    """The word for how sure something is."""
+    return next((band for band, least in BANDS if confidence >= least - 1e-9), BANDS[-1][0])
+
+
+def history_of(opinion: Opinion, today: date) -> Points:
+    """How sure one was of an opinion on each day up to today that brought evidence, as its page has it."""
+    days = ((date.fromisoformat(moment.date), moment.confidence) for moment in opinion.history)
+    return tuple((day, value) for day, value in days if day <= today)
+
+
+def has_moved(curve: Curve, today: date) -> bool:
+    """Whether it is not as sure as it was 30 days ago, or as when it was first told since."""
+    since = plus(today, -LATELY_DAYS)
+    values = [value for day, value in curve.points if day > since]
+    before = curve.at(since)
+    return bool(values) and values[-1] != (values[0] if before is None else before)
+
+
+def _summaries(store: Store) -> dict[str, int]:
+    """How many pages there are of weeks, months and years."""
+    kinds = dict.fromkeys(PERIODS, 0)
+    for (path,) in store.rows(_SUMMED_UP, len(SUMMARIES), SUMMARIES):
+        period = _period(path.removeprefix(SUMMARIES).removesuffix(".md"))
+        if period:
+            kinds[period.kind] += 1
+    return kinds
+
+
+def _period(name: str) -> Period | None:
+    """The period a page is named after: `2025-W48`, `2025-11`, `2025`."""
+    span = parse_t(name)
+    found = (period_of(span.start, kind) for kind in PERIODS) if span else ()
+    return next((period for period in found if period.name == name), None)
+
+
+def _recalls(store: Store, today: date) -> int:
+    now = today.toordinal()
+    return int(store.one(_ASKED, now - LATELY_DAYS, now))

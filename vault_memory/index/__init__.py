@@ -1,0 +1,1 @@
+"""Owns the index: its tables, what goes into them and out of them, and how it follows the vault."""

@@ -1,0 +1,339 @@
+"""Owns the lanes: SQL that finds candidate passages by words, by vectors, by entity and by day, under any filter.
+
+Filters are worked out once into a temporary table that every lane reads, so that none of them can leak.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from vault_memory.embedding.spaces import Space
+from vault_memory.embedding.vectors import bit_code
+from vault_memory.index.held import HeldVectors
+from vault_memory.index.shelf import NoteInfo, Shelf
+from vault_memory.index.store import KINDS, PASSAGES, Store
+from vault_memory.language.spans import Span
+from vault_memory.language.terms import quoted
+from vault_memory.notes.entities import slug
+from vault_memory.ranking.evidence import ASIDE, Candidate
+from vault_memory.ranking.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
+from vault_memory.retrieval.answer import Filters
+
+_ALLOWED = f"""
+CREATE TEMP TABLE allowed AS
+SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
+WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
+  AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
+  AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
+  AND (:kinds IS NULL OR p.kind IN (SELECT value FROM json_each(:kinds)))
+  AND (:scopes IS NULL OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(:scopes)))
+  AND (:tags IS NULL OR EXISTS (
+    SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
+      AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
+      AND (t.name = w.value COLLATE NOCASE
+        OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
+  AND (:slugs IS NULL OR p.id IN (
+      SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+      WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
+    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match)
+      AND EXISTS (SELECT 1 FROM json_each(:forms) w WHERE instr(folded(p.text), w.value)))
+    OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
+    OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
+      AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
+"""
+
+READ, LEAST_READ = 6000, 3
+"""Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
+
+_TOLD = f"""
+SELECT min(day), max(day), count(*), sum(passages) FROM (
+  SELECT n.day, (SELECT count(*) FROM (SELECT 1) CROSS JOIN {PASSAGES} WHERE p.section >= 0 {{allowed}}) AS passages
+  FROM note n WHERE n.day BETWEEN ?1 AND ?2)
+"""
+_HAPPENED = """
+FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
+"""
+_LYING = f"""
+WITH lying AS (
+  SELECT p.id, n.day, n.path, p.id - n.first AS place, p.kind, p.section = {ASIDE} AS aside, p.tokens,
+    f.passage_id AS fact, f.importance, 1 AS told,
+    coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
+  FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id AND p.kind > 0
+  WHERE n.day BETWEEN ?1 AND ?2 AND p.section >= 0 AND (p.id < n.first + ?6 OR f.passage_id IS NOT NULL) {{allowed}}
+  UNION ALL
+  SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.kind, p.section = {ASIDE}, p.tokens,
+    f.passage_id, f.importance, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
+placed AS (
+  SELECT *, row_number() OVER (PARTITION BY part ORDER BY
+    NOT happened, fact IS NULL, NOT told, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
+    CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
+  FROM (SELECT *, max(0, {{part}}) AS part FROM lying))
+SELECT id, day, kind, part, importance, tokens, aside, told, happened,
+  CASE WHEN fact IS NOT NULL AND importance IS NULL THEN (SELECT text FROM passage p WHERE p.id = placed.id) END
+FROM placed WHERE nth <= ?5 ORDER BY path, id
+"""
+
+_PART = {
+    "day": "CAST((julianday(day) - julianday(?3)) / ?4 AS INTEGER)",
+    "month": "(12 * substr(day, 1, 4) + substr(day, 6, 2) - 12 * substr(?3, 1, 4) - substr(?3, 6, 2)) / ?4",
+}
+
+
+class Search:
+    """The lanes over one store, optionally under filters."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._held = HeldVectors(store)
+        self._shelf = Shelf(store)
+        self.look_again = self._shelf.clear
+        self._filtered = False
+        store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
+        store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
+
+    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
+        """Work out which passages the filters allow; returns how many.
+
+        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
+        """
+        self.release()
+        forms = [form for form in forms if any(c.isalnum() for c in form)]
+        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
+        match = " OR ".join(quoted(form) for form in forms)
+        parameters = {
+            "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
+            "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
+            "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
+            "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
+            "forms": json.dumps([form.casefold() for form in forms]),
+        }  # fmt: skip
+        self._store.connection.execute(_ALLOWED, parameters)
+        self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
+        self._filtered = True
+        return int(self._store.one("SELECT count(*) FROM allowed"))
+
+    @property
+    def is_filtered(self) -> bool:
+        return self._filtered
+
+    def release(self) -> None:
+        """Forget the filters."""
+        self._store.connection.execute("DROP TABLE IF EXISTS temp.allowed")
+        self._filtered = False
+
+    def _where(self, column: str, word: str = "AND") -> str:
+        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
+        return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._filtered else ""
+
+    def lexical(self, match: str, limit: int) -> list[tuple[int, float]]:
+        """(passage id, BM25 score, higher is better) of the best passages that hold any term of `match`."""
+        sql = (
+            "SELECT rowid, bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
+            + self._where("+rowid")
+            + " ORDER BY s, rowid LIMIT ?"
+        )
+        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+
+    def matching(self, match: str) -> int:
+        """How many passages hold any term of `match`."""
+        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
+        return int(self._store.one(sql, match))
+
+    def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
+        """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
+        sql = (
+            "SELECT rowid, bm25(note_fts, 4.0, 4.0, 2.0, 1.0) AS s FROM note_fts WHERE note_fts MATCH ?"
+            + (" AND rowid IN (SELECT id FROM note WHERE title <> '')" if self._store.is_narrowed else "")
+            + " ORDER BY s, rowid LIMIT ?"
+        )
+        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+
+    def files(self, names: Sequence[str]) -> list[int]:
+        """Ids of the notes with one of these paths or file names, given in small letters."""
+        sql = (
+            "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w"
+            " WHERE lower(n.path) = w.value OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY 1"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(names))] if names else []
+
+    def substring(self, text: str, limit: int) -> list[int]:
+        """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
+        sql = "SELECT id FROM passage WHERE instr(text, ?) > 0" + self._where("id") + " LIMIT ?"
+        return [row[0] for row in self._store.rows(sql, text, limit)]
+
+    def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
+        """(passage id, cosine) of the nearest passages in one vector space: bit codes scanned, int8 rescored."""
+        near = self._near(space, vector, pool, limit)
+        sql = (
+            f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
+            + self._where("+p.id", "WHERE")
+        )
+        places: dict[int, list[int]] = {}
+        for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):
+            places.setdefault(embedding, []).append(passage)
+        unused = [i for i, _ in near if i not in places]
+        if unused and not self._filtered and self._held.leave_out(space.id, unused):
+            return self.semantic(space, vector, pool, limit)  # others take their places
+        found = [(passage, cosine) for i, cosine in near for passage in sorted(places.get(i, ()))]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+    def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
+        """(embedding id, cosine) of the nearest embeddings, each once; under filters of those that may be shown."""
+        held = None if self._filtered else self._held.nearest(space.id, vector, pool, limit)
+        if held is not None:
+            return held
+        sql = (
+            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
+            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC, e.id LIMIT ?"
+        )
+        codes = json.dumps(self._near_codes(space, bit_code(vector), pool))
+        return [(row[0], row[1]) for row in self._store.rows(sql, vector, codes, limit)]
+
+    def _near_codes(self, space: Space, code: bytes, pool: int) -> list[int]:
+        """The ids of the embeddings whose bit codes are nearest, each once; of those that some passage uses."""
+        distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
+        sql = f"SELECT c.id FROM embedding_code c WHERE c.embedder = ? ORDER BY {distance}, c.id LIMIT ?"
+        if self._filtered:
+            sql = (
+                f"SELECT c.id FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
+                " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?"
+                f" GROUP BY c.id ORDER BY {distance}, c.id LIMIT ?"
+            )
+        return [row[0] for row in self._store.rows(sql, space.id, code, pool)]
+
+    def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
+        """The embedding of each of these passages in a space."""
+        if space.is_builtin:
+            return self._shelf.embeddings(ids)
+        sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
+        return {row[0]: row[1] for row in self._store.rows(sql, json.dumps(list(ids))) if row[1] is not None}
+
+    def cosines(self, space: Space, embeddings: Mapping[int, int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these passages, given with their embeddings, to a query vector of the same space."""
+        held = self._held.cosines(space.id, list(embeddings.values()), vector)
+        if held is not None:
+            return dict(zip(embeddings, held, strict=True))
+        sql = (
+            "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) FROM json_each(?) j"
+            " CROSS JOIN embedding e ON e.id = j.value"
+        )
+        found = {
+            row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps([*set(embeddings.values())]))
+        }
+        return {passage: found.get(embedding, 0.0) for passage, embedding in embeddings.items()}
+
+    def note_cosines(self, space: Space, ids: Iterable[int], vector: bytes) -> dict[int, float]:
+        """The cosine of each of these notes to a query vector of the same space."""
+        notes = "(SELECT id, vector FROM note)"
+        if not space.is_builtin:
+            notes = f"(SELECT note_id AS id, vector FROM note_vector WHERE embedder = {space.id:d})"
+        sql = (
+            "SELECT n.id, 1 - vec_distance_cosine(vec_int8(n.vector), vec_int8(?)) FROM json_each(?) j"
+            f" CROSS JOIN {notes} n ON n.id = j.value WHERE n.vector IS NOT NULL"
+        )
+        return {row[0]: row[1] or 0.0 for row in self._store.rows(sql, vector, json.dumps(list(ids)))}
+
+    def vectors(self, space: Space, ids: Iterable[int]) -> list[bytes]:
+        """The vectors of these passages in one space."""
+        sql = (
+            f"SELECT e.vector FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
+            " JOIN embedding e ON e.id = p.embedding_id"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+
+    def opening(self, notes: Sequence[int], limit: int) -> list[int]:
+        """Ids of the first passages of these notes, without headings and frontmatter."""
+        sql = (
+            "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
+            " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
+            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(notes)), limit)]
+
+    def on_pages(self, slugs: Sequence[str], limit: int) -> list[int]:
+        """Ids of the first passages on the pages of these entities, without headings and frontmatter."""
+        sql = (
+            f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
+            " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
+            + self._where("p.id")
+            + " GROUP BY p.id ORDER BY p.id LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+
+    def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
+        """Ids of the facts that mention any of these entities, newest note first."""
+        sql = (
+            "SELECT DISTINCT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
+            " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
+            " WHERE name.slug IN (SELECT value FROM json_each(?))"
+            + self._where("m.passage_id")
+            + " ORDER BY n.day DESC, m.passage_id LIMIT ?"
+        )
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
+
+    def within(self, period: Span, limit: int) -> tuple[list[Lying], int]:
+        """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
+
+        Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
+        """
+        days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
+        first, last, notes, told = next(self._store.rows(_TOLD.format(allowed=allowed), *days))
+        total = (told or 0) + int(self._store.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
+        # "before March" has no other beginning than that of the notes.
+        known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
+        unit, count = parts_of(known)
+        sql = _LYING.format(allowed=allowed, part=_PART[unit])
+        of_part = limit if (unit, count) == ("day", 1) else limit // 3
+        lines = max(READ // max(notes, 1), LEAST_READ)
+        rows = self._store.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
+        return [_lying(*row) for row in rows], total
+
+    def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
+        """(passage id, its note's day, when its fact occurred) of each of these passages."""
+        sql = (
+            "SELECT p.id, n.day, f.occurred_from, f.occurred_to FROM json_each(?) j JOIN passage p ON p.id = j.value"
+            " JOIN note n ON n.id = p.note_id LEFT JOIN fact f ON f.passage_id = p.id"
+        )
+        for passage, day, start, end in self._store.rows(sql, json.dumps(list(ids))):
+            occurred = (date.fromisoformat(start), date.fromisoformat(end)) if start and end else None
+            yield passage, date.fromisoformat(day) if day else None, occurred
+
+    def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
+        """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
+        return self._shelf.passages(self._allowed(ids) if self._filtered else ids)
+
+    def _allowed(self, ids: Iterable[int]) -> list[int]:
+        sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
+        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+
+    def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
+        """The notes with these ids."""
+        return self._shelf.notes(ids)
+
+
+def _places(space: Space) -> str:
+    """Where passages have their vectors in a space, as a table of (id, embedding_id).
+
+    Behind a list of ids it needs a CROSS JOIN: without figures SQLite walks the whole space first (1.6 s at 10,000).
+    """
+    if space.is_builtin:
+        return "passage"
+    return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"
+
+
+def _lying(passage_id: int, day: str, kind: int, *told: Any) -> Lying:  # noqa: ANN401 - as SQLite gives it
+    return Lying(passage_id, date.fromisoformat(day), KINDS[kind], *told)
+
+
+def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it
+    return str(values[0]).casefold()
+
+
+def _day(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _array(values: Sequence[Any]) -> str | None:
+    return json.dumps(list(values)) if values else None

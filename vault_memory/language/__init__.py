@@ -1,0 +1,1 @@
+"""Owns what is known of human languages: words, dates and times. Pure."""

@@ -1,0 +1,111 @@
+"""Owns frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from vault_memory.notes.note import FRONT, Problem
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader
+
+_GUARDED = re.compile(r"^[ \t\"']*(scope\b|by[ \t\"']*(?=:))", re.IGNORECASE | re.MULTILINE)
+"""What says for whom a note is, and who it is from: never dropped for being badly written."""
+
+_YAML_HINT = "properties are ignored until it is mended; the text is indexed"
+
+
+def frontmatter(
+    path: str, lines: list[str], states: bytearray, problems: list[Problem]
+) -> tuple[Mapping[str, object], int]:
+    """Read the YAML block at the top; returns its flat properties and the index of the first line after it."""
+    if not lines or lines[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i in range(1, len(lines)) if lines[i].rstrip() == "---"), None)
+    if end is None:
+        problems.append(Problem(path, 1, "frontmatter is never closed by ---: read as text"))
+        return _unreadable("\n".join(lines)), 0
+    states[: end + 1] = bytes([FRONT]) * (end + 1)
+    block = "\n".join(lines[1:end])
+    return (_load_yaml(path, block, problems) if block.strip() else {}), end + 1
+
+
+def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, object]:
+    from frontmatter.default_handlers import YAMLHandler  # lazy: 30-60 ms, and recall parses no note
+    from yaml import YAMLError
+
+    try:
+        loaded = YAMLHandler().load(block, Loader=_loader())
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or type(error).__name__
+        line = mark.line + 2 if mark else 1
+        if "{{" in block:  # a template: its placeholders are not meant to be YAML yet
+            problems.append(Problem(path, line, "properties with a template's placeholder {{…}} are not read"))
+        else:
+            problems.append(Problem(path, line, f"broken YAML: {what}; {_YAML_HINT}", "warning"))
+        return _unreadable(block)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
+        problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
+        return _unreadable(block)
+    if not isinstance(loaded, dict):
+        problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
+        return _unreadable(block)
+    flat = {str(key): _flat(value) for key, value in loaded.items()}
+    deep = {
+        str(key): "unreadable" for key, value in loaded.items() if isinstance(value, dict) and _is_guarded(str(key))
+    }
+    return flat | deep
+
+
+def _is_guarded(key: str) -> bool:
+    return _GUARDED.match(f"{key}:") is not None
+
+
+def _unreadable(block: str) -> Mapping[str, object]:
+    """What is kept of properties that cannot be read: that the note was meant to be private, or is from outside."""
+    named = {match[1].casefold().rstrip(" \t\"'") for match in _GUARDED.finditer(block)}
+    return dict.fromkeys(sorted(named), "unreadable")
+
+
+@lru_cache(maxsize=1)
+def _loader() -> "type[SafeLoader]":
+    """A safe loader without merge keys: ten lines of them that name each other take minutes and gigabytes."""
+    import yaml
+
+    class FlatLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            for key, _ in node.value:
+                if key.tag == "tag:yaml.org,2002:merge":
+                    raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", key.start_mark)
+
+    return FlatLoader
+
+
+_LONGEST_NUMBER_BITS = 4096
+"""Python refuses to write a longer whole number as text than some 14,000 bits; no property means one."""
+
+
+def _flat(value: object) -> object:
+    """Keep a property's scalar or list of scalars; deeper YAML (which aliases can make exponential) is dropped."""
+    if isinstance(value, list):
+        return [item for item in value[:1000] if _is_scalar(item)]
+    return value if _is_scalar(value) else None
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, int):
+        return value.bit_length() <= _LONGEST_NUMBER_BITS
+    return isinstance(value, str | float | date)
+
+
+def texts(value: object) -> list[str]:
+    """A property as a list of texts: a list's items, or a single value split at commas."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if isinstance(value, list):
+        return [str(item).strip() for item in value if item is not None and str(item).strip()]
+    return [] if value is None else [str(value)]

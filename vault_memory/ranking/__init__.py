@@ -1,0 +1,1 @@
+"""Owns the order of what was found: evidence in, scores and a packed selection out. Pure."""

@@ -1,0 +1,1 @@
+"""Owns what is put into notes and taken out of them when somebody asks."""
