@@ -66,7 +66,7 @@ LAYERS: list[dict[str, str]] = [
         "daemon": "jobs",
         "reflect": "facts material run verdicts apply retell",
         "agents": "corefiles recent",
-        "conversations": "sweep root",
+        "conversations": "sweep writer root",
     },
     {
         "index": "keeper",

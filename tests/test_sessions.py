@@ -523,7 +523,7 @@ def test_a_root_that_fails_takes_nothing_from_the_other(config: Config, tmp_path
     make.claude(tmp_path / "claude", "one", make.talk(7))
     swept(config)
     (tmp_data / "sessions" / ".memory" / "index.sqlite").unlink()
-    for file in (tmp_data / "sessions").glob("*/*.md"):
+    for file in (*(tmp_data / "sessions").glob("*/*.md"), *(tmp_path / "claude").glob("*/*.jsonl")):
         file.unlink()
     found = asked(config, "quill7", source="all")
     assert [r["kind"] for r in found["results"]] == ["world"]

@@ -226,9 +226,11 @@ class Roots:
         asked = sessions.asked(request)
         if asked is None:
             return "sessions hold none of these kinds"
+        behind = sessions.catch_up(config, os.environ)
         (answer,) = self.sessions.recall([asked], progress, keep=False)
         results = [sessions.told(result) for result in answer.results]
-        return _Given(SESSIONS, self.sessions, answer._replace(results=results))
+        fresh, pending = answer.fresh and not behind, answer.pending + behind
+        return _Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
 
     # --- merging -------------------------------------------------------------------------------------------------
 

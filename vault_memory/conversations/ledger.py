@@ -34,6 +34,8 @@ class Known(NamedTuple):
     """The transcript; the derived file stays."""
     is_unfinished: bool = False
     """Its last line has no end: it is being written, or was cut off."""
+    title: str = ""
+    """What its tool called it when the head of the derived file was written."""
 
     @property
     def last_day(self) -> date | None:

@@ -86,7 +86,7 @@ class Session:
 
     @property
     def stamp(self) -> str:
-        return _digest(self.listed)
+        return _digest(self.listed, self.title)
 
     def read(self, mark: str) -> Reading:
         """Read the messages behind those that the mark stands for."""
@@ -99,13 +99,17 @@ class Session:
 
     def _records(self, start: int, reading: Reading) -> Iterator[Record]:
         before = self.storage.bytes_read
-        yield Record(title="" if self.title.startswith(_NO_TITLE) else self.title, folder=self.folder)
+        yield Record(title=self.title, folder=self.folder)
         done = start
         for at in range(start, len(self.listed)):
+            if time.monotonic() > reading.deadline:
+                reading.is_cut = True
+                break
             stored = self.listed[at]
             message = self.storage.message(self.name, stored.id)
             waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
             if at == len(self.listed) - 1 and time.time() - stored.time < waits:
+                reading.waits = True
                 break
             done = at + 1
             if not isinstance(message, dict):
@@ -145,8 +149,8 @@ def _output_bytes(part: Mapping[str, Any]) -> int:
     return bytes_of(state.get("output")) if isinstance(state, dict) else 0
 
 
-def _digest(stored: Sequence[Stored]) -> str:
-    text = "\n".join(f"{each.id} {each.stamp}" for each in stored)
+def _digest(stored: Sequence[Stored], title: str = "") -> str:
+    text = "\n".join((title, *(f"{each.id} {each.stamp}" for each in stored)))
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -167,8 +171,9 @@ def found(root: Path) -> Found:
 def _session(value: Any, file: str, storage: Storage) -> Session | None:  # noqa: ANN401
     if not isinstance(value, dict) or not text_of(value.get("id")) or value.get("parentID"):
         return None
-    id = text_of(value["id"])
-    return Session(id, id, file, text_of(value.get("title")), text_of(value.get("directory")), storage)
+    id, title = text_of(value["id"]), text_of(value.get("title"))
+    title = "" if title.startswith(_NO_TITLE) else title
+    return Session(id, id, file, title, text_of(value.get("directory")), storage)
 
 
 # --- JSON files ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ What goes out says `sessions/<tool>/<id>` and counts messages; what is inside sa
 """
 
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -12,12 +13,16 @@ from pathlib import Path
 
 from vault_memory.config import Config
 from vault_memory.conversations import derived, ledger
+from vault_memory.conversations.sweep import sweep
 from vault_memory.files import places
 from vault_memory.retrieval.answer import SESSION, Request, Result
 from vault_memory.retrieval.choices import TOOLS
 from vault_memory.retrieval.reading import Excerpt
 
 NAME = "sessions"
+CATCH_UP_SECONDS = 0.5
+"""How long a question may spend on transcripts that have grown, before their texts are looked at."""
+
 PREFIX_TOKENS = 4
 """The most that `sessions/` before a path costs."""
 
@@ -34,6 +39,11 @@ def config_of(config: Config, environ: Mapping[str, str]) -> Config:
 def is_there(config: Config, environ: Mapping[str, str]) -> bool:
     """Whether there are derived texts to be asked, and the settings want them."""
     return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
+
+
+def catch_up(config: Config, environ: Mapping[str, str]) -> int:
+    """Read what was appended to the transcripts, as far as there is time; how many of them are behind still."""
+    return sweep(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
 
 
 def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
