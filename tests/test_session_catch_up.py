@@ -125,6 +125,19 @@ def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config
     assert idle and (idle.messages, idle.bytes_read) == (0, 0)
 
 
+def test_a_question_takes_but_a_glance_at_opencode(config: Config, tmp_path: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
+    Memory(config).roots.refresh_sessions()
+    old = root / "storage" / "part" / "msg_ses_1_0000" / "prt_2.json"
+    old.write_text(old.read_text().replace("How do we", "Must we ever"))
+    assert answered(config, "must ever").fresh  # all parts of all messages are for `memory index` to look at
+    make.opencode_message(root, "ses_1", 4, "user", "zebras as well")
+    assert answered(config, "zebras").results[0].source.endswith("ses_1#m5")
+    assert answered(config, "must we ever deploy").results[0].content.startswith("- [2026-03-03] User: Must we")
+
+
 def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     root = tmp_path / "opencode"
     info = make.opencode(root, "ses_1", make.talk(1))

@@ -40,6 +40,10 @@ class JsonlFile:
     def stamp(self) -> str:
         return f"{self.size}.{self.time_ns}"
 
+    @property
+    def glance(self) -> str:
+        return self.stamp
+
     def read(self, mark: str) -> Reading:
         """Read what was appended since that mark; all of it where the file is another one."""
         handle = open(self.file, "rb")  # noqa: SIM115 - closed when the last record was given

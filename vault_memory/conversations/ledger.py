@@ -36,6 +36,8 @@ class Known(NamedTuple):
     """Its last line has no end: it is being written, or was cut off."""
     title: str = ""
     """What its tool called it when the head of the derived file was written."""
+    glance: str = ""
+    """As the stamp, for a question that waits."""
 
     @property
     def last_day(self) -> date | None:

@@ -61,6 +61,9 @@ class Storage(Protocol):
     def parts(self, message: str) -> Iterator[Any]:
         """The JSON of a message's parts in order, long texts in it cut; None where it is corrupt."""
 
+    def glance(self, session: str) -> str:
+        """What changes with a new message, and while the last one is being written."""
+
     @property
     def bytes_read(self) -> int:
         """What was read so far."""
@@ -87,6 +90,10 @@ class Session:
     @property
     def stamp(self) -> str:
         return _digest(self.listed, self.title)
+
+    @property
+    def glance(self) -> str:
+        return f"{self.storage.glance(self.name)} {_digest((), self.title)}"
 
     def read(self, mark: str) -> Reading:
         """Read the messages behind those that the mark stands for."""
@@ -199,6 +206,15 @@ class Files:
         stamp = " ".join(f"{name}{each.st_size}.{each.st_mtime_ns}" for name, each in files)
         return Stored(id, stamp, max(each.st_mtime for _, each in files))
 
+    def glance(self, session: str) -> str:
+        folder = self._root / "message" / session
+        names = os.listdir(folder) if folder.is_dir() else []
+        last = max((name for name in names if name.endswith(".json")), default="")
+        if not last:
+            return ""
+        stamp = self._stored(last.removesuffix(".json"), os.stat(folder / last)).stamp
+        return f"{os.stat(folder).st_mtime_ns} {stamp}"
+
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self.json(self._root / "message" / session / f"{message}.json")
 
@@ -300,6 +316,9 @@ class Database:
             Stored(str(id), f"{updated}.{size}", (updated or 0) / 1000)
             for id, updated, size in self.rows(_MESSAGES, session)
         ]
+
+    def glance(self, session: str) -> str:
+        return _digest(self.messages(session))
 
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self._json(next((row[0] for row in self.rows(_MESSAGE, message)), None))

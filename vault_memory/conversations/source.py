@@ -53,6 +53,10 @@ class Source(Protocol):
     def stamp(self) -> str:
         """What changes whenever the transcript does; found without reading it."""
 
+    @property
+    def glance(self) -> str:
+        """What changes whenever something is appended; found in no time, for a question that waits."""
+
     def read(self, mark: str) -> Reading:
         """Read on from where a reading with that mark ended ("": from the beginning); raises OSError."""
 

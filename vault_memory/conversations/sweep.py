@@ -118,13 +118,16 @@ def _behind(sources: Sequence[Source], known: Mapping[str, Known], home: Path, u
         if time.monotonic() > until:
             return behind + len(sources) - done
         with contextlib.suppress(OSError):
-            behind += not _is_read(source, known.get(source.key), home)
+            behind += not _is_read(source, known.get(source.key), home, at_a_glance=True)
     return behind
 
 
-def _is_read(source: Source, before: Known | None, home: Path) -> bool:
-    """Whether all there is was read and written; raises OSError."""
-    return before is not None and before.stamp == source.stamp and _is_whole(before, home)
+def _is_read(source: Source, before: Known | None, home: Path, at_a_glance: bool) -> bool:
+    """Whether all there is was read and written, as far as a glance shows; raises OSError."""
+    if before is None:
+        return False
+    is_same = before.glance == source.glance if at_a_glance else before.stamp == source.stamp
+    return is_same and bool(before.stamp) and _is_whole(before, home)
 
 
 def _is_whole(before: Known, home: Path) -> bool:
@@ -222,10 +225,11 @@ class _Sweep:
     def _take(self, source: Source, deadline: float) -> None:
         before = self._known.get(source.key)
         try:
-            if before and _is_read(source, before, self._home):
+            if before and _is_read(source, before, self._home, at_a_glance=deadline < float("inf")):
                 if before.is_gone:  # it is back
                     self._known[source.key], self._is_changed = before._replace(is_gone=False), True
                 return
+            glance = source.glance  # before it is listed: what comes between the two is seen the next time
             reading = source.read(self._mark(source, before))
             if before is None or not (reading.is_anew and before.messages):  # else what was said would be away a while
                 reading.deadline = deadline
@@ -236,7 +240,7 @@ class _Sweep:
             return
         self._swept.bytes_read += reading.bytes_read
         self._swept.pending += reading.is_cut
-        after = after._replace(stamp=stamp, is_gone=False)
+        after = after._replace(stamp=stamp, glance=glance, is_gone=False)
         if after != before:
             self._known[source.key], self._is_changed = after, True
         if time.monotonic() - self._saved > SAVE_SECONDS:
