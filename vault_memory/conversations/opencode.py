@@ -17,16 +17,13 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from vault_memory.conversations import longlines
-from vault_memory.conversations.claude_code import bytes_of
+from vault_memory.conversations.claude_code import bytes_of, noted
 from vault_memory.conversations.message import (
     ASSISTANT,
-    LARGE_OUTPUT_BYTES,
-    TOOL,
     USER,
     Message,
     Record,
     day_of,
-    left_out,
     text_of,
 )
 from vault_memory.conversations.source import Found, Reading, Source
@@ -122,24 +119,29 @@ class Session:
             if not isinstance(message, dict):
                 reading.skipped += 1
                 continue
-            yield Record(tuple(self._said(message, stored.id, reading)))
+            yield self._said(message, stored.id, reading)
         reading.mark = f"{done} {_digest(self.listed[:done])}"
         reading.bytes_read += self.storage.bytes_read - before
 
-    def _said(self, message: Mapping[str, Any], id: str, reading: Reading) -> Iterator[Message]:
+    def _said(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
         day = day_of(times.get("created")) if isinstance(times, dict) else None
         speaker = _SPEAKERS.get(text_of(message.get("role")))
-        texts = []
+        found: list[Message] = []
+        texts: list[str] = []
+        outputs = 0
         for part in self.storage.parts(id):
             if not isinstance(part, dict):
                 reading.skipped += 1
-            elif part.get("type") == "tool" and _output_bytes(part) >= LARGE_OUTPUT_BYTES:
-                yield Message(TOOL, left_out(_output_bytes(part)), day)
+            elif part.get("type") == "tool":
+                size = _output_bytes(part)
+                outputs += size > 0
+                found += noted(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
                 texts.append(text_of(part.get("text")))
         if speaker and any(texts) and message.get("summary") is not True:
-            yield Message(speaker, "\n".join(texts), day)
+            found.append(Message(speaker, "\n".join(texts), day))
+        return Record(tuple(found), outputs=outputs)
 
 
 def _is_being_written(message: Any) -> bool:  # noqa: ANN401

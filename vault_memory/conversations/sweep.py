@@ -60,6 +60,8 @@ class Swept:
     """Transcripts whose last line has no end, of all that is known."""
     messages: int = 0
     """Messages written."""
+    outputs: int = 0
+    """Outputs of tools that were left out of them."""
     bytes_read: int = 0
     skipped: int = 0
     """Corrupt records, of all that is known."""
@@ -267,6 +269,7 @@ class _Sweep:
             for record in reading.records:
                 writer.title = writer.title or (clean.words(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
+                self._swept.outputs += record.outputs
                 for message in record.messages:
                     writer.add(message)
         if before and before.messages and not writer.known.messages:

@@ -255,8 +255,9 @@ def sessions_text(swept: "Swept") -> str:
     """What was read of the transcripts, and what is wrong with them."""
     counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "read anew"), (swept.removed, "removed"))
     parts = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"
+    left_out = f" and {plural(swept.outputs, 'output')} of tools left out" if swept.outputs else ""
     lines = [
-        f"{plural(swept.transcripts, 'session')} ({parts}), {plural(swept.messages, 'message')} read"
+        f"{plural(swept.transcripts, 'session')} ({parts}), {plural(swept.messages, 'message')} read{left_out}"
         f" in {swept.seconds:.1f} s"
     ]
     if swept.skipped:
