@@ -61,7 +61,7 @@ LAYERS: list[dict[str, str]] = [
         "index": "prepare worker indexer uses",
         "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank",
         "writing": "writer rewriting forgetting amending filing",
-        "health": "doctor lint",
+        "health": "status doctor lint",
         "embedding": "meaning backfill recognise",
         "daemon": "jobs",
         "reflect": "facts material run verdicts apply retell",

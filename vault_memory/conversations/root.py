@@ -5,8 +5,9 @@ What goes out says `sessions/<tool>/<id>` and counts messages; what is inside sa
 """
 
 import os
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,20 @@ def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
     """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
     first, last = messages or (1, None)
     return derived.line_number(max(first, 1)), None if last is None else derived.line_number(last)
+
+
+def forget(tools: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
+    """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
+    home, index = ledger.folder(environ), None
+    if not config.sessions_tools:
+        index = places.index_place(config_of(config, environ), home).path
+    with places.writer_lock(home / ledger.STATE / "sweep", 0):
+        for tool in tools:
+            shutil.rmtree(home / tool)
+            ledger.file_of(home, tool).unlink(missing_ok=True)
+        if index:
+            forget_index(home, index)
+            shutil.rmtree(home)
 
 
 def forget_index(root: Path, index: Path) -> None:

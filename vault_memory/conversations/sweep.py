@@ -94,34 +94,38 @@ def sweep(
             for tool in config.sessions_tools:
                 root = tools.root(tool, config, environ)
                 _Sweep(tool, home, _Scopes(tool, config, environ), swept).run(root, list(marked), progress, deadline)
+            if not swept.pending:
+                (home / ledger.STATE / ledger.SWEPT).touch(0o600)
     except BusyError:
         swept.problems.append("another process is reading the transcripts")
-        _count_behind(config, environ, home, swept)
+        swept.pending = behind(config, environ)
     except (OSError, IndexUnusableError) as error:
         swept.problems.append(f"{home} cannot be written: {error}")
-        _count_behind(config, environ, home, swept)
+        swept.pending = behind(config, environ)
     swept.seconds = time.monotonic() - started
     return swept
 
 
-def _count_behind(config: Config, environ: Mapping[str, str], home: Path, swept: Swept) -> None:
-    """Count what has changed since it was read, where nothing can be read now."""
-    until = time.monotonic() + COUNT_SECONDS
+def behind(config: Config, environ: Mapping[str, str]) -> int:
+    """How many transcripts have changed since they were read, without reading any."""
+    home, until = ledger.folder(environ), time.monotonic() + COUNT_SECONDS
+    found = 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
             sources = tools.found(tool, tools.root(tool, config, environ)).sources
-            swept.pending += _behind(sources, ledger.load(ledger.file_of(home, tool)), home, until)
+            found += _behind(sources, ledger.load(ledger.file_of(home, tool)), home, until)
+    return found
 
 
 def _behind(sources: Sequence[Source], known: Mapping[str, Known], home: Path, until: float) -> int:
     """How many transcripts are others than those that were read, as far as there is time to look."""
-    behind = 0
+    count = 0
     for done, source in enumerate(sources):
         if time.monotonic() > until:
-            return behind + len(sources) - done
+            return count + len(sources) - done
         with contextlib.suppress(OSError):
-            behind += not _is_read(source, known.get(source.key), home, at_a_glance=True)
-    return behind
+            count += not _is_read(source, known.get(source.key), home, at_a_glance=True)
+    return count
 
 
 def _is_read(source: Source, before: Known | None, home: Path, at_a_glance: bool) -> bool:
