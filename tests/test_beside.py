@@ -62,9 +62,9 @@ def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Pa
 
 
 def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    (tmp_path / "claude" / "-nowhere-app" / "one.jsonl").unlink()
     make.claude(tmp_path / "claude", "other", make.talk(3))
     Memory(config).roots.refresh_sessions()
+    (tmp_path / "claude" / "-nowhere-app" / "one.jsonl").unlink()
     off = replace(config, sessions_tools=())
     Memory(off).index()
     (kept,) = checks(off, "sessions")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.config import Config, user_folder
-from vault_memory.retrieval.choices import TOOLS
 
 FOLDER = "sessions"
 STATE = ".state"
@@ -81,33 +80,19 @@ def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
     """What is known, without a look at any transcript; None where the settings want none."""
     if not config.sessions_tools:
         return None
-    home = folder(environ)
+    home, swept = folder(environ), None
     with contextlib.suppress(OSError):
-        return _counted(config.sessions_tools, home)._replace(
-            bytes=_bytes(home), swept=(home / STATE / SWEPT).stat().st_mtime
-        )
-    return _counted(config.sessions_tools, home)._replace(bytes=_bytes(home))
-
-
-def left(config: Config, environ: Mapping[str, str]) -> Counted:
-    """What is kept of tools that the settings do not want any more."""
-    home = folder(environ)
-    off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
-    found = _counted(off, home)
-    size = _bytes(home) if not config.sessions_tools else sum(_bytes(home / tool) for tool in off)
-    texts = sum(1 for tool in off for _ in (home / tool).glob("*.md"))
-    return found._replace(transcripts=texts, bytes=size)
-
-
-def _counted(tools: tuple[str, ...], home: Path) -> Counted:
+        swept = (home / STATE / SWEPT).stat().st_mtime
+    tools = config.sessions_tools
     found = [each for tool in tools for each in load(file_of(home, tool)).values()]
     return Counted(
         tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
-        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home),
+        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home), bytes_below(home),
+        swept,
     )  # fmt: skip
 
 
-def _bytes(folder: Path) -> int:
+def bytes_below(folder: Path) -> int:
     """What lies below a folder; what cannot be looked at counts for nothing."""
     total = 0
     for place, _, names in os.walk(folder):

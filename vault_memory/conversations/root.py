@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.conversations import derived, ledger
+from vault_memory.conversations import derived, ledger, tools
 from vault_memory.conversations.sweep import sweep
 from vault_memory.files import places
 from vault_memory.retrieval.answer import SESSION, Request, Result
@@ -85,13 +86,38 @@ def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
     return derived.line_number(max(first, 1)), None if last is None else derived.line_number(last)
 
 
-def forget(tools: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
+class Left(NamedTuple):
+    """Texts of tools that the settings do not want any more; `gone` have no transcript now, and are the only copy."""
+
+    tools: tuple[str, ...]
+    texts: int
+    gone: int
+    bytes: int
+    folder: Path
+
+
+def left(config: Config, environ: Mapping[str, str]) -> Left:
+    """What is kept of tools that the settings do not want any more; with all of them, the index too."""
+    home = ledger.folder(environ)
+    off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
+    texts, there = 0, 0
+    for tool in off:
+        texts += sum(1 for _ in (home / tool).glob("*.md"))
+        known = ledger.load(ledger.file_of(home, tool))
+        with suppress(OSError):
+            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            there += sum(1 for source in sources if source.key in known and known[source.key].messages)
+    size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
+    return Left(off, texts, max(texts - there, 0), size, home)
+
+
+def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
     """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
     home, index = ledger.folder(environ), None
     if not config.sessions_tools:
         index = places.index_place(config_of(config, environ), home).path
     with places.writer_lock(home / ledger.STATE / "sweep", 0):
-        for tool in tools:
+        for tool in off:
             shutil.rmtree(home / tool)
             ledger.file_of(home, tool).unlink(missing_ok=True)
         if index:

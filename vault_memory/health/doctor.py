@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.conversations import ledger
 from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.files import journal, places
@@ -322,10 +321,10 @@ def _unlike(memory: "Memory") -> bool:
 
 def _sessions(memory: "Memory") -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
+    from vault_memory.conversations import root, tools
+
     found = status(memory).sessions
     if found:
-        from vault_memory.conversations import tools
-
         for tool in found.tools:
             folder = tools.root(tool, memory.config, os.environ)
             if not folder.is_dir():
@@ -335,9 +334,9 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
         level = "notice" if found.pending else "ok"
         behind = f", {found.pending:,} behind" if found.pending else ""
         yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
-    left = ledger.left(memory.config, os.environ)
-    if left.transcripts:
-        held = f"{_counted_as(left.transcripts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
+    left = root.left(memory.config, os.environ)
+    if left.texts:
+        held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         only = f", {left.gone:,} of which have no transcript any more" if left.gone else ""
         kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
@@ -346,14 +345,14 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
 def _forget_sessions(memory: "Memory") -> Check:
     from vault_memory.conversations import root
 
-    left = ledger.left(memory.config, os.environ)
-    if not left.transcripts:
+    left = root.left(memory.config, os.environ)
+    if not left.texts:
         on = ", ".join(memory.config.sessions_tools)
         why = f"Those of {on} are switched on." if on else "None are kept."
         raise UsageError("There are no texts of sessions that are switched off.", why)
     root.forget(left.tools, memory.config, os.environ)
     memory.roots.refresh_sessions()
-    return Check("sessions", "ok", f"texts of {_counted_as(left.transcripts, 'session')} were deleted")
+    return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
 
 
 def _further(memory: "Memory") -> Iterator[Check]:
