@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.health.doctor import Check, Status, Vectors
+from vault_memory.health.doctor import Check
+from vault_memory.health.status import Status, Vectors
 from vault_memory.index.indexer import Report
 from vault_memory.notes.note import Problem
 from vault_memory.rendering import convictions, render, report

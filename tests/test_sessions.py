@@ -523,7 +523,7 @@ def test_a_root_that_fails_takes_nothing_from_the_other(config: Config, tmp_path
     make.claude(tmp_path / "claude", "one", make.talk(7))
     swept(config)
     (tmp_data / "sessions" / ".memory" / "index.sqlite").unlink()
-    for file in (tmp_data / "sessions").glob("*/*.md"):
+    for file in (*(tmp_data / "sessions").glob("*/*.md"), *(tmp_path / "claude").glob("*/*.jsonl")):
         file.unlink()
     found = asked(config, "quill7", source="all")
     assert [r["kind"] for r in found["results"]] == ["world"]
@@ -642,5 +642,24 @@ def test_opencode_leaves_large_output_out(in_database: bool, config: Config, tmp
         make.opencode(root, "ses_1", make.talk(1))
         (root / "storage" / "part" / "msg_ses_1_0001" / "prt_4.json").write_text(part)
     assert (found := swept(config)).messages == 5 and found.problems == [] and found.skipped == 0
+    assert found.outputs == (1 if in_database else 5) and " of tools left out in " in sessions_text(found)
     text = texts(tmp_data)["opencode/ses_1.md"]
     assert "Tool: [tool output, 5," in text and "a line of it" not in text
+
+
+@pytest.mark.parametrize("tool", MAKERS)
+def test_small_output_of_tools_is_counted(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / tool.split("-")[0]
+    file = MAKERS[tool](root, "s1", make.talk(1))
+    if tool == "claude-code":
+        more = make.claude_tool("short")
+    else:
+        more = json.dumps({"type": "message", "message": {"role": "toolResult", "content": [{"text": "short"}]}})
+    if tool != "opencode":  # its maker puts one into each message
+        with Path(str(file)).open("a") as handle:
+            handle.write(f"{more}\n" * 4)
+    found = swept(config)
+    assert (found.messages, found.outputs) == (4, 4)
+    assert "4 messages read and 4 outputs of tools left out in " in sessions_text(found)
+    assert "short" not in "".join(texts(tmp_data).values())
+    assert swept(config).outputs == 0

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from vault_memory.config import Config
     from vault_memory.embedding.backfill import Filled
     from vault_memory.files.preimages import Undone
-    from vault_memory.health.doctor import Check, Status
+    from vault_memory.health.doctor import Check
     from vault_memory.health.stats import Stats
+    from vault_memory.health.status import Status
     from vault_memory.index.indexer import Progress
     from vault_memory.models.remote import Remote
     from vault_memory.notes.note import Problem
@@ -277,7 +278,7 @@ class Memory(Scribe):
 
     def status(self, scopes: Scopes = ()) -> "Status":
         """How things are, as far as these scopes go; writes nothing."""
-        from vault_memory.health.doctor import status
+        from vault_memory.health.status import status
 
         return status(self, scopes)
 

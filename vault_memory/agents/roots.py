@@ -147,11 +147,11 @@ class Roots:
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
         for root in self.further:
             try:
-                yield root.name, self._memory_of(root).index(progress=progress)
+                yield root.name, self.memory_of(root).index(progress=progress)
             except VaultMemoryError as error:
                 yield root.name, error
 
-    def _memory_of(self, root: "Further") -> "Memory":
+    def memory_of(self, root: "Further") -> "Memory":
         """Raises VaultError where the folder is not there now."""
         if root.name not in self._beside:
             from vault_memory.agents import further
@@ -170,7 +170,7 @@ class Roots:
             return None
         root, path = there
         try:
-            found = self._memory_of(root).get(path, *part)
+            found = self.memory_of(root).get(path, *part)
         except VaultMemoryError:
             if root.is_open(part.scopes):
                 raise
@@ -183,7 +183,7 @@ class Roots:
 
         is_open = root.is_open(request.filters.scopes)
         try:
-            memory = self._memory_of(root)
+            memory = self.memory_of(root)
             (answer,) = memory.recall([request], progress, keep=False)
         except VaultMemoryError as error:
             return str(error) if is_open else None
@@ -226,9 +226,11 @@ class Roots:
         asked = sessions.asked(request)
         if asked is None:
             return "sessions hold none of these kinds"
+        behind = sessions.catch_up(config, os.environ)
         (answer,) = self.sessions.recall([asked], progress, keep=False)
         results = [sessions.told(result) for result in answer.results]
-        return _Given(SESSIONS, self.sessions, answer._replace(results=results))
+        fresh, pending = answer.fresh and not behind, answer.pending + behind
+        return _Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
 
     # --- merging -------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,12 @@ def status(shared: Shared) -> None:
     help="Rebuild an index that cannot be used; delete vectors whose text is gone, and those of a model that is not the"
     " one it was. Never touches a note.",
 )
-@click.option("--forget", metavar="MODEL", help="Only delete the vectors kept of a model that is not configured now.")
+@click.option(
+    "--forget",
+    metavar="MODEL|sessions",
+    help="Only delete the vectors kept of a model that is not configured now; with `sessions`, the texts of agents'"
+    " sessions that are switched off.",
+)
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
     memory = shared.memory()

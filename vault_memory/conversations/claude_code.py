@@ -5,6 +5,7 @@ the tool's own (`isMeta`) or told again (`isCompactSummary`) was said by nobody.
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from vault_memory.conversations.longlines import left_out_of
@@ -42,21 +43,29 @@ def read(record: Mapping[str, Any]) -> Record:
     day = day_of(record.get("timestamp"))
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    found = said(speaker, blocks)
-    return Record(tuple(each._replace(day=day) for each in found), folder=folder)
+    return said(speaker, blocks, day)._replace(folder=folder)
 
 
-def said(speaker: str, blocks: Any) -> list[Message]:  # noqa: ANN401 - whatever JSON came
+def said(speaker: str, blocks: Any, day: date | None) -> Record:  # noqa: ANN401 - whatever JSON came
     """What blocks of content say: their texts as one message, and a note for each large output of a tool."""
-    found, texts = [], []
+    found: list[Message] = []
+    texts: list[str] = []
+    outputs = 0
     for block in blocks if isinstance(blocks, list) else ():
         kind = block.get("type") if isinstance(block, dict) else None
         if kind == "text":
             texts.append(text_of(block.get("text")))
         elif kind in ("tool_result", "toolResult"):
-            size = bytes_of(block.get("content"))
-            found += [Message(TOOL, left_out(size))] if size >= LARGE_OUTPUT_BYTES else []
-    return [*found, Message(speaker, "\n".join(texts))] if any(texts) else found
+            outputs += 1
+            found += noted(bytes_of(block.get("content")), day)
+    if any(texts):
+        found.append(Message(speaker, "\n".join(texts), day))
+    return Record(tuple(found), outputs=outputs)
+
+
+def noted(size: int, day: date | None) -> list[Message]:
+    """The note in place of a tool's output, where it is a large one."""
+    return [Message(TOOL, left_out(size), day)] if size >= LARGE_OUTPUT_BYTES else []
 
 
 def bytes_of(content: Any) -> int:  # noqa: ANN401

@@ -7,6 +7,8 @@ others by now, it was rewritten, and is read from the beginning.
 import hashlib
 import json
 import os
+import stat
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +34,15 @@ class JsonlFile:
     size: int
     time_ns: int
     parse: Read
+    title: str = ""
 
     @property
     def stamp(self) -> str:
         return f"{self.size}.{self.time_ns}"
+
+    @property
+    def glance(self) -> str:
+        return self.stamp
 
     def read(self, mark: str) -> Reading:
         """Read what was appended since that mark; all of it where the file is another one."""
@@ -53,12 +60,15 @@ class JsonlFile:
         end = offset
         with handle:
             for line in longlines.lines(handle, offset):
+                if time.monotonic() > reading.deadline:
+                    reading.is_cut = True
+                    break
                 end = line.end
                 record = _parsed(line, reading)
                 if record is not None:
                     yield self.parse(record)
             reading.bytes_read += handle.tell() - offset
-            reading.is_unfinished = handle.tell() > end
+            reading.is_unfinished = handle.tell() > end and not reading.is_cut
             reading.mark = _mark(handle, end)
 
 
@@ -98,9 +108,14 @@ def _files(
         return
     for entry in listed:
         name = entry.name
-        if name.startswith(".") or not name.endswith(".jsonl") or not is_transcript(name) or not entry.is_file():
+        if name.startswith(".") or not name.endswith(".jsonl") or not is_transcript(name):
             continue
-        status = entry.stat()
+        try:
+            status = entry.stat()
+        except OSError:  # gone since it was listed, or a link to nothing
+            continue
+        if not stat.S_ISREG(status.st_mode):
+            continue
         yield JsonlFile(
             folder + name, name.removesuffix(".jsonl"), entry.path, status.st_size, status.st_mtime_ns, parse
         )

@@ -16,6 +16,8 @@ from vault_memory.config import Config, user_folder
 
 FOLDER = "sessions"
 STATE = ".state"
+SWEPT = "swept"
+"""The file whose time tells when all transcripts were looked at last."""
 VERSION = 1
 
 
@@ -34,6 +36,10 @@ class Known(NamedTuple):
     """The transcript; the derived file stays."""
     is_unfinished: bool = False
     """Its last line has no end: it is being written, or was cut off."""
+    title: str = ""
+    """What its tool called it when the head of the derived file was written."""
+    glance: str = ""
+    """As the stamp, for a question that waits."""
 
     @property
     def last_day(self) -> date | None:
@@ -51,6 +57,13 @@ class Counted(NamedTuple):
     """Those whose transcript is gone."""
     unfinished: int = 0
     """Those whose last line has no end."""
+    folder: str = ""
+    bytes: int = 0
+    """Of all that lies there, the index as well."""
+    swept: float | None = None
+    """When all transcripts were looked at last (seconds since 1970)."""
+    pending: int = 0
+    """Those that have changed since."""
 
 
 def folder(environ: Mapping[str, str]) -> Path:
@@ -65,13 +78,28 @@ def file_of(home: Path, tool: str) -> Path:
 
 def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
     """What is known, without a look at any transcript; None where the settings want none."""
+    if not config.sessions_tools:
+        return None
+    home, swept = folder(environ), None
+    with contextlib.suppress(OSError):
+        swept = (home / STATE / SWEPT).stat().st_mtime
     tools = config.sessions_tools
-    found = [each for tool in tools for each in load(file_of(folder(environ), tool)).values()]
-    total = Counted(
+    found = [each for tool in tools for each in load(file_of(home, tool)).values()]
+    return Counted(
         tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
-        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found),
+        sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home), bytes_below(home),
+        swept,
     )  # fmt: skip
-    return total if tools else None
+
+
+def bytes_below(folder: Path) -> int:
+    """What lies below a folder; what cannot be looked at counts for nothing."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
 
 
 def missing(config: Config, environ: Mapping[str, str]) -> list[str]:

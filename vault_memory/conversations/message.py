@@ -18,11 +18,15 @@ class Message(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What one record of a transcript holds: messages, and the session's title and working directory where it says."""
+    """What one record of a transcript holds: messages, and the session's title and working directory where it says.
+
+    `outputs` counts those of tools, which are all left out; of the large ones a message tells.
+    """
 
     messages: tuple[Message, ...] = ()
     title: str = ""
     folder: str = ""
+    outputs: int = 0
 
 
 NOTHING = Record()

@@ -6,17 +6,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vault_memory.conversations.claude_code import bytes_of, said
+from vault_memory.conversations.claude_code import bytes_of, noted, said
 from vault_memory.conversations.message import (
     ASSISTANT,
-    LARGE_OUTPUT_BYTES,
     NOTHING,
-    TOOL,
     USER,
-    Message,
     Record,
     day_of,
-    left_out,
     text_of,
 )
 
@@ -40,9 +36,8 @@ def read(record: Mapping[str, Any]) -> Record:
     day = day_of(record.get("timestamp") or message.get("timestamp"))
     role, content = text_of(message.get("role")), message.get("content")
     if role in ("toolResult", "tool"):
-        size = bytes_of(content)
-        return Record((Message(TOOL, left_out(size), day),)) if size >= LARGE_OUTPUT_BYTES else NOTHING
+        return Record(tuple(noted(bytes_of(content), day)), outputs=1)
     if role not in _SPEAKERS:
         return NOTHING
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return Record(tuple(each._replace(day=day) for each in said(_SPEAKERS[role], blocks)))
+    return said(_SPEAKERS[role], blocks, day)

@@ -17,16 +17,13 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from vault_memory.conversations import longlines
-from vault_memory.conversations.claude_code import bytes_of
+from vault_memory.conversations.claude_code import bytes_of, noted
 from vault_memory.conversations.message import (
     ASSISTANT,
-    LARGE_OUTPUT_BYTES,
-    TOOL,
     USER,
     Message,
     Record,
     day_of,
-    left_out,
     text_of,
 )
 from vault_memory.conversations.source import Found, Reading, Source
@@ -61,6 +58,9 @@ class Storage(Protocol):
     def parts(self, message: str) -> Iterator[Any]:
         """The JSON of a message's parts in order, long texts in it cut; None where it is corrupt."""
 
+    def glance(self, session: str) -> str:
+        """What changes with a new message, and while the last one is being written."""
+
     @property
     def bytes_read(self) -> int:
         """What was read so far."""
@@ -86,7 +86,11 @@ class Session:
 
     @property
     def stamp(self) -> str:
-        return _digest(self.listed)
+        return _digest(self.listed, self.title)
+
+    @property
+    def glance(self) -> str:
+        return f"{self.storage.glance(self.name)} {_digest((), self.title)}"
 
     def read(self, mark: str) -> Reading:
         """Read the messages behind those that the mark stands for."""
@@ -99,36 +103,45 @@ class Session:
 
     def _records(self, start: int, reading: Reading) -> Iterator[Record]:
         before = self.storage.bytes_read
-        yield Record(title="" if self.title.startswith(_NO_TITLE) else self.title, folder=self.folder)
+        yield Record(title=self.title, folder=self.folder)
         done = start
         for at in range(start, len(self.listed)):
+            if time.monotonic() > reading.deadline:
+                reading.is_cut = True
+                break
             stored = self.listed[at]
             message = self.storage.message(self.name, stored.id)
             waits = STILL_WRITTEN_SECONDS if _is_being_written(message) else SETTLE_SECONDS
             if at == len(self.listed) - 1 and time.time() - stored.time < waits:
+                reading.waits = True
                 break
             done = at + 1
             if not isinstance(message, dict):
                 reading.skipped += 1
                 continue
-            yield Record(tuple(self._said(message, stored.id, reading)))
+            yield self._said(message, stored.id, reading)
         reading.mark = f"{done} {_digest(self.listed[:done])}"
         reading.bytes_read += self.storage.bytes_read - before
 
-    def _said(self, message: Mapping[str, Any], id: str, reading: Reading) -> Iterator[Message]:
+    def _said(self, message: Mapping[str, Any], id: str, reading: Reading) -> Record:
         times = message.get("time")
         day = day_of(times.get("created")) if isinstance(times, dict) else None
         speaker = _SPEAKERS.get(text_of(message.get("role")))
-        texts = []
+        found: list[Message] = []
+        texts: list[str] = []
+        outputs = 0
         for part in self.storage.parts(id):
             if not isinstance(part, dict):
                 reading.skipped += 1
-            elif part.get("type") == "tool" and _output_bytes(part) >= LARGE_OUTPUT_BYTES:
-                yield Message(TOOL, left_out(_output_bytes(part)), day)
+            elif part.get("type") == "tool":
+                size = _output_bytes(part)
+                outputs += size > 0
+                found += noted(size, day)
             elif part.get("type") == "text" and not (part.get("synthetic") or part.get("ignored")):
                 texts.append(text_of(part.get("text")))
         if speaker and any(texts) and message.get("summary") is not True:
-            yield Message(speaker, "\n".join(texts), day)
+            found.append(Message(speaker, "\n".join(texts), day))
+        return Record(tuple(found), outputs=outputs)
 
 
 def _is_being_written(message: Any) -> bool:  # noqa: ANN401
@@ -145,8 +158,8 @@ def _output_bytes(part: Mapping[str, Any]) -> int:
     return bytes_of(state.get("output")) if isinstance(state, dict) else 0
 
 
-def _digest(stored: Sequence[Stored]) -> str:
-    text = "\n".join(f"{each.id} {each.stamp}" for each in stored)
+def _digest(stored: Sequence[Stored], title: str = "") -> str:
+    text = "\n".join((title, *(f"{each.id} {each.stamp}" for each in stored)))
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
@@ -167,8 +180,9 @@ def found(root: Path) -> Found:
 def _session(value: Any, file: str, storage: Storage) -> Session | None:  # noqa: ANN401
     if not isinstance(value, dict) or not text_of(value.get("id")) or value.get("parentID"):
         return None
-    id = text_of(value["id"])
-    return Session(id, id, file, text_of(value.get("title")), text_of(value.get("directory")), storage)
+    id, title = text_of(value["id"]), text_of(value.get("title"))
+    title = "" if title.startswith(_NO_TITLE) else title
+    return Session(id, id, file, title, text_of(value.get("directory")), storage)
 
 
 # --- JSON files ------------------------------------------------------------------------------------------------------
@@ -193,6 +207,15 @@ class Files:
         files = [("", status), *self._listed(self._root / "part" / id)]
         stamp = " ".join(f"{name}{each.st_size}.{each.st_mtime_ns}" for name, each in files)
         return Stored(id, stamp, max(each.st_mtime for _, each in files))
+
+    def glance(self, session: str) -> str:
+        folder = self._root / "message" / session
+        names = os.listdir(folder) if folder.is_dir() else []
+        last = max((name for name in names if name.endswith(".json")), default="")
+        if not last:
+            return ""
+        stamp = self._stored(last.removesuffix(".json"), os.stat(folder / last)).stamp
+        return f"{os.stat(folder).st_mtime_ns} {stamp}"
 
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self.json(self._root / "message" / session / f"{message}.json")
@@ -295,6 +318,9 @@ class Database:
             Stored(str(id), f"{updated}.{size}", (updated or 0) / 1000)
             for id, updated, size in self.rows(_MESSAGES, session)
         ]
+
+    def glance(self, session: str) -> str:
+        return _digest(self.messages(session))
 
     def message(self, session: str, message: str) -> Any:  # noqa: ANN401
         return self._json(next((row[0] for row in self.rows(_MESSAGE, message)), None))

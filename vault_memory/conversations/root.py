@@ -5,19 +5,26 @@ What goes out says `sessions/<tool>/<id>` and counts messages; what is inside sa
 """
 
 import os
-from collections.abc import Mapping
+import shutil
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.conversations import derived, ledger
+from vault_memory.conversations import derived, ledger, tools
+from vault_memory.conversations.sweep import sweep
 from vault_memory.files import places
 from vault_memory.retrieval.answer import SESSION, Request, Result
 from vault_memory.retrieval.choices import TOOLS
 from vault_memory.retrieval.reading import Excerpt
 
 NAME = "sessions"
+CATCH_UP_SECONDS = 0.5
+"""How long a question may spend on transcripts that have grown, before their texts are looked at."""
+
 PREFIX_TOKENS = 4
 """The most that `sessions/` before a path costs."""
 
@@ -34,6 +41,11 @@ def config_of(config: Config, environ: Mapping[str, str]) -> Config:
 def is_there(config: Config, environ: Mapping[str, str]) -> bool:
     """Whether there are derived texts to be asked, and the settings want them."""
     return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
+
+
+def catch_up(config: Config, environ: Mapping[str, str]) -> int:
+    """Read what was appended to the transcripts, as far as there is time; how many of them are behind still."""
+    return sweep(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
 
 
 def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
@@ -72,6 +84,45 @@ def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
     """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
     first, last = messages or (1, None)
     return derived.line_number(max(first, 1)), None if last is None else derived.line_number(last)
+
+
+class Left(NamedTuple):
+    """Texts of tools that the settings do not want any more; `gone` have no transcript now, and are the only copy."""
+
+    tools: tuple[str, ...]
+    texts: int
+    gone: int
+    bytes: int
+    folder: Path
+
+
+def left(config: Config, environ: Mapping[str, str]) -> Left:
+    """What is kept of tools that the settings do not want any more; with all of them, the index too."""
+    home = ledger.folder(environ)
+    off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
+    texts, there = 0, 0
+    for tool in off:
+        texts += sum(1 for _ in (home / tool).glob("*.md"))
+        known = ledger.load(ledger.file_of(home, tool))
+        with suppress(OSError):
+            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            there += sum(1 for source in sources if source.key in known and known[source.key].messages)
+    size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
+    return Left(off, texts, max(texts - there, 0), size, home)
+
+
+def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
+    """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
+    home, index = ledger.folder(environ), None
+    if not config.sessions_tools:
+        index = places.index_place(config_of(config, environ), home).path
+    with places.writer_lock(home / ledger.STATE / "sweep", 0):
+        for tool in off:
+            shutil.rmtree(home / tool)
+            ledger.file_of(home, tool).unlink(missing_ok=True)
+        if index:
+            forget_index(home, index)
+            shutil.rmtree(home)
 
 
 def forget_index(root: Path, index: Path) -> None:

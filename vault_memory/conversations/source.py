@@ -15,7 +15,8 @@ class Reading:
     """One reading of a transcript: its records, and after the last of them where it ended.
 
     `is_anew` says that what was read before no longer holds, and all is read; `skipped` counts what was corrupt;
-    `is_unfinished` that it ends within a record.
+    `is_unfinished` that it ends within a record. After `deadline` (time.monotonic) no further record is given, and it
+    `is_cut`; where it `waits`, there is more to read later though nothing need change until then.
     """
 
     records: Iterator[Record]
@@ -24,6 +25,9 @@ class Reading:
     skipped: int = 0
     bytes_read: int = 0
     is_unfinished: bool = False
+    deadline: float = float("inf")
+    is_cut: bool = False
+    waits: bool = False
 
 
 class Source(Protocol):
@@ -38,12 +42,20 @@ class Source(Protocol):
         """What its session is called."""
 
     @property
+    def title(self) -> str:
+        """What its tool calls it, where that is known without reading; else ""."""
+
+    @property
     def file(self) -> str:
         """Where it lies, as hooks name it."""
 
     @property
     def stamp(self) -> str:
         """What changes whenever the transcript does; found without reading it."""
+
+    @property
+    def glance(self) -> str:
+        """What changes whenever something is appended; found in no time, for a question that waits."""
 
     def read(self, mark: str) -> Reading:
         """Read on from where a reading with that mark ended ("": from the beginning); raises OSError."""

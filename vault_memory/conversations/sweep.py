@@ -5,6 +5,7 @@ How a sweep goes, and why in this order:
 2. Each tool's folder is listed, what hooks have marked first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
    A sweep that was killed between the two has written more than is known: that is cut off, and written again.
+   Only where the head changes is it remembered first that all is to be read: what is there then fits no mark.
 4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
    not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
 """
@@ -14,20 +15,21 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
-from typing import BinaryIO
 
 from vault_memory.agents import access
 from vault_memory.config import Config
 from vault_memory.conversations import clean, derived, ledger, marks, tools
 from vault_memory.conversations.ledger import Known
-from vault_memory.conversations.message import Message
 from vault_memory.conversations.source import Found, Reading, Source
+from vault_memory.conversations.writer import Writer
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.files import places
+
+COUNT_SECONDS = 0.25
+"""How long after its deadline a sweep counts what it leaves; what it cannot look at by then counts as well."""
 
 SAVE_SECONDS = 5.0
 """How much work a sweep that is killed may lose."""
@@ -58,6 +60,8 @@ class Swept:
     """Transcripts whose last line has no end, of all that is known."""
     messages: int = 0
     """Messages written."""
+    outputs: int = 0
+    """Outputs of tools that were left out of them."""
     bytes_read: int = 0
     skipped: int = 0
     """Corrupt records, of all that is known."""
@@ -90,12 +94,55 @@ def sweep(
             for tool in config.sessions_tools:
                 root = tools.root(tool, config, environ)
                 _Sweep(tool, home, _Scopes(tool, config, environ), swept).run(root, list(marked), progress, deadline)
+            if not swept.pending:
+                (home / ledger.STATE / ledger.SWEPT).touch(0o600)
     except BusyError:
         swept.problems.append("another process is reading the transcripts")
+        swept.pending = behind(config, environ)
     except (OSError, IndexUnusableError) as error:
         swept.problems.append(f"{home} cannot be written: {error}")
+        swept.pending = behind(config, environ)
     swept.seconds = time.monotonic() - started
     return swept
+
+
+def behind(config: Config, environ: Mapping[str, str]) -> int:
+    """How many transcripts have changed since they were read, without reading any."""
+    home, until = ledger.folder(environ), time.monotonic() + COUNT_SECONDS
+    found = 0
+    for tool in config.sessions_tools:
+        with contextlib.suppress(OSError):
+            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            found += _behind(sources, ledger.load(ledger.file_of(home, tool)), home, until)
+    return found
+
+
+def _behind(sources: Sequence[Source], known: Mapping[str, Known], home: Path, until: float) -> int:
+    """How many transcripts are others than those that were read, as far as there is time to look."""
+    count = 0
+    for done, source in enumerate(sources):
+        if time.monotonic() > until:
+            return count + len(sources) - done
+        with contextlib.suppress(OSError):
+            count += not _is_read(source, known.get(source.key), home, at_a_glance=True)
+    return count
+
+
+def _is_read(source: Source, before: Known | None, home: Path, at_a_glance: bool) -> bool:
+    """Whether all there is was read and written, as far as a glance shows; raises OSError."""
+    if before is None:
+        return False
+    is_same = before.glance == source.glance if at_a_glance else before.stamp == source.stamp
+    return is_same and bool(before.stamp) and _is_whole(before, home)
+
+
+def _is_whole(before: Known, home: Path) -> bool:
+    """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
+    if not before.messages:
+        return True
+    with contextlib.suppress(OSError):
+        return os.stat(home / before.path).st_size >= before.size
+    return False
 
 
 class _Scopes:
@@ -156,9 +203,10 @@ class _Sweep:
         try:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
-                    self._swept.pending += len(sources) - done
+                    until = time.monotonic() + COUNT_SECONDS
+                    self._swept.pending += _behind(sources[done:], self._known, self._home, until)
                     break
-                self._take(source)
+                self._take(source, deadline)
                 if progress:
                     progress(done + 1, len(sources), self._swept.messages)
             self._forget(found)
@@ -180,43 +228,52 @@ class _Sweep:
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
-    def _take(self, source: Source) -> None:
+    def _take(self, source: Source, deadline: float) -> None:
         before = self._known.get(source.key)
         try:
-            stamp = source.stamp
-            if before and before.stamp == stamp and self._is_whole(before):
+            if before and _is_read(source, before, self._home, at_a_glance=deadline < float("inf")):
                 if before.is_gone:  # it is back
                     self._known[source.key], self._is_changed = before._replace(is_gone=False), True
                 return
-            reading = source.read(before.mark if before and before.messages and self._is_whole(before) else "")
-            after = self._write(source, before, reading)._replace(stamp=stamp, is_gone=False)
+            glance = source.glance  # before it is listed: what comes between the two is seen the next time
+            reading = source.read(self._mark(source, before))
+            if before is None or not (reading.is_anew and before.messages):  # else what was said would be away a while
+                reading.deadline = deadline
+            after = self._write(source, before, reading)
+            stamp = "" if reading.is_cut or reading.waits else source.stamp
         except OSError as error:
             self._swept.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
             return
         self._swept.bytes_read += reading.bytes_read
-        self._known[source.key], self._is_changed = after, True
+        self._swept.pending += reading.is_cut
+        after = after._replace(stamp=stamp, glance=glance, is_gone=False)
+        if after != before:
+            self._known[source.key], self._is_changed = after, True
         if time.monotonic() - self._saved > SAVE_SECONDS:
             self._save()
 
-    def _is_whole(self, before: Known) -> bool:
-        """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
-        if not before.messages:
-            return True
-        with contextlib.suppress(OSError):
-            return os.stat(self._home / before.path).st_size >= before.size
-        return False
+    def _mark(self, source: Source, before: Known | None) -> str:
+        """From where to read on; all is read again for a head with another title."""
+        if not (before and before.messages and _is_whole(before, self._home)):
+            return ""
+        if source.title and before.title != clean.words(source.title):
+            self._known[source.key], self._is_changed = before._replace(mark=""), True
+            self._save()
+            return ""
+        return before.mark
 
     def _write(self, source: Source, before: Known | None, reading: Reading) -> Known:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         if before and not reading.is_anew:
-            writer = _Writer(self._home, before, self._scopes.of, self._tool)
+            writer = Writer(self._home, before, self._scopes.of, self._tool)
         else:
             path = before.path if before and before.path else self._free_name(source.name)
-            writer = _Writer(self._home, Known(path=path), self._scopes.of, self._tool)
+            writer = Writer(self._home, Known(path=path), self._scopes.of, self._tool)
         with writer:
             for record in reading.records:
                 writer.title = writer.title or (clean.words(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
+                self._swept.outputs += record.outputs
                 for message in record.messages:
                     writer.add(message)
         if before and before.messages and not writer.known.messages:
@@ -289,53 +346,3 @@ def _ordered(sources: Iterable[Source], marked: list[str]) -> list[Source]:
     if not place:
         return list(sources)
     return sorted(sources, key=lambda source: place.get(os.path.realpath(source.file), len(place)))
-
-
-class _Writer:
-    """Writes a derived file: appends to the one there is, or makes a new one and puts it in the old one's place."""
-
-    def __init__(self, home: Path, before: Known, scope: Callable[[str], str], tool: str) -> None:
-        self._file, self._scope, self._tool = home / before.path, scope, tool
-        self.known = before
-        self.title, self.folder = "", ""
-        self.added = 0
-        self._day: date | None = before.last_day
-        self._handle: BinaryIO | None = None
-        self._part: Path | None = None
-
-    def __enter__(self) -> "_Writer":
-        return self
-
-    def add(self, message: Message) -> None:
-        """Write a message, if somebody said something in it."""
-        words = clean.words(message.text)
-        if not words:
-            return
-        if self._handle is None:
-            self._handle = self._opened(words, message.day)
-        line = derived.line(message._replace(text=words), self._day).encode()
-        self._handle.write(line)
-        self._day = message.day or self._day
-        self.added += 1
-        messages, size = self.known.messages + 1, self.known.size + len(line)
-        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""))
-
-    def _opened(self, words: str, day: date | None) -> BinaryIO:
-        if self.known.messages:
-            os.truncate(self._file, self.known.size)  # what a sweep that was killed wrote besides
-            return open(self._file, "ab")
-        self._part = self._file.with_name(f".{self._file.name}.part")
-        self._part.unlink(missing_ok=True)
-        handle = os.fdopen(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-        head = derived.head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
-        handle.write(head)
-        self.known = self.known._replace(size=len(head))
-        return handle
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._handle:
-            self._handle.close()
-        if self._part and kind is None:
-            os.replace(self._part, self._file)
-        elif self._part:
-            self._part.unlink(missing_ok=True)

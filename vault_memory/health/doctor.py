@@ -1,21 +1,18 @@
-"""Owns status and doctor: how things are, what is wrong and how to mend it."""
+"""Owns doctor: what is wrong, and how to mend it."""
 
 import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.agents import sight
-from vault_memory.conversations.ledger import Counted, counted
-from vault_memory.daemon.runs import REFLECT, Ended, Runs
 from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.files import journal, places
-from vault_memory.files.preimages import Preimages
+from vault_memory.health.status import last_reflect, status
 from vault_memory.index import schema
 from vault_memory.index.digest import gaps
 from vault_memory.index.store import Store
@@ -25,40 +22,8 @@ if TYPE_CHECKING:
     from vault_memory.models.remote import Remote
 
 
-class Vectors(NamedTuple):
-    """One embedder's vectors in the index: how many, and how many passages have one."""
-
-    id: str
-    vectors: int
-    passages: int
-    configured: bool
-    without: int = 0
-    """Passages whose text it has no usable vector for."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind.
-
-    Somebody with scopes is told of what they see, and nothing (None) of what cannot be told apart.
-    """
-
-    vault: str
-    path: str
-    why_there: str
-    exists: bool
-    bytes: int | None = 0
-    fresh: bool = False
-    pending: int | None = 0
-    generation: int = 0
-    notes: int = 0
-    passages: int = 0
-    facts: int = 0
-    embedders: tuple["Vectors", ...] = ()
-    reflect: Ended | None = None
-    """How the last reflect of this device ended; `run` only where that can be undone."""
-    sessions: Counted | None = None
-    """What is known of agents' sessions; None where the settings want none."""
+SESSIONS = "sessions"
+"""What texts of agents' sessions are called where they are to be forgotten."""
 
 
 @dataclass(frozen=True)
@@ -69,60 +34,6 @@ class Check:
     level: str
     message: str
     mend: str = ""
-
-
-def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
-    """Look at vault and index without writing anything, or at what lies in these scopes."""
-    vault, index = str(memory.vault.root), memory.index_path
-    base = Status(
-        vault, str(index), memory.place.why, index.exists(), reflect=_last_reflect(memory),
-        sessions=None if scopes else counted(memory.config, os.environ),
-    )  # fmt: skip
-    if not base.exists or memory.unusable():
-        return base
-    with suppress(*schema.DAMAGED):
-        return _counted(memory, base, scopes)
-    return base
-
-
-def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
-    with (
-        memory.reading(write=False) as (store, freshness),
-        schema.snapshot(store.connection),
-        sight.seen(store, scopes),
-    ):
-        return replace(
-            base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
-            fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
-            notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"),
-            embedders=() if scopes else tuple(_vectors(memory, store)),
-        )  # fmt: skip
-
-
-def _last_reflect(memory: "Memory") -> Ended | None:
-    """How it ended, also where it was killed and only the daemon knows that it ran."""
-    runs = Runs(memory.vault.root)
-    last, night = runs.ended(), runs.get(REFLECT)
-    if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
-        return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
-    with suppress(VaultMemoryError):
-        written = Preimages(memory.vault.root).runs(REFLECT) if last and last.run else []
-        if any(run.name == last.run and not run.is_undone for run in written if last):
-            return last
-    return last._replace(run="") if last else None
-
-
-def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
-    """Every embedder of the index, and the configured one even before it has a vector."""
-    named = memory.remote.id if memory.remote else memory.embedder.id
-    known = spaces.spaces(store)
-    for space in known:
-        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
-        used = space.is_builtin or space.name == named
-        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
-    if named not in [space.name for space in known]:
-        yield Vectors(named, 0, 0, True)
 
 
 def doctor(memory: "Memory", fix: bool) -> list[Check]:
@@ -160,6 +71,8 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     yield from _parts(memory)
     yield from _models(memory)
     yield from _vectors_kept(memory)
+    yield from _sessions(memory)
+    yield from _further(memory)
 
 
 def _refusal(memory: "Memory") -> RefusedError | None:
@@ -221,7 +134,7 @@ def _journal(memory: "Memory") -> Iterator[Check]:
 
 def _reflect(memory: "Memory") -> Iterator[Check]:
     """What the last reflect could not write: nobody looks on at night."""
-    last = _last_reflect(memory)
+    last = last_reflect(memory)
     if last is None:
         return
     when = f"the last one, {last.at.astimezone():%Y-%m-%d %H:%M},"
@@ -372,10 +285,12 @@ def _deleted(space: spaces.Space) -> Check:
 
 
 def forget(memory: "Memory", name: str) -> Check:
-    """Delete the vectors of an embedder that was left for another.
+    """Delete the vectors of an embedder that was left for another, or the texts of sessions that were switched off.
 
-    Raises UsageError for the one that is configured and for one that has none here, BusyError while others write.
+    Raises UsageError for what is configured and for what there is none of, BusyError while others write.
     """
+    if name == SESSIONS:
+        return _forget_sessions(memory)
     if memory.remote and memory.remote.id == name:
         raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
     kept: list[spaces.Space] = []
@@ -399,3 +314,55 @@ def _unlike(memory: "Memory") -> bool:
     finally:
         if memory.remote:
             memory.remote.close()
+
+
+# --- what is asked beside the vault ----------------------------------------------------------------------------------
+
+
+def _sessions(memory: "Memory") -> Iterator[Check]:
+    """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
+    from vault_memory.conversations import root, tools
+
+    found = status(memory).sessions
+    if found:
+        for tool in found.tools:
+            folder = tools.root(tool, memory.config, os.environ)
+            if not folder.is_dir():
+                what = f"there is no folder {folder}: nothing of {tool} is read"
+                yield Check("sessions", "notice", what, "Mend `sessions` in your settings, if it lies elsewhere.")
+        held = f"{_counted_as(found.transcripts, 'session')} in {found.folder} ({found.bytes / 1e6:.1f} MB)"
+        level = "notice" if found.pending else "ok"
+        behind = f", {found.pending:,} behind" if found.pending else ""
+        yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
+    left = root.left(memory.config, os.environ)
+    if left.texts:
+        held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
+        only = f", {left.gone:,} of which have no transcript any more" if left.gone else ""
+        kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
+        yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
+
+
+def _forget_sessions(memory: "Memory") -> Check:
+    from vault_memory.conversations import root
+
+    left = root.left(memory.config, os.environ)
+    if not left.texts:
+        on = ", ".join(memory.config.sessions_tools)
+        why = f"Those of {on} are switched on." if on else "None are kept."
+        raise UsageError("There are no texts of sessions that are switched off.", why)
+    root.forget(left.tools, memory.config, os.environ)
+    memory.roots.refresh_sessions()
+    return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
+
+
+def _further(memory: "Memory") -> Iterator[Check]:
+    """The further vaults of the settings: there and indexed, or not."""
+    for each in status(memory).roots:
+        if each.why_not:
+            yield Check("roots", "warning", f"{each.name} is not asked: {each.why_not}", "Mend `roots`, or mount it.")
+        elif each.pending or not each.fresh:
+            behind = f"is {_counted_as(each.pending, 'note')} behind" if each.pending else "has no index yet"
+            yield Check("roots", "notice", f"{each.name} ({each.path}) {behind}", "Run `memory index`.")
+        else:
+            held = f"{_counted_as(each.notes, 'note')}, {each.scope}"
+            yield Check("roots", "ok", f"{each.name} ({each.path}) is up to date: {held}")

@@ -185,12 +185,20 @@ def seen_notes(seen: "Seen | Answer | None") -> list[str]:
         return []
     notes = [f"{what}: {why}" for what, why in seen.degraded]
     if not seen.fresh:
-        notes.append(_behind(seen.pending))
+        notes.append(_behind(seen.pending, *_pending_sessions(seen)))
     return notes
 
 
-def _behind(pending: int) -> str:
-    return f"the index is {plural(pending, 'note')} behind; `memory index` brings it up to date"
+def _pending_sessions(seen: "Seen | Answer") -> list[int]:
+    """How much of what is pending are sessions, where there are any."""
+    roots = seen.roots if isinstance(seen, Answer) else []
+    return [root.pending for root in roots if root.name == "sessions" and root.pending]
+
+
+def _behind(pending: int, sessions: int = 0) -> str:
+    notes = [plural(pending - sessions, "note")] if pending > sessions or not sessions else []
+    what = " and ".join(notes + ([plural(sessions, "session")] if sessions else []))
+    return f"the index is {what} behind; `memory index` brings it up to date"
 
 
 # --- context -------------------------------------------------------------------------------------------------------
@@ -247,8 +255,9 @@ def sessions_text(swept: "Swept") -> str:
     """What was read of the transcripts, and what is wrong with them."""
     counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "read anew"), (swept.removed, "removed"))
     parts = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"
+    left_out = f" and {plural(swept.outputs, 'output')} of tools left out" if swept.outputs else ""
     lines = [
-        f"{plural(swept.transcripts, 'session')} ({parts}), {plural(swept.messages, 'message')} read"
+        f"{plural(swept.transcripts, 'session')} ({parts}), {plural(swept.messages, 'message')} read{left_out}"
         f" in {swept.seconds:.1f} s"
     ]
     if swept.skipped:

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.notes.note import Problem
 from vault_memory.rendering.render import Document, clean, plural, problems, schema
 
 if TYPE_CHECKING:
-    from vault_memory.health.doctor import Check, Status
+    from vault_memory.conversations.ledger import Counted
+    from vault_memory.health.doctor import Check
+    from vault_memory.health.status import Status
 
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
@@ -20,10 +22,18 @@ def status_document(status: "Status") -> Document:
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
     index["why_there"] = status.why_there
-    sessions = status.sessions and status.sessions._asdict() | {"tools": list(status.sessions.tools)}
     return schema("status") | {
-        "vault": status.vault, "index": index, "sessions": sessions, "reflect": _reflect(status), "daemon": None,
+        "vault": status.vault, "index": index, "sessions": _sessions_document(status.sessions),
+        "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
+        "reflect": _reflect(status), "daemon": None,
     }  # fmt: skip
+
+
+def _sessions_document(found: "Counted | None") -> Document | None:
+    if found is None:
+        return None
+    swept = found.swept and datetime.fromtimestamp(found.swept, UTC).isoformat(timespec="seconds")
+    return found._asdict() | {"tools": list(found.tools), "swept": swept}
 
 
 def narrowed(document: Document) -> Document:
@@ -65,6 +75,7 @@ def status_text(document: Document) -> str:
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
     lines += _sessions(document["sessions"]) if document.get("sessions") else []
+    lines += [_root(root) for root in document.get("roots", ())]
     lines += _reflected(document["reflect"]) if document.get("reflect") else []
     lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
     return "\n".join(lines)
@@ -76,7 +87,21 @@ def _sessions(found: Document) -> list[str]:
     held = f"{found['transcripts']:,} of {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
     gone = f", {found['gone']:,} without a transcript by now" if found["gone"] else ""
     unfinished = f", {found['unfinished']:,} ending within a line" if found["unfinished"] else ""
-    return [f"sessions {held}{gone}{unfinished}{damaged}"]
+    lines = [f"sessions {held}{gone}{unfinished}{damaged}"]
+    if found.get("swept"):  # a daemon of an earlier version does not say
+        at = f"{datetime.fromisoformat(found['swept']).astimezone():%Y-%m-%d %H:%M}"
+        behind = f"{plural(found['pending'], 'session')} behind" if found["pending"] else "up to date"
+        lines.append(f"         {found['folder']}, {found['bytes'] / 1e6:.1f} MB, read {at}, {behind}")
+    return lines
+
+
+def _root(root: Document) -> str:
+    """A further vault."""
+    if root["why_not"]:
+        return f"root     {root['name']}: {clean(root['why_not'])}"
+    state = "up to date" if root["fresh"] else f"{plural(root['pending'] or 0, 'note')} behind"
+    held = f"{plural(root['notes'], 'note')}, {(root['bytes'] or 0) / 1e6:.1f} MB, {state}"
+    return clean(f"root     {root['name']}: {root['path']}, {root['scope']}, {held}")
 
 
 def _reflected(last: Document) -> list[str]:

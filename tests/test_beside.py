@@ -1,0 +1,113 @@
+"""What status and doctor say of sessions and further vaults, and how texts of sessions that are off are deleted."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import session_makers as make
+from vaults import fill
+
+from vault_memory.config import Config
+from vault_memory.errors import BusyError, UsageError
+from vault_memory.files import places
+from vault_memory.health.doctor import Check
+from vault_memory.memory import Memory
+from vault_memory.rendering.report import status_document, status_text
+
+
+@pytest.fixture
+def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "vault-memory"
+
+
+@pytest.fixture
+def config(tmp_path: Path, tmp_data: Path) -> Config:
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    make.openclaw(tmp_path / "openclaw", "two", make.talk(2))
+    vault = fill(tmp_path / "Notes", {"memory/2026-03-01.md": "# Day\n\n## Retain\n- W @Ann: Deploys with quill7.\n"})
+    config = Config(
+        vault=vault, sessions_tools=("claude-code", "openclaw"), sessions_claude_code=tmp_path / "claude",
+        sessions_openclaw=tmp_path / "openclaw",
+    )  # fmt: skip
+    Memory(config).index()
+    Memory(config).roots.refresh_sessions()
+    return config
+
+
+def checks(config: Config, name: str) -> list[Check]:
+    return [check for check in Memory(config).doctor() if check.name == name]
+
+
+def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Config, tmp_path: Path) -> None:
+    found = status_document(Memory(config).status())
+    assert json.loads(json.dumps(found)) == found
+    sessions = found["sessions"]
+    assert (sessions["transcripts"], sessions["messages"], sessions["pending"]) == (2, 8, 0)
+    assert sessions["folder"].endswith("sessions") and sessions["bytes"] > 1000 and sessions["swept"].startswith("20")
+    assert "2 of claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
+    make.claude(tmp_path / "claude", "three", make.talk(3))
+    assert ", 1 session behind\n" in status_text(status_document(Memory(config).status()))
+    assert checks(config, "sessions")[0].mend == "Run `memory index`."
+    assert status_document(Memory(config).status(("global",)))["sessions"] is None
+
+
+def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "openclaw")
+    (gone, held) = checks(config, "sessions")
+    assert gone.level == "notice" and str(tmp_path / "openclaw") in gone.message
+    assert held.level == "ok" and held.message.startswith("2 sessions in ")
+
+
+def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "other", make.talk(3))
+    Memory(config).roots.refresh_sessions()
+    (tmp_path / "claude" / "-nowhere-app" / "one.jsonl").unlink()
+    off = replace(config, sessions_tools=())
+    Memory(off).index()
+    (kept,) = checks(off, "sessions")
+    assert kept.level == "notice" and "3 sessions of claude-code, openclaw" in kept.message
+    assert "1 of which have no transcript any more" in kept.message and "--forget sessions" in kept.mend
+    assert checks(off, "sessions") == [kept] and Memory(off).doctor(fix=True)  # that deletes no text
+    assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
+    with pytest.raises(UsageError):
+        Memory(config).forget_vectors("sessions")
+    with places.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
+        Memory(off).forget_vectors("sessions")
+    assert "3 sessions were deleted" in Memory(off).forget_vectors("sessions").message
+    assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
+    with pytest.raises(UsageError):
+        Memory(off).forget_vectors("sessions")
+    Memory(config).roots.refresh_sessions()
+    assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
+
+
+def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
+    off = replace(config, sessions_tools=("openclaw",))
+    assert "1 session of claude-code" in checks(off, "sessions")[-1].message
+    Memory(off).forget_vectors("sessions")
+    assert not (tmp_data / "sessions" / "claude-code").exists()
+    assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
+    with Memory(off).roots.sessions.reading() as (store, freshness):
+        assert freshness.fresh and list(store.rows("SELECT path FROM note")) == [("openclaw/two.md",)]
+    assert len(checks(off, "sessions")) == 1
+
+
+def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
+    work = fill(tmp_path / "Work", {"plan.md": "# Plan\n\nZebras first.\n"})
+    both = replace(config, roots=((work, "user:ada"), (tmp_path / "Gone", "")))
+    list(Memory(both).roots.refresh_further())
+    found = status_document(Memory(both).status())
+    first, gone = found["roots"]
+    assert (first["name"], first["path"], first["scope"]) == ("work", str(work), "user:ada")
+    assert (first["notes"], first["fresh"], first["pending"], first["why_not"]) == (1, True, 0, None)
+    assert gone["name"] == "gone" and "Gone" in gone["why_not"] and not gone["fresh"]
+    text = status_text(found)
+    assert f"root     work: {work}, user:ada, 1 note, " in text and "root     gone: " in text
+    assert [check.level for check in checks(both, "roots")] == ["ok", "warning"]
+    fill(work, {"more.md": "more\n"})
+    assert "1 note behind" in status_text(status_document(Memory(both).status()))
+    assert checks(both, "roots")[0].mend == "Run `memory index`."
+    assert status_document(Memory(both).status(("global",)))["roots"] == []

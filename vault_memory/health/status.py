@@ -1,0 +1,148 @@
+"""Owns status: how the vault, its index and what is asked beside it are. It only looks, and judges nothing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory.agents import sight
+from vault_memory.conversations.ledger import Counted, counted
+from vault_memory.daemon.runs import REFLECT, Ended, Runs
+from vault_memory.embedding import spaces
+from vault_memory.errors import VaultMemoryError
+from vault_memory.files.preimages import Preimages
+from vault_memory.index import schema
+from vault_memory.index.store import Store
+
+if TYPE_CHECKING:
+    from vault_memory.memory import Memory
+
+
+class Vectors(NamedTuple):
+    """One embedder's vectors in the index: how many, and how many passages have one."""
+
+    id: str
+    vectors: int
+    passages: int
+    configured: bool
+    without: int = 0
+    """Passages whose text it has no usable vector for."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How things are; counts are of the index as it stands, `pending` is how many notes it is behind.
+
+    Somebody with scopes is told of what they see, and nothing (None) of what cannot be told apart.
+    """
+
+    vault: str
+    path: str
+    why_there: str
+    exists: bool
+    bytes: int | None = 0
+    fresh: bool = False
+    pending: int | None = 0
+    generation: int = 0
+    notes: int = 0
+    passages: int = 0
+    facts: int = 0
+    embedders: tuple["Vectors", ...] = ()
+    reflect: Ended | None = None
+    """How the last reflect of this device ended; `run` only where that can be undone."""
+    sessions: Counted | None = None
+    """What is known of agents' sessions; None where the settings want none."""
+    roots: tuple["Root", ...] = ()
+    """The further vaults that the settings name."""
+
+
+class Root(NamedTuple):
+    """One further vault, and its index as it stands; `why_not` says why it cannot be asked."""
+
+    name: str
+    path: str
+    scope: str
+    why_not: str = ""
+    fresh: bool = False
+    pending: int | None = 0
+    notes: int = 0
+    bytes: int | None = 0
+
+
+def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
+    """Look at vault and index without writing anything, or at what lies in these scopes."""
+    found = _looked_at(memory, scopes)
+    if scopes:
+        return found
+    return replace(found, sessions=_sessions(memory), roots=tuple(_roots(memory)))
+
+
+def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
+    vault, index = str(memory.vault.root), memory.index_path
+    base = Status(vault, str(index), memory.place.why, index.exists(), reflect=last_reflect(memory))
+    if not base.exists or memory.unusable():
+        return base
+    with suppress(*schema.DAMAGED):
+        return _counted(memory, base, scopes)
+    return base
+
+
+def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
+    with (
+        memory.reading(write=False) as (store, freshness),
+        schema.snapshot(store.connection),
+        sight.seen(store, scopes),
+    ):
+        return replace(
+            base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
+            fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
+            notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
+            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"),
+            embedders=() if scopes else tuple(_vectors(memory, store)),
+        )  # fmt: skip
+
+
+def _sessions(memory: "Memory") -> Counted | None:
+    found = counted(memory.config, os.environ)
+    if found is None:
+        return None
+    from vault_memory.conversations import sweep
+
+    return found._replace(pending=sweep.behind(memory.config, os.environ))
+
+
+def _roots(memory: "Memory") -> Iterator[Root]:
+    for root in memory.roots.further:
+        known = Root(root.name, str(root.path), root.scope)
+        try:
+            found = _looked_at(memory.roots.memory_of(root), ())
+        except VaultMemoryError as error:
+            yield known._replace(why_not=str(error))
+            continue
+        yield known._replace(fresh=found.fresh, pending=found.pending, notes=found.notes, bytes=found.bytes)
+
+
+def last_reflect(memory: "Memory") -> Ended | None:
+    """How it ended, also where it was killed and only the daemon knows that it ran."""
+    runs = Runs(memory.vault.root)
+    last, night = runs.ended(), runs.get(REFLECT)
+    if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
+        return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
+    with suppress(VaultMemoryError):
+        written = Preimages(memory.vault.root).runs(REFLECT) if last and last.run else []
+        if any(run.name == last.run and not run.is_undone for run in written if last):
+            return last
+    return last._replace(run="") if last else None
+
+
+def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
+    """Every embedder of the index, and the configured one even before it has a vector."""
+    named = memory.remote.id if memory.remote else memory.embedder.id
+    known = spaces.spaces(store)
+    for space in known:
+        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
+        used = space.is_builtin or space.name == named
+        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
+    if named not in [space.name for space in known]:
+        yield Vectors(named, 0, 0, True)
