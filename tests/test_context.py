@@ -146,7 +146,7 @@ def summed_up(name: str, *lines: str) -> dict[str, str]:
 
 
 SUMMED_UP = {
-    **summed_up("2025-W48", "- Anna: The stove needs birch — [[2025-11-27]] L9", "- The pool was closed — [[2025-11-27]] L3"),
+    **summed_up("2025-W48", "- Anna: The stove needs birch — [[2025-11-27]] L9", "- The pool was closed — [[2025]]"),
     **summed_up("2025-W47", "- An older week — [[2025-11-20]] L9"),
     **summed_up("2025-W50", "- A week to come — [[2025-12-10]] L9"),
     **summed_up("2025-11", "- The pool was closed — [[2025-11-27]] L3", "- Nets were mended — [[2025-11-03]] L3"),

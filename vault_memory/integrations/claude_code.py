@@ -21,11 +21,11 @@ LONGEST_CONTEXT = 9500
 """UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
 
 _STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
-_NOTES = {"PreCompact": occasion.COMPACTING, "Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
+_NOTES = {"Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
 
 
-def read(event: str, given: dict[str, Any]) -> Occasion | None:
-    """The occasion that an event's input tells of; None for an event that is none of ours."""
+def read(event: str, given: dict[str, Any]) -> Occasion:
+    """The occasion that the input of one of our events tells of."""
     common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
     if event == "SessionStart":
         return Occasion(_STARTS.get(text(given, "source"), occasion.STARTED), *common)
@@ -33,7 +33,7 @@ def read(event: str, given: dict[str, Any]) -> Occasion | None:
         return Occasion(occasion.ASKED, *common, text(given, "prompt"))
     if event == "PreCompact":
         return Occasion(occasion.COMPACTING, *common, text(given, "custom_instructions"))
-    return Occasion(_NOTES[event], *common) if event in _NOTES else None
+    return Occasion(_NOTES[event], *common)
 
 
 def answer(event: str, context: str) -> str:
