@@ -491,6 +491,18 @@ const hooks = await VaultMemory({ directory: "/tmp" })
 const session = { type: "session.created", properties: { info: { id: "ses_1" } } }
 await hooks.event({ event: session })
 const system = ["be kind"], context = []
+const sent = async (...texts) => {
+  const message = { id: "msg_1", sessionID: "ses_1", role: "user" }
+  const of = { messageID: "msg_1", sessionID: "ses_1", type: "text" }
+  const parts = texts.map((text, n) => ({ ...of, id: `prt_${n}`, text, ...(text[0] === "(" && { synthetic: true }) }))
+  await hooks["chat.message"]({ sessionID: "ses_1", agent: "build" }, { message, parts })
+  return parts
+}
+const first = await sent("what about the greenhouse door?", "(read a file)")
+const second = await sent("is the greenhouse door open?")
+await sent("(a command)")
+await hooks["chat.message"]({ sessionID: "ses_1" }, { message: {}, parts: [] })
+await hooks["chat.message"]({}, {})
 await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system })
 await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system: [] })
 await hooks["experimental.chat.system.transform"]({ model: {} }, { system: [] })
@@ -498,11 +510,11 @@ await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses
 await hooks.event({ event: { type: "file.edited", properties: { file: "x" } } })
 await hooks.event({})
 await hooks["experimental.session.compacting"]({ sessionID: "ses_1" }, { context })
-console.log(JSON.stringify({ system, context }))
+console.log(JSON.stringify({ system, context, first, second }))
 """
 
 
-def hosted(tmp_path: Path, words: list[str]) -> dict[str, list[str]]:
+def hosted(tmp_path: Path, words: list[str]) -> dict[str, Any]:
     """What a session has with the plugin, in a host that calls it as opencode does."""
     node = shutil.which("node")
     if not node:
@@ -524,6 +536,19 @@ def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp
     assert marks.take() == [marks.Mark("", "ses_1", "opencode")]
 
 
+def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "opencode"]
+    found = hosted(tmp_path, words)
+    asked, read, given = found["first"]
+    assert (asked["text"], read["text"]) == ("what about the greenhouse door?", "(read a file)")
+    text = given.pop("text")
+    assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
+    assert given == {"id": "prt_0m", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "synthetic": True}
+    assert len(found["second"]) == 1
+
+
 @pytest.mark.parametrize("words", [["/no/such/program"], ["false"], ["echo", "garbage"], ["echo", '{"context": 5}']])
 def test_opencode_goes_on_without_us(tmp_path: Path, words: list[str]) -> None:
-    assert hosted(tmp_path, words) == {"system": ["be kind"], "context": []}
+    found = hosted(tmp_path, words)
+    assert (found["system"], found["context"]) == (["be kind"], [])
+    assert (len(found["first"]), len(found["second"])) == (2, 1)
