@@ -48,7 +48,7 @@ def entries(words: Sequence[str], timeout_seconds: int) -> "list[Entry]":
     from vault_memory.integrations.entries import Entry  # lazy, as all below: a hook needs nothing of it
 
     return [
-        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _is_ours, inner="hooks")
+        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _words, inner="hooks")
         for event in EVENTS
     ]
 
@@ -61,12 +61,14 @@ def _group(words: Sequence[str], timeout_seconds: int) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": line, "timeout": timeout_seconds}]}
 
 
-def _is_ours(group: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+def _words(group: Any) -> list[str]:  # noqa: ANN401 - settings can hold anything
+    """The command line of a group all of whose hooks are ours."""
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(map(_is_our_hook, hooks))
+    found = [_words_of_hook(hook) for hook in hooks] if isinstance(hooks, list) else []
+    return found[0] if found and all(found) else []
 
 
-def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
+def _words_of_hook(hook: Any) -> list[str]:  # noqa: ANN401
     import shlex
 
     from vault_memory.integrations.entries import is_program
@@ -75,5 +77,5 @@ def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
     try:
         words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
     except ValueError:  # a quote without its other half
-        return False
-    return is_program(words) and words[-3:-1] == ["hook", AGENT]
+        return []
+    return words if is_program(words) and words[-3:-1] == ["hook", AGENT] else []
