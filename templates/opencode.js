@@ -1,5 +1,6 @@
 // Gives opencode the memory of one vault: what is always to be known goes into the system prompt, and again into the
-// summary when a session is compacted; a session that has paused is noted, so that it can be searched later.
+// summary when a session is compacted; what fits a prompt goes along with it, as a part that is not shown; a session
+// that has paused is noted, so that it can be searched later.
 import { spawn } from "node:child_process"
 
 const COMMAND = {{command}}
@@ -41,7 +42,8 @@ function context(said) {
 export const VaultMemory = async ({ directory }) => {
   const known = new Map() // session -> a promise of what is always to be known in it
 
-  const ask = async (event, session) => context(await hook(event, { session_id: session, cwd: directory }))
+  const ask = async (event, session, more) =>
+    context(await hook(event, { session_id: session, cwd: directory, ...more }))
 
   const started = (session) => {
     if (!known.has(session)) {
@@ -62,6 +64,18 @@ export const VaultMemory = async ({ directory }) => {
         known.delete(session)
         await ask("session.deleted", session)
       }
+    },
+    "chat.message": async (input, output) => {
+      const session = input?.sessionID
+      const parts = Array.isArray(output?.parts) ? output.parts : []
+      const own = parts.filter((part) => part?.type === "text" && !part.synthetic && !part.ignored)
+      const last = own.at(-1)
+      if (typeof session !== "string" || typeof last?.id !== "string") return
+      await started(session) // what stands in the system prompt is not told again
+      const text = await ask("chat.message", session, { prompt: own.map((part) => part.text).join("\n") })
+      // Parts are read in the order of their ids: this one comes behind what was typed.
+      const about = { id: `${last.id}m`, sessionID: session, messageID: last.messageID }
+      if (text) parts.push({ ...about, type: "text", text, synthetic: true })
     },
     "experimental.chat.system.transform": async (input, output) => {
       const text = input?.sessionID ? await started(input.sessionID) : ""

@@ -139,6 +139,57 @@ def test_what_was_shown_of_late_news_is_left_out_too(kept: Memory) -> None:
     assert (again.text, again.omitted["shown_before"]) == ("", len(first.shown))
 
 
+def summed_up(name: str, *lines: str) -> dict[str, str]:
+    block = "\n".join(lines)
+    text = f"# {name}\n\n<!-- memory:begin summary -->\n{block}\n<!-- memory:end summary sha=1a2b cites=a -->\n"
+    return {f"bank/summaries/{name}.md": f"---\nperiod: {name}\n---\n{text}"}
+
+
+SUMMED_UP = {
+    **summed_up("2025-W48", "- Anna: The stove needs birch — [[2025-11-27]] L9", "- The pool was closed — [[2025]]"),
+    **summed_up("2025-W47", "- An older week — [[2025-11-20]] L9"),
+    **summed_up("2025-W50", "- A week to come — [[2025-12-10]] L9"),
+    **summed_up("2025-11", "- The pool was closed — [[2025-11-27]] L3", "- Nets were mended — [[2025-11-03]] L3"),
+    **summed_up("2025", "- A year — [[2025-11-03]] L3"),
+    **summed_up("2025-11-x", "- A note of somebody's"),
+}  # fmt: skip
+
+
+def test_the_newest_week_and_month_that_are_summed_up_are_told_where_wanted(tmp_path: Path) -> None:
+    kept = memory(fill(tmp_path / "vault", NOTES | SUMMED_UP))
+    found = make(kept, "does the stove need birch?", recent_days=30, summaries=True)
+    section = found.text.partition("\n# What was summed up lately\n")[2].partition("\n# What the")[0]
+    assert (
+        "L7 - Anna: The stove needs birch — [[2025-11-27]] L9" in section and "## bank/summaries/2025-W48.md" in section
+    )
+    assert "Nets were mended" in section and section.count("The pool was closed") == 1
+    assert "- W @Anna: The stove needs birch." not in texts(found)  # the summary has said it
+    for other in ("An older week", "A week to come", "A year", "A note of somebody's", "period:"):
+        assert other not in section
+    assert "summed up" not in make(kept, "stove", recent_days=30).text
+
+
+def test_a_summary_of_long_ago_is_none_of_now(tmp_path: Path) -> None:
+    kept = memory(fill(tmp_path / "vault", NOTES | SUMMED_UP))
+    assert "summed up" not in make(kept, summaries=True, now=datetime(2026, 3, 3, 12, tzinfo=UTC)).text
+
+
+def test_a_private_summary_stays_private(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES | SUMMED_UP)
+    put(root, "bank/summaries/2025-W48.md", "---\nscope: user:ada\n---\n- Ada's week\n")
+    kept = memory(root)
+    assert "Ada's week" not in make(kept, summaries=True).text
+    assert "Ada's week" in make(kept, summaries=True, scopes=("global", "user:ada")).text
+
+
+def test_summaries_leave_room_for_the_prompt(tmp_path: Path) -> None:
+    long = [f"- Day {n} was a day with the number {n} — [[2025-11-27]] L{n}" for n in range(90)]
+    kept = memory(fill(tmp_path / "vault", NOTES | summed_up("2025-W48", *long)))
+    found = make(kept, "does the stove need birch?", budget=600, summaries=True)
+    assert "more lines of this note left out" in found.text and "- W @Anna: The stove needs birch." in texts(found)
+    assert found.omitted["over_budget"] > 50 and found.tokens <= 600
+
+
 def test_more_notes_may_be_core(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {
         **NOTES, "SOUL.md": "- I am Moss.\n", "people/USER.md": "---\nscope: agent:moss\n---\n- The user is Nora.\n",

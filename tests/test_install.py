@@ -298,6 +298,80 @@ def test_a_link_is_followed_and_kept(home: Home) -> None:
     assert link.is_symlink() and real.read_bytes() == b'{"a": 1}\n'
 
 
+def test_a_link_whose_file_is_not_there_yet_is_followed_too(home: Home) -> None:
+    dotfiles = home.folder / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "mcp.json").symlink_to("real.json")
+    (home.folder / ".cursor").symlink_to(dotfiles)
+    before = home.files()
+    home.done("install", "cursor")
+    assert (dotfiles / "mcp.json").is_symlink() and (dotfiles / "real.json").is_file()
+    home.done("uninstall", "cursor")
+    assert home.files() == before
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_a_file_that_is_read_only_is_not_touched(home: Home, command: str) -> None:
+    if command == "uninstall":
+        home.done("install", "claude-code")
+    file = home.folder / SETTINGS if command == "uninstall" else home.put(SETTINGS, b"{}\n")
+    file.chmod(0o444)
+    before = home.files()
+    ended = home.run(command, "claude-code")
+    assert ended.returncode == 6 and f"{file} is read-only: it was not touched." in ended.stderr
+    assert home.files() == before
+    file.chmod(0o644)
+    home.done(command, "claude-code")
+
+
+def test_a_read_only_file_with_nothing_to_change_is_no_obstacle(home: Home) -> None:
+    home.done("install", "cursor")
+    (home.folder / ".cursor/mcp.json").chmod(0o444)
+    assert home.done("install", "cursor") == "Nothing to do.\n"
+
+
+def test_a_hard_link_is_not_parted_from_its_file(home: Home) -> None:
+    real = home.put("dotfiles/mcp.json", b"{}\n")
+    (home.folder / ".cursor").mkdir()
+    os.link(real, home.folder / ".cursor/mcp.json")
+    ended = home.run("install", "cursor")
+    assert ended.returncode == 6 and "one of 2 hard links" in ended.stderr and "symbolic link" in ended.stderr
+    assert real.read_bytes() == b"{}\n" and real.stat().st_nlink == 2
+
+
+# --- which vault -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", targets.AGENTS)
+def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str) -> None:
+    before, other = home.files(), fill(home.folder / "other vault", {"b.md": "# B\n"})
+    before |= home.files()
+    first = home.run("install", agent)
+    assert "the place of" not in first.stderr
+    planned = home.run("install", agent, "--dry-run", vault=other)
+    assert f"{other} would take the place of the vault {home.vault} for {agent}." in planned.stderr
+    told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
+    assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
+    done = home.run("install", agent, vault=other)
+    assert f"{other} took the place of the vault {home.vault} for {agent}." in done.stderr
+    assert "the place of" not in home.run("install", agent, vault=other).stderr
+    assert f"{agent} would have the vault {other} no more." in home.run("uninstall", agent, "--dry-run").stderr
+    assert f"{agent} has the vault {other} no more." in home.run("uninstall", agent).stderr
+    assert home.run("uninstall", agent).stderr == "" and home.files() == before
+
+
+@pytest.mark.parametrize(("agent", "is_told"), [("claude-code", True), ("opencode", True), ("cursor", False)])
+def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_told: bool) -> None:
+    home.done("install", agent)
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    said = home.run("install", agent, "--scope", "project", vault=other).stderr
+    assert (f"has the vault {home.vault} for {agent}, too: where both settings hold" in said) == is_told
+    assert "took the place" not in said
+    said = home.run("uninstall", agent, "--scope", "project").stderr
+    assert f"the vault {other} no more" in said
+    assert home.done("install", agent) == "Nothing to do.\n"
+
+
 def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
     home.put(SETTINGS, b'{\n  "a": 1\n}\n')
     before = home.files()
@@ -321,6 +395,24 @@ def test_without_its_record_an_uninstall_leaves_nothing_of_ours(home: Home) -> N
         record.write_bytes(b"{")
     home.done("uninstall", "claude-code")
     assert file.read_bytes() == b'{\n  "a": 1\n}\n'
+
+
+def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
+    file = home.put(".cursor/mcp.json", b'{"a": 1}\n')
+    # Where the process is killed: its file is written, and not yet in its place.
+    code = (
+        "import os, sys; from vault_memory.cli import main; real = os.replace\n"
+        "os.replace = lambda a, b: os._exit(9) if str(b).endswith('mcp.json') else real(a, b)\n"
+        f"sys.argv = ['memory', '--vault', {str(home.vault)!r}, 'install', 'cursor']; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env=home.environ, cwd=home.project, timeout=60, check=False)
+    assert ended.returncode == 9 and file.read_bytes() == b'{"a": 1}\n'
+    (left,) = file.parent.glob(".mcp.json.*.part")
+    os.utime(left, (0, 0))
+    assert home.done("uninstall", "cursor") == "Nothing to do.\n"
+    home.done("install", "cursor")
+    home.done("uninstall", "cursor")
+    assert file.read_bytes() == b'{"a": 1}\n' and os.listdir(file.parent) == ["mcp.json"]
 
 
 def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:

@@ -52,7 +52,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
-        "integrations": "shown lines targets",
+        "integrations": "shown lines hooklog targets",
         "reflect": "ledger",
         "conversations": "jsonl opencode ledger tools",
         "rendering": "drawn",

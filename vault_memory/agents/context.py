@@ -16,6 +16,7 @@ from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tok
 from vault_memory.files import journal
 from vault_memory.index import schema
 from vault_memory.memory import Seen, seen
+from vault_memory.ranking.evidence import PAGE
 from vault_memory.ranking.pack import said
 from vault_memory.retrieval.answer import Filters, Request, Result
 from vault_memory.retrieval.recall import Recall
@@ -34,6 +35,9 @@ RECENT_DAYS = 7
 
 CORE_SHARE = {True: 0.5, False: 0.75}
 """The most of the budget that the core takes with a prompt, and beside what was told lately."""
+
+SUMMARY_SHARE = 0.3
+"""The most of the budget that summaries take, and never more than half of what the core has left."""
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
@@ -62,6 +66,8 @@ class Wanted(NamedTuple):
     now: datetime | None = None
     unasked: bool = False
     """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
+    summaries: bool = False
+    """Whether the pages of the last week and the last month that were summed up come behind the core."""
 
 
 class Bundle(NamedTuple):
@@ -138,9 +144,11 @@ class _Maker:
         self._degraded: list[tuple[str, str]] = []
 
     def made(self, freshness: "Freshness") -> Bundle:
-        """The bundle: core memory, what the notes say to the prompt, what was told lately."""
+        """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
         if self._wanted.core:
             self._take_core()
+        if self._wanted.summaries:
+            self._take_summaries()
         if self._wanted.prompt.strip():
             self._take_passages()
         if self._wanted.recent_days > 0:
@@ -156,7 +164,7 @@ class _Maker:
             (*self._degraded, *found.degraded), tuple(self._core), seen=found,
         )  # fmt: skip
 
-    # --- core memory -------------------------------------------------------------------------------------------------
+    # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
         cores, degraded = corefiles.cores(self._memory.vault, self._store, self._wanted.scopes)
@@ -165,25 +173,40 @@ class _Maker:
         alone = not self._wanted.prompt.strip() and not self._wanted.recent_days
         reserved = 0 if alone else self._wanted.budget - int(self._wanted.budget * share)
         for core in cores:
-            self._take_one_core(core, reserved)
+            taken = self._take_from_top("core", core, reserved)
+            if taken:
+                self._core.append(core.path)
+            self._leave_out({"core_lines": _height(core.pieces[taken:])})
 
-    def _take_one_core(self, core: "Core", reserved: int) -> None:
-        """Take the lines of one note from its beginning, and say how many are left out at its end."""
+    def _take_summaries(self) -> None:
+        """Take what no line before says: the week's page, then the month's, which repeats the week's."""
+        from vault_memory.agents import recent
+
+        room = min(int(self._wanted.budget * SUMMARY_SHARE), self._sheet.left // 2)
+        reserved = self._sheet.left - room
+        paths = recent.summaries(self._store, self._now.astimezone().date())
+        pages, degraded = corefiles.notes(self._memory.vault, self._store, paths, self._wanted.scopes)
+        self._degraded += degraded
+        for page in pages:
+            before = {said(text) for text in self._told} - {()}
+            page = page._replace(pieces=[piece for piece in page.pieces if said(_claim(piece)) not in before])
+            taken = self._take_from_top("summaries", page, reserved)
+            self._leave_out({"over_budget": len(page.pieces) - taken})
+
+    def _take_from_top(self, section: str, note: "Core", reserved: int) -> int:
+        """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
         taken = 0
-        for number, piece in enumerate(core.pieces):
-            if not self._sheet.add("core", piece, core.name_tokens, reserved + self._needed(core.pieces[number:])):
+        for number, piece in enumerate(note.pieces):
+            if not self._sheet.add(section, piece, note.name_tokens, reserved + self._needed(note.pieces[number:])):
                 break
             taken += 1
-        rest = core.pieces[taken:]
-        if taken:
-            self._core.append(core.path)
+        rest = note.pieces[taken:]
         if taken and rest:
-            self._sheet.end("core", core.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
-        if rest:
-            self._omitted["core_lines"] = self._omitted.get("core_lines", 0) + _height(rest)
-        for piece in core.pieces[:taken]:
-            self._told.append(piece.text)
+            self._sheet.end(section, note.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
+        for piece in note.pieces[:taken]:
+            self._told.append(_claim(piece))
             self._shown.append(journal.Cited(piece.source, piece.key))
+        return taken
 
     def _needed(self, pieces: Sequence[Piece]) -> int:
         """What must be left behind the first of these: for what its heading stands above, for a line about the rest."""
@@ -270,6 +293,11 @@ def _is_guess(answer: "Answer") -> bool:
     """Whether nothing in the notes has a word of the prompt, or what it names: something near in meaning always is."""
     found = answer.understood
     return not (answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window)
+
+
+def _claim(piece: Piece) -> str:
+    """What a piece says, without the citation that a line of a page ends with."""
+    return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
 
 
 def _height(pieces: Iterable[Piece]) -> int:

@@ -3,7 +3,7 @@
 Reflect's proposals for the core are another module's (reflect/core.py). It knows no budget.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from vault_memory.agents.sheet import Piece
@@ -37,9 +37,16 @@ class _Indexed(NamedTuple):
 
 def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
     """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover."""
+    return notes(vault, store, named(vault), allowed)
+
+
+def notes(
+    vault: Vault, store: Store, names: Iterable[str], allowed: tuple[str, ...]
+) -> tuple[list[Core], list[tuple[str, str]]]:
+    """The same of whatever notes are named."""
     found: list[Core] = []
     degraded: list[tuple[str, str]] = []
-    for name in named(vault):
+    for name in names:
         try:
             path = vault.locate(name)
             core = _core(vault, store, path, allowed) if path else None

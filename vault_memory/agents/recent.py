@@ -1,14 +1,16 @@
-"""Owns what was told lately: the facts and lines of the notes of the last days, newest first."""
+"""Owns what was told lately: the facts and lines of the notes of the last days, newest first; what was summed up."""
 
 import json
+import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from vault_memory.agents.sheet import Piece
 from vault_memory.files.journal import passage_key
 from vault_memory.files.vault import Vault
 from vault_memory.index.store import KINDS, PASSAGES, Store
+from vault_memory.notes.chunk import SUMMARIES
 from vault_memory.notes.note import decode, split_lines
 from vault_memory.ranking.evidence import ASIDE, FACTS, PAGE, Candidate
 from vault_memory.retrieval.answer import Filters
@@ -18,6 +20,13 @@ from vault_memory.retrieval.recall import found_at
 
 MOST = 2000
 """So many passages are looked at: more than fit into any prompt."""
+
+SUMMED_UP_DAYS = 62
+"""A week or a month that began before so many days says nothing of now."""
+
+_WEEK, _MONTH = (re.compile(re.escape(SUMMARIES) + name) for name in (r"\d{4}-W\d\d\.md", r"\d{4}-\d\d\.md"))
+
+_PAGES = "SELECT path FROM note WHERE path > ? AND path <= ? ORDER BY path DESC"
 
 _RECENT = (
     "SELECT n.path, n.day, n.header_tokens, p.id, n.id, p.start_line, p.end_line, p.from_char, p.to_char, p.kind,"
@@ -59,6 +68,16 @@ def told(vault: Vault, store: Store, days: Days, allowed: tuple[str, ...]) -> It
         end = start + found.end_line - found.start_line
         piece = Piece(path, day, start, end, found.kind, found.text, found.tokens, passage_key(found.text), by=by)
         yield Told(piece, name_tokens)
+
+
+def summaries(store: Store, today: date) -> list[str]:
+    """The page of the newest week and that of the newest month that have one, of those that are not long over."""
+    first = today - timedelta(days=SUMMED_UP_DAYS)
+    found = []
+    for called, shape in (("%G-W%V", _WEEK), ("%Y-%m", _MONTH)):
+        ends = (f"{SUMMARIES}{day.strftime(called)}.md" for day in (first, today))
+        found += [path for (path,) in store.rows(_PAGES, *ends) if shape.fullmatch(path)][:1]
+    return found
 
 
 def _rows(store: Store, days: Days, allowed: tuple[str, ...]) -> list[tuple[str, str, int, str, Candidate]]:

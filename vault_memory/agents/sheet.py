@@ -28,7 +28,8 @@ BY_TOKENS = 14
 """The most that it costs to say of a passage that it came from outside, besides who it is from."""
 
 TITLES: Mapping[str, str] = {
-    "core": "Core memory", "passages": "What the notes say to the question", "recent": "What was noted lately",
+    "core": "Core memory", "summaries": "What was summed up lately",
+    "passages": "What the notes say to the question", "recent": "What was noted lately",
 }  # fmt: skip
 
 _LIST_MARK = re.compile(r"(?:[-*+>]|#{1,6})(?= )")

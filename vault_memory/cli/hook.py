@@ -6,6 +6,7 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.integrations import hook as answered
+from vault_memory.integrations import hooklog
 
 
 @command(
@@ -23,4 +24,4 @@ def hook(shared: Shared, agent: str, event: str) -> None:
     # An agent takes the exit code 2 of wrong usage for a refusal, and would hold back what its user typed.
     if agent not in answered.AGENTS and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError(f"`{agent}` is not an agent with hooks. Known are: {', '.join(answered.AGENTS)}.")
-    answered.run(answered.Call(agent, event, shared.vault or ""))
+    answered.run(hooklog.Call(agent, event, shared.vault or ""))

@@ -2,9 +2,9 @@
 
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,11 @@ from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError
 from vault_memory.integrations import targets
 from vault_memory.integrations.install import Change, Installer
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
+
+_WITH_HOOKS = ("claude-code", "opencode")
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,11 +37,24 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
-    installer = _installer(shared, agent, scope, is_new=True)
+    from vault_memory.config import load
+
+    config = load(shared.vault)
+    if not config.vault.is_dir():
+        raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
+    installer = _installer(agent, scope, config)
     changes = installer.install()
     if not dry_run:
         installer.apply(changes)
-    _say(shared, "install", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+    about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
+    _say(shared, "install", changes, about)
+    if others := _vaults(changes) - {about["vault"]}:
+        verb = "would take" if dry_run else "took"
+        shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {agent}.")
+    other = next(name for name in targets.SCOPES if name != scope)
+    file, vaults = _installer(agent, other, config).vaults() if agent in _WITH_HOOKS else (None, None)
+    if vaults:
+        shared.note(f"{file} has {_listed(vaults)} for {agent}, too: where both settings hold, both vaults answer.")
 
 
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
@@ -46,30 +64,37 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
 
     AGENT is claude-code, opencode, claude-desktop, cursor or vscode.
     """
-    installer = _installer(shared, agent, scope, is_new=False)
+    installer = _installer(agent, scope)
     changes = installer.uninstall()
     if not dry_run:
         installer.apply(changes)
     _say(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+    if vaults := _vaults(changes):
+        shared.note(f"{agent} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
 
 
-def _installer(shared: Shared, agent: str, scope: str, is_new: bool) -> Installer:
+def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
+    """What installs a vault; without its settings what takes out whichever it is, for it may be gone by now."""
     from vault_memory.daemon.service import program
 
     place = targets.Place(scope, _project(Path.cwd()), os.environ)
-    if not is_new:  # the vault may be gone by now
+    if config is None:
         return Installer(targets.target(agent, place, targets.Program(program(), 0)), os.environ)
-    from vault_memory.config import load
-
-    config = load(shared.vault)
-    if not config.vault.is_dir():
-        raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
     words = (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
     return Installer(targets.target(agent, place, targets.Program(words, config.hooks_seconds)), os.environ)
+
+
+def _vaults(changes: Sequence[Change]) -> set[str]:
+    """The vaults that the settings named before."""
+    return {vault for change in changes for vault in change.vaults}
+
+
+def _listed(vaults: Iterable[str]) -> str:
+    return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
 
 def _project(folder: Path) -> Path:
@@ -82,7 +107,7 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
 
     if shared.json:
         files = [{"path": str(change.file), "action": change.action, "diff": _diff(change)} for change in changes]
-        shared.say(render.dump(render.schema(name) | about | {"files": files}))
+        shared.say(render.dump(render.schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:

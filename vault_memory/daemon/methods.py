@@ -91,6 +91,7 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
+        _flag(params, "summaries"),
     )  # fmt: skip
 
 
@@ -163,7 +164,7 @@ METHODS: Mapping[str, Method] = {
     "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
                                          "no_journal", "as_text"})),
     "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
-                                          "unasked", "recent_days", "now", "patience"})),
+                                          "unasked", "recent_days", "summaries", "now", "patience"})),
     "status": Method(_status, frozenset({"scope"})),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
     "entity": Method(_entity, frozenset({"name", "scope"})),

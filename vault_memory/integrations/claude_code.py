@@ -21,11 +21,11 @@ LONGEST_CONTEXT = 9500
 """UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
 
 _STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
-_NOTES = {"PreCompact": occasion.COMPACTING, "Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
+_NOTES = {"Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
 
 
-def read(event: str, given: dict[str, Any]) -> Occasion | None:
-    """The occasion that an event's input tells of; None for an event that is none of ours."""
+def read(event: str, given: dict[str, Any]) -> Occasion:
+    """The occasion that the input of one of our events tells of."""
     common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
     if event == "SessionStart":
         return Occasion(_STARTS.get(text(given, "source"), occasion.STARTED), *common)
@@ -33,7 +33,7 @@ def read(event: str, given: dict[str, Any]) -> Occasion | None:
         return Occasion(occasion.ASKED, *common, text(given, "prompt"))
     if event == "PreCompact":
         return Occasion(occasion.COMPACTING, *common, text(given, "custom_instructions"))
-    return Occasion(_NOTES[event], *common) if event in _NOTES else None
+    return Occasion(_NOTES[event], *common)
 
 
 def answer(event: str, context: str) -> str:
@@ -48,7 +48,7 @@ def entries(words: Sequence[str], timeout_seconds: int) -> "list[Entry]":
     from vault_memory.integrations.entries import Entry  # lazy, as all below: a hook needs nothing of it
 
     return [
-        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _is_ours, inner="hooks")
+        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _words, inner="hooks")
         for event in EVENTS
     ]
 
@@ -61,12 +61,14 @@ def _group(words: Sequence[str], timeout_seconds: int) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": line, "timeout": timeout_seconds}]}
 
 
-def _is_ours(group: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+def _words(group: Any) -> list[str]:  # noqa: ANN401 - settings can hold anything
+    """The command line of a group all of whose hooks are ours."""
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(map(_is_our_hook, hooks))
+    found = [_words_of_hook(hook) for hook in hooks] if isinstance(hooks, list) else []
+    return found[0] if found and all(found) else []
 
 
-def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
+def _words_of_hook(hook: Any) -> list[str]:  # noqa: ANN401
     import shlex
 
     from vault_memory.integrations.entries import is_program
@@ -75,5 +77,5 @@ def _is_our_hook(hook: Any) -> bool:  # noqa: ANN401
     try:
         words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
     except ValueError:  # a quote without its other half
-        return False
-    return is_program(words) and words[-3:-1] == ["hook", AGENT]
+        return []
+    return words if is_program(words) and words[-3:-1] == ["hook", AGENT] else []

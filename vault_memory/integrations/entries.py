@@ -23,13 +23,13 @@ class MisshapenError(ValueError):
 class Entry(NamedTuple):
     """One thing of ours: the member `key` of the object at `path`, or (no key) an item of the array there.
 
-    `is_ours` knows it, of whatever version. An item may have been taken apart by its owner: then it is looked for in
-    the array `inner` of each item, too.
+    `words` are the command line of ours, of whatever version, and none of what is not ours. An item may have been taken
+    apart by its owner: then it is looked for in the array `inner` of each item, too.
     """
 
     path: tuple[str, ...]
     value: Any
-    is_ours: Callable[[Any], bool]
+    words: Callable[[Any], Sequence[str]]
     key: str | None = None
     inner: str = ""
 
@@ -45,10 +45,11 @@ class Made:
 
 
 class Found(NamedTuple):
-    """Where something of ours stands: its container, its place there, whether that is the inner list of an entry."""
+    """Where something of ours stands, and its command line; whether that is the inner list of an entry."""
 
     container: Node
     place: int
+    words: Sequence[str]
     is_inner: bool = False
 
 
@@ -64,6 +65,13 @@ def is_in(text: str, entries: Sequence[Entry], comments: bool = False) -> bool:
     """Whether any of the entries, of whatever version, is in the text. Raises NotJsonError."""
     of = jsontext.parse(text, comments)
     return any(_find(of, entry) for entry in entries)
+
+
+def vaults(text: str, entries: Sequence[Entry], comments: bool = False) -> frozenset[str]:
+    """The vaults that ours in the text are for, as they name them. Raises NotJsonError."""
+    of = jsontext.parse(text, comments)
+    found = [one.words for entry in entries for one in _find(of, entry) if "--vault" in one.words[:-1]]
+    return frozenset(words[words.index("--vault") + 1].strip('"') for words in found)
 
 
 # --- putting in ------------------------------------------------------------------------------------------------------
@@ -146,8 +154,8 @@ def _find(of: Document, entry: Entry) -> list[Found]:
         assert container
         if entry.key is not None and child.key != entry.key:
             continue
-        if entry.is_ours(of.plain(child.node)):
-            found.append(Found(container, index))
+        if words := entry.words(of.plain(child.node)):
+            found.append(Found(container, index, words))
         elif entry.inner:
             found += _inside(of, entry, child.node)
     return found
@@ -156,10 +164,10 @@ def _find(of: Document, entry: Entry) -> list[Found]:
 def _inside(of: Document, entry: Entry, item: Node) -> list[Found]:
     arrays = [child.node for child in item.children if child.key == entry.inner]
     return [
-        Found(array, index, is_inner=True)
+        Found(array, index, words, is_inner=True)
         for array in arrays
         for index, child in enumerate(array.children)
-        if entry.is_ours({entry.inner: [of.plain(child.node)]})
+        if (words := entry.words({entry.inner: [of.plain(child.node)]}))
     ]
 
 

@@ -1,7 +1,7 @@
 """Owns the answering of an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
 
 A prompt waits for this. All work is done by a thread that is left behind when the time is over; what was found by then
-is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log file.
+is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log (hooklog.py).
 """
 
 import contextlib
@@ -10,13 +10,12 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vault_memory import folders
-from vault_memory.errors import VaultMemoryError
-from vault_memory.integrations import claude_code, lines, occasion, opencode
+from vault_memory.integrations import claude_code, hooklog, occasion, opencode
+from vault_memory.integrations.hooklog import Call
 from vault_memory.integrations.occasion import Occasion
 from vault_memory.integrations.shown import Session
 
@@ -35,7 +34,6 @@ MOST_BYTES = 16 << 20
 """Of standard input; a prompt with that much pasted into it is not searched for."""
 
 RECENT_DAYS = 2
-LOG_BYTES = 1 << 16
 BUILDING_SECONDS = 600.0
 """So long a build of the index is left alone before another one is started."""
 
@@ -43,27 +41,21 @@ _MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.PAUSED, occasion.EN
 _CUT_SHORT = 4
 
 
-class Call(NamedTuple):
-    """The words of the command line; `vault` is "" where the vault is to be found."""
-
-    agent: str
-    event: str
-    vault: str = ""
-
-
 class Context(NamedTuple):
-    """What is put before the model, and the keys of the passages in it."""
+    """What is put before the model, the keys of the passages in it, and why there are none."""
 
     text: str = ""
     keys: tuple[str, ...] = ()
+    why: str = ""
 
 
 class Want(NamedTuple):
-    """What is to be put before the model: passages for a prompt, and with `core` what is always there."""
+    """What is to be put before the model: passages for a prompt, with `core` what is always there, and summaries."""
 
     prompt: str
     without: frozenset[str] = frozenset()
     core: bool = False
+    summaries: bool = False
 
 
 def run(call: Call) -> NoReturn:
@@ -78,20 +70,22 @@ def run(call: Call) -> NoReturn:
     work = Work(call)
     threading.Thread(target=work.run, daemon=True).start()
     if not work.wait():
-        _log_in_time(call, f"not done within {work.seconds:g} s", work.environ)
+        work.log.say_in_time(f"Not done within {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
     with contextlib.suppress(OSError):
         os.write(out, work.said)
     os._exit(0)  # whatever the thread hangs in
 
 
 class Work:
-    """One event's work; `said` is what is to be printed, `seconds` what the whole may take."""
+    """One event's work; `said` is what is to be printed, `seconds` what the whole may take, `doing` what takes it."""
 
     def __init__(self, call: Call) -> None:
         self.call, self.environ = call, dict(os.environ)
         self.begun = time.monotonic() - BEGUN_SECONDS
+        self.log = hooklog.Log(call, self.begun, self.environ)
         self.said = b""
         self.seconds = SECONDS
+        self.doing = "its input was awaited"
         self._done = threading.Event()
 
     def wait(self) -> bool:
@@ -105,24 +99,29 @@ class Work:
         """Do it; nothing is raised."""
         try:
             self._answer()
-        except VaultMemoryError as error:
-            _log(self.call, str(error), self.environ)
         except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
-            _log(self.call, f"{type(error).__name__}: {error}", self.environ)
+            self.log.say(hooklog.told(error))
         finally:
             self._done.set()
 
     def _answer(self) -> None:
         agent = AGENTS.get(self.call.agent)
-        data = sys.stdin.buffer.read(MOST_BYTES + 1) if not sys.stdin.isatty() else b"{}"
-        event = agent.read(self.call.event, occasion.fields(data[:MOST_BYTES])) if agent else None
-        if agent is None or event is None:
-            _log(self.call, "an agent or event that is not known", self.environ)
+        if agent is None or self.call.event not in agent.EVENTS:
+            known = agent.EVENTS if agent else AGENTS
+            self.log.say(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
             return
-        session = Session(self.call.agent, event.session, self.environ)
+        data = sys.stdin.buffer.read(MOST_BYTES + 1) if not sys.stdin.isatty() else b"{}"
+        given = occasion.fields(data[:MOST_BYTES])
+        if given is None:
+            self.log.say("Its input is no JSON object." if data.strip() else "It had no input.")
+        event = agent.read(self.call.event, given or {})
+        session = Session(self.call.agent, event.session, self.environ, self.call.vault)
+        self.doing = "its session's file was read or written"
         self._note(event, session)
         want = _wanted(event, session)
         if want is None:
+            if event.what == occasion.ASKED and given is not None:
+                self.log.say("The prompt names nothing to look for.")
             return
         context = self._context(event, want, agent.LONGEST_CONTEXT)
         self.said = agent.answer(self.call.event, context.text).encode("ascii")
@@ -150,6 +149,7 @@ class Work:
         """What is wanted, within the budget and so long that the agent takes all of it."""
         from vault_memory.config import load
 
+        self.doing = "the settings were read"
         folder = Path(event.folder) if os.path.isabs(event.folder) else Path.cwd()
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
@@ -157,16 +157,18 @@ class Work:
         params = {
             "prompt": want.prompt, "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
             "scope": list(scopes), "without": sorted(want.without), "patience": 0,
-            "unasked": True,
+            "unasked": True, "summaries": want.summaries,
         }  # fmt: skip
         budget = config.hooks_budget
         for _ in range(_CUT_SHORT):
             found = self._found(config, {**params, "budget": budget})
             size = len(found.text.encode("utf-16-le")) // 2
             if size <= most:
+                if not found.text:
+                    self.log.say(found.why)
                 return found
             budget = max(1, int(budget * most / size * 0.95))
-        _log(self.call, f"what was found is longer than {most} characters", self.environ)
+        self.log.say(f"What was found is longer than the {most} characters that {self.call.agent} takes.")
         return Context()
 
     def _found(self, config: "Config", params: dict[str, Any]) -> Context:
@@ -174,13 +176,14 @@ class Work:
         from vault_memory.daemon import client
 
         left = self.begun + self.seconds - time.monotonic()
+        self.doing = "the vault and its index were read (is another process at work on them?)"
         document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
             config, params
         )
         if document["index"] is None:
-            _log(self.call, "; ".join(each["why"] for each in document["degraded"]), self.environ)
             _build(config.vault, self.environ)
-        return Context(document["text"], tuple(each["key"] for each in document["shown"]))
+        why = "" if document["text"] else _why(document)
+        return Context(document["text"], tuple(each["key"] for each in document["shown"]), why)
 
 
 def _wanted(event: Occasion, session: Session) -> Want | None:
@@ -188,7 +191,7 @@ def _wanted(event: Occasion, session: Session) -> Want | None:
     if event.what in (occasion.STARTED, occasion.RESUMED):
         return Want("", session.recent(), core=True)
     if event.what == occasion.COMPACTED:
-        return Want("\n".join(session.prompts()), core=True)
+        return Want("\n".join(session.prompts()), core=True, summaries=True)
     if event.what != occasion.ASKED:
         return None
     prompt = occasion.asks(event.prompt)
@@ -215,9 +218,22 @@ def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]
     return methods.call(methods.METHODS["context"], memory, params)
 
 
+def _why(document: dict[str, Any]) -> str:
+    """Why a bundle is empty."""
+    from vault_memory.rendering import render
+
+    if document["index"] is None:
+        found = "; ".join(each["why"] for each in document["degraded"])
+        return f"No index could be asked: {found}. One is being built."
+    # Of a lane that found nothing there is no more to say than that nothing was found.
+    degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
+    found = "; ".join(render.context_notes(document | {"degraded": degraded}))
+    return found[:1].upper() + found[1:] + "."
+
+
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
     """Have the index built by a process that stays when this one ends, unless one was started a moment ago."""
-    stamp = _folder(environ) / f"building-{folders.vault_id(vault)}"
+    stamp = hooklog.folder(environ) / f"building-{folders.vault_id(vault)}"
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
             return
@@ -229,25 +245,3 @@ def _build(vault: Path, environ: Mapping[str, str]) -> None:
         [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-
-
-# --- the log ---------------------------------------------------------------------------------------------------------
-
-
-def _folder(environ: Mapping[str, str]) -> Path:
-    return Path(folders.user_folder("data", environ)) / "hooks"
-
-
-def _log(call: Call, why: str, environ: Mapping[str, str]) -> None:
-    """Say in the log why there was no answer; of a log that has grown the older half goes."""
-    line = " ".join(f"{call.agent[:40]} {call.event[:40]}: {why[:400]}".split())
-    with contextlib.suppress(OSError):
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        lines.append(_folder(environ) / "hook.log", f"{now} {line}".encode("utf-8", "replace"), LOG_BYTES)
-
-
-def _log_in_time(call: Call, why: str, environ: Mapping[str, str]) -> None:
-    """The same where the disk may hang: nobody waits for it long."""
-    writing = threading.Thread(target=_log, args=(call, why, environ), daemon=True)
-    writing.start()
-    writing.join(0.05)

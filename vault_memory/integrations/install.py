@@ -5,10 +5,12 @@ user's data folder, so that an uninstall gives back the bytes there were.
 """
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -50,6 +52,8 @@ class Change(NamedTuple):
     record: Record | None = None
     is_theirs: bool = False
     """Whether it would be ours as a whole, and a person changed it: then it is left as it is."""
+    vaults: frozenset[str] = frozenset()
+    """The vaults that it named before."""
 
     @property
     def action(self) -> str:
@@ -67,17 +71,27 @@ class Installer:
 
     def install(self) -> list[Change]:
         """What an install would change. Raises RefusedError for a file that is not to be touched."""
-        return [
+        changes = [
             *(self._with_settings(settings) for settings in self.target.settings),
             *(self._with_script(script) for script in self.target.scripts),
         ]
+        return [_allowed(change) for change in changes]
 
     def uninstall(self) -> list[Change]:
         """What an uninstall would change; raises like `install`."""
-        return [
+        changes = [
             *(self._without_script(script) for script in self.target.scripts),  # in the folder that settings made
             *(self._without_settings(settings) for settings in self.target.settings),
         ]
+        return [_allowed(change) for change in changes]
+
+    def vaults(self) -> tuple[Path, frozenset[str]]:
+        """The settings that come with hooks or a plugin, and the vaults they name; none where they cannot be read."""
+        settings = self.target.settings[0]
+        with contextlib.suppress(VaultMemoryError, NotJsonError):
+            text = _text(*_read(settings.file))
+            return settings.file, entries.vaults(text or "{}", settings.entries, settings.comments)
+        return settings.file, frozenset()
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
@@ -105,10 +119,11 @@ class Installer:
                 record, text = Record(Made(), True, text), "{}\n"
             elif not entries.is_in(text, settings.entries, settings.comments):
                 record = Record()  # what is kept of this file was never written to it, or was taken out
+            vaults = entries.vaults(text, settings.entries, settings.comments)
             after, made = entries.put(text, settings.entries, record.made, settings.comments)
         except (NotJsonError, MisshapenError) as error:
             raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
-        return Change(file, before, after.encode("utf-8"), record._replace(made=made))
+        return Change(file, before, after.encode("utf-8"), record._replace(made=made), vaults=vaults)
 
     def _without_settings(self, settings: Settings) -> Change:
         file, before = _read(settings.file)
@@ -119,6 +134,7 @@ class Installer:
         try:
             if not entries.is_in(text, settings.entries, settings.comments):
                 return Change(file, before, before)
+            vaults = entries.vaults(text, settings.entries, settings.comments)
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
         except NotJsonError as error:
@@ -126,8 +142,9 @@ class Installer:
             raise _refused(file, error, what) from error
         is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
         if record.is_new and is_empty:
-            return Change(file, before, None if record.before is None else record.before.encode("utf-8"))
-        return Change(file, before, after.encode("utf-8"))
+            left = None if record.before is None else record.before.encode("utf-8")
+            return Change(file, before, left, vaults=vaults)
+        return Change(file, before, after.encode("utf-8"), vaults=vaults)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
@@ -240,9 +257,30 @@ def _text(file: Path, data: bytes | None) -> str | None:
         raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
 
 
+def _allowed(change: Change) -> Change:
+    """The change, unless the file is closed by its owner, or would be parted from its other names."""
+    if change.before is None or change.before == change.after:
+        return change
+    with _told(change.file):
+        status = change.file.stat()
+    if not status.st_mode & 0o222 or not os.access(change.file, os.W_OK):
+        raise RefusedError(
+            f"{change.file} is read-only: it was not touched.",
+            "Make it writable, and run again; where another program makes it, tell that one.",
+        )
+    if status.st_nlink > 1:
+        raise RefusedError(
+            f"{change.file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it"
+            " was not touched.",
+            "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
+        )
+    return change
+
+
 def _write(change: Change) -> None:
     """Put one file as it is to be, if it still is as it was."""
     file = change.file
+    _sweep(file)
     part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
     with _told(file):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -256,6 +294,14 @@ def _write(change: Change) -> None:
                 _put(part, change)
             finally:
                 part.unlink(missing_ok=True)
+
+
+def _sweep(file: Path) -> None:
+    """Delete what a write that was killed has left beside a file."""
+    with contextlib.suppress(OSError):
+        for part in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
+            if time.time() - part.stat().st_mtime > replacing.LEFT_BEHIND_SECONDS:
+                part.unlink()
 
 
 def _put(part: Path, change: Change) -> None:

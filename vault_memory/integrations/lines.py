@@ -14,8 +14,18 @@ def append(file: Path, line: bytes, most_bytes: int) -> None:
         part = file.with_suffix(f".{os.urandom(4).hex()}.part")
         _put(part, os.O_EXCL, file.read_bytes()[-most_bytes // 2 :].partition(b"\n")[2])
         os.replace(part, file)
-    # A line cut off by a crash must not take this one with it.
-    _put(file, os.O_APPEND, b"\n" + line + b"\n")
+    _put(file, os.O_APPEND, (b"\n" if _is_cut_off(file) else b"") + line + b"\n")
+
+
+def _is_cut_off(file: Path) -> bool:
+    """Whether a crash has left a line without its end: that must not take the next one with it."""
+    try:
+        with open(file, "rb") as handle:
+            if handle.seek(0, os.SEEK_END):
+                handle.seek(-1, os.SEEK_END)
+            return handle.read(1) not in (b"", b"\n")
+    except FileNotFoundError:
+        return False
 
 
 def _put(file: Path, flag: int, data: bytes) -> None:

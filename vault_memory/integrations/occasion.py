@@ -47,13 +47,13 @@ class Occasion(NamedTuple):
     prompt: str = ""
 
 
-def fields(data: bytes) -> dict[str, Any]:
-    """What an agent wrote to a hook's standard input; nothing where that is no JSON object."""
+def fields(data: bytes) -> dict[str, Any] | None:
+    """What an agent wrote to a hook's standard input; None where that is no JSON object."""
     try:
         found = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def text(of: dict[str, Any], name: str) -> str:

@@ -10,22 +10,20 @@ from vault_memory.integrations import occasion
 from vault_memory.integrations.occasion import Occasion, text
 
 AGENT = "opencode"
-EVENTS = ("session.created", "session.idle", "session.compacting", "session.deleted")
+EVENTS = ("session.created", "chat.message", "session.idle", "session.compacting", "session.deleted")
 
 LONGEST_CONTEXT = 20_000
 """UTF-16 units: no limit of opencode's, only one of sense."""
 
 _WHAT = {
-    "session.created": occasion.STARTED, "session.idle": occasion.PAUSED, "session.compacting": occasion.COMPACTED,
-    "session.deleted": occasion.GONE,
+    "session.created": occasion.STARTED, "chat.message": occasion.ASKED, "session.idle": occasion.PAUSED,
+    "session.compacting": occasion.COMPACTED, "session.deleted": occasion.GONE,
 }  # fmt: skip
 
 
-def read(event: str, given: dict[str, Any]) -> Occasion | None:
-    """The occasion that an event's input tells of; None for an event that is none of ours."""
-    if event not in _WHAT:
-        return None
-    return Occasion(_WHAT[event], text(given, "session_id"), "", text(given, "cwd"))
+def read(event: str, given: dict[str, Any]) -> Occasion:
+    """The occasion that the input of one of our events tells of."""
+    return Occasion(_WHAT[event], text(given, "session_id"), "", text(given, "cwd"), text(given, "prompt"))
 
 
 def answer(event: str, context: str) -> str:

@@ -35,11 +35,14 @@ MOST_SESSIONS = 500
 
 
 class Session:
-    """What one session of an agent was shown; without an id nothing is remembered."""
+    """What one session of an agent was shown of one vault; without an id nothing is remembered.
 
-    def __init__(self, agent: str, session: str, environ: Mapping[str, str]) -> None:
+    A vault of the user and one of the project may answer the same prompt: each counts its own turns.
+    """
+
+    def __init__(self, agent: str, session: str, environ: Mapping[str, str], vault: str = "") -> None:
         self.folder = Path(user_folder("data", environ)) / "hooks" / "sessions"
-        name = hashlib.sha256(f"{agent}\n{session}".encode("utf-8", "replace")).hexdigest()[:24]
+        name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
     def recent(self) -> frozenset[str]:

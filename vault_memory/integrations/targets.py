@@ -130,13 +130,14 @@ def _opencode(place: Place, program: Program) -> Target:
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
-    return Entry((holder,), value, _is_our_server, key=NAME)
+    return Entry((holder,), value, _words, key=NAME)
 
 
-def _is_our_server(value: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+def _words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
+    """The command line of a server of ours."""
     if not isinstance(value, dict):
-        return False
+        return []
     command, arguments = value.get("command"), value.get("args", [])
     words = list(command) if isinstance(command, list) else [command]
     words += arguments if isinstance(arguments, list) else []
-    return is_program(words) and "mcp" in words
+    return words if is_program(words) and "mcp" in words else []

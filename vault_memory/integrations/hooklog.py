@@ -1,0 +1,71 @@
+"""Owns hook.log: why a hook gave nothing, a line each, in plain words; small, and for its user's eyes alone.
+
+No line holds what was asked. A log that cannot be written is done without.
+"""
+
+import contextlib
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory import folders
+from vault_memory.errors import VaultMemoryError
+from vault_memory.integrations import lines
+
+MOST_BYTES = 1 << 16
+LONGEST_REASON = 600
+
+
+class Call(NamedTuple):
+    """The words of a hook's command line; `vault` is "" where the vault is to be found."""
+
+    agent: str
+    event: str
+    vault: str = ""
+
+
+class Log(NamedTuple):
+    """Where one hook says why it gave nothing; `begun` is the monotonic time at which it was called."""
+
+    call: Call
+    begun: float
+    environ: Mapping[str, str]
+
+    def say(self, why: str) -> None:
+        """Append a line: when, who asked for what, how long it took, why nothing was given."""
+        agent, event, vault = self.call
+        who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:200]})'}"
+        took = time.monotonic() - self.begun
+        words = " ".join(f"{who}: nothing given after {took:.2f} s. {why[:LONGEST_REASON]}".split())
+        with contextlib.suppress(OSError):
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            lines.append(folder(self.environ) / "hook.log", f"{now} {words}".encode("utf-8", "replace"), MOST_BYTES)
+
+    def say_in_time(self, why: str) -> None:
+        """The same where the disk may hang: nobody waits for it long."""
+        writing = threading.Thread(target=self.say, args=(why,), daemon=True)
+        writing.start()
+        writing.join(0.05)
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Where hooks keep what is theirs."""
+    return Path(folders.user_folder("data", environ)) / "hooks"
+
+
+def told(error: BaseException) -> str:
+    """What went wrong and what to do about it, as a person would say it."""
+    if isinstance(error, VaultMemoryError):
+        return f"{error} {error.next_step}"
+    name = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError):
+        return f"{sys.executable} lacks a part of vault-memory ({name}). Install vault-memory anew, then the hooks."
+    if isinstance(error, OSError):
+        return f"A file could not be read or written ({name})."
+    if type(error).__name__ in ("BusyError", "LockedError"):  # APSW's, which need not be there
+        return f"Another process holds the index ({name}). The next prompt asks it again."
+    return f"That is a mistake of vault-memory's own ({name}). `memory doctor` looks at the vault and its index."
