@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from daemons import start_daemon
+from daemons import Daemon, start_daemon
 from mcp import MCPError
 from mcp_client import Session, Wire, talk
 from vaults import fill, memory, obeying_permissions, put
@@ -409,6 +409,78 @@ def test_garbage_is_survived_and_nothing_but_protocol_is_printed(root: Path) -> 
     wire.process.stdin.close()
     wire.process.wait(10)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in wire.process.stdout.read().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        (b"not json", -32700, None), (b'{"jsonrpc": "2.0", "id": 7,', -32700, None), (b"[" * 5000, -32700, None),
+        (b"\xff\xfe\x00", -32700, None), (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b"{}", -32600, None),
+        (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"), (b"7", -32600, None), (b"null", -32600, None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None, None), (b'{"jsonrpc":"2.0","method":7}', -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None), (b"[]", -32600, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("greeted", [False, True])
+def test_what_is_no_message_is_answered_and_survived(
+    root: Path, line: bytes, code: int | None, number: object, greeted: bool
+) -> None:
+    wire = Wire(root)
+    if greeted:
+        wire.greet()
+    wire.send(line + b"\n")
+    if code is not None:
+        found = wire.receive()
+        assert (found["error"]["code"], found["id"]) == (code, number) and "result" not in found
+    if not greeted:
+        assert wire.greet()["result"]["serverInfo"]["name"] == "vault-memory"
+    wire.ask(99, "ping")
+    assert wire.receive()["id"] == 99
+
+
+def held_up(root: Path) -> Daemon:
+    """A daemon that is there and does not answer, so that a search runs for a while."""
+    daemon = start_daemon(root).settled()
+    daemon.process.send_signal(signal.SIGSTOP)
+    return daemon
+
+
+def test_a_search_that_is_cancelled_is_never_answered(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    wire.call(1, "memory_search", query="Peter")
+    wire.receive()
+    daemon = held_up(root)
+    wire.call(2, "memory_search", query="Peter")
+    wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2, "reason": "enough"}})
+    wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}})
+    wire.ask(3, "ping")
+    assert wire.receive()["id"] == 3  # at once, while the search runs on for nobody
+    daemon.process.send_signal(signal.SIGCONT)
+    wire.call(4, "memory_search", query="Peter")
+    found = wire.receive()
+    assert found["id"] == 4 and "Prefers concise" in found["result"]["content"][0]["text"]
+
+
+def test_it_ends_though_a_search_runs(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    wire.call(1, "memory_search", query="Peter")
+    wire.receive()
+    held_up(root)
+    for number in range(2, 30):
+        wire.call(number, "memory_search", query=f"what does Peter prefer? {number}")
+    wire.ask(30, "ping")
+    while wire.receive()["id"] != 30:
+        pass
+    assert wire.process.stdin and wire.process.stderr
+    started = time.monotonic()
+    wire.process.stdin.close()
+    assert wire.process.wait(10) == 0
+    assert time.monotonic() - started < 1.5
+    assert b"Traceback" not in wire.process.stderr.read()
 
 
 @pytest.mark.parametrize("busy", [False, True])
