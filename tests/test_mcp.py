@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from daemons import Daemon, start_daemon
+from daemons import Running, start_daemon
 from mcp import MCPError
 from mcp_client import Session, Wire, talk
 from vaults import fill, memory, obeying_permissions, put
@@ -440,7 +440,7 @@ def test_what_is_no_message_is_answered_and_survived(
     assert wire.receive()["id"] == 99
 
 
-def held_up(root: Path) -> Daemon:
+def held_up(root: Path) -> Running:
     """A daemon that is there and does not answer, so that a search runs for a while."""
     daemon = start_daemon(root).settled()
     daemon.process.send_signal(signal.SIGSTOP)
