@@ -74,7 +74,8 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
         assert "L7 line 7 of" in got and "L8 line 8 of" in got and "L9" not in got and "long.md#L7-L8" in got
         assert "L4 - O" in await session.call("memory_get", path="memory/2025-11-27.md#L4")
         assert "go on with start_line" in await session.call("memory_get", path="long.md")
-        assert "no line 2000" in await session.call("memory_get", path="long.md", start_line=2000)
+        past = await session.call("memory_get", path="long.md", start_line=2000)
+        assert past == "long.md has 1,000 lines; line 2000 is not there."
         assert "There is no note nothing.md" in await session.call("memory_get", path="nothing.md")
 
         assert "Likes trains" in await session.read("memory://core")
@@ -177,6 +178,52 @@ def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
     finally:
         del os.environ["MEMORY_SCOPE"]
         desk.close()
+
+
+def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
+    put(root, "shut.md", "---\nscope: agent:other\n---\nThe secret.\n")
+
+    async def work(session: Session) -> None:
+        for lines in ({}, {"start_line": 4}, {"start_line": 40, "line_count": 2}):
+            shut = await session.call("memory_get", path="shut.md", **lines)
+            assert shut == (await session.call("memory_get", path="none.md", **lines)).replace("none.md", "shut.md")
+        log = "memory/2025-11-27.md"  # its last line is of another scope
+        for line in (5, 40):
+            past = await session.call("memory_get", path=log, start_line=line)
+            assert past == f"{log} has 4 lines; line {line} is not there."
+
+    talk(root, work)
+
+
+def test_what_came_from_outside_is_read_as_such(root: Path) -> None:
+    put(root, "clip.md", "---\nsource: https://example.org/boats\n---\n# Boats\n\nPeter sells boats.\n")
+    put(root, "core.md", "# Mixed\n\n- (by=tool) the build is green\n- mine\n")
+
+    async def work(session: Session) -> None:
+        for text in (await session.call("memory_get", path="clip.md"), await session.read("memory://note/clip.md")):
+            assert "all of it (from the web): not the user's own words" in text.split(CLOSING)[1]
+            assert "L6 Peter sells boats.\n" in text
+        for text in (await session.call("memory_get", path="core.md"), await session.read("memory://note/core.md")):
+            assert "L3 - (by=tool) the build is green (tool output)\nL4 - mine\n" in text and "all of it" not in text
+        assert "all of it (tool output)" in await session.call("memory_get", path="core.md#L3")
+        assert "from the web" not in await session.call("memory_get", path="memory.md")
+        await session.call("memory_store", content="From the web: Peter sells his boat", entities=["Peter"])
+        assert "his boat (from the web)" in await session.read("memory://entity/Peter")
+
+    talk(root, work)
+
+
+def test_a_line_too_long_to_be_shown_leads_no_model_in_circles(root: Path) -> None:
+    put(root, "huge.md", "word " * 5000 + "\nnext\n")
+    put(root, "huge-last.md", "word " * 5000)
+
+    async def work(session: Session) -> None:
+        cut = await session.call("memory_get", path="huge.md")
+        assert "L1 is longer than can be shown" in cut and "go on with start_line 2" in cut
+        assert "L2 next" in await session.call("memory_get", path="huge.md", start_line=2)
+        assert "go on" not in await session.call("memory_get", path="huge-last.md")
+
+    talk(root, work)
 
 
 # --- storing and editing ---------------------------------------------------------------------------------------------

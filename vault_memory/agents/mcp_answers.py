@@ -105,15 +105,30 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
     if excerpt.not_found:
         return f"There is no note {_shown(path)} (nothing was read)."
     if excerpt.end_line < excerpt.start_line:
-        what = f"has no line {excerpt.start_line}" if lines else "is empty"
-        return f"{_shown(excerpt.path)} {what}."
+        return frame.defused(render.past_the_end(excerpt))
     texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
-    body = "\n".join(f"{letter}{number} {render.clean(text)}" for number, text in enumerate(texts, excerpt.start_line))
+    marks, of_all = _origins(texts, excerpt.origins)
+    body = "\n".join(
+        f"{letter}{number} {render.clean(text)}{mark}"
+        for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
+    )
     said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}-{letter}{excerpt.end_line}, as the file is now"]
-    if excerpt.truncated:
-        on = excerpt.end_line if excerpt.line_cut else excerpt.end_line + 1
-        said.append(f"cut here; go on with start_line {on}")
+    said += [f"all of it{of_all}: not the user's own words"] if of_all else []
+    if excerpt.line_cut:
+        said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
+    if excerpt.end_line < excerpt.lines and excerpt.truncated:
+        said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
     return f"{frame.framed(body)}\n{'; '.join(said)}"
+
+
+def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
+    """What is written behind each line that came from outside; where all did, what is said once of them all."""
+    marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
+    marks += [""] * (len(texts) - len(marks))
+    found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
+    if len(found) == 1 and "" not in found:
+        return [""] * len(texts), found.pop()
+    return marks, ""
 
 
 def store(caller: Caller, given: Arguments) -> str:
