@@ -12,7 +12,7 @@ import pytest
 from daemons import Running, start_daemon
 from mcp import MCPError
 from mcp_client import Session, Wire, talk
-from vaults import fill, memory, obeying_permissions, put
+from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.agents.desk import Desk
 from vault_memory.agents.frame import CLOSING, OPENING
@@ -178,6 +178,29 @@ def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
     finally:
         del os.environ["MEMORY_SCOPE"]
         desk.close()
+
+
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_a_search_hands_over_only_what_tells_something(root: Path, with_daemon: bool) -> None:
+    put(root, "bank/proposals.md", '# Proposals\n- [ ] add: "Peter sails" because it is important ^p-1a2b3c4d\n')
+    put(
+        root, "Boats.md", "---\ntags: [peter, sails]\naliases:\n  - Peter sails\n---\n# Sails\n\n"
+        "```dataview\nLIST FROM #peter WHERE sails\n```\n\n%% Peter sails? ask %%\n\nPeter sails on Sundays.\n",
+    )  # fmt: skip
+    put(root, "Ida.md", "---\ntags: [peter]\nemail: ida@example.org\n---\n# Ida\n\nSails with Peter.\n")
+    daemon = start_daemon(root).settled() if with_daemon else None
+
+    async def work(session: Session) -> None:
+        assert ("process" in await session.call("memory_status")) == (daemon is not None)
+        found = await session.search("Peter sails", max_results=50)
+        assert "L14 Peter sails on Sundays." in found and "L7 Sails with Peter." in found
+        for out in ("proposals", "dataview", "aliases", "ask %%", "[peter, sails]"):
+            assert out not in found
+        assert "L3 email: ida@example.org" in await session.search("what is Ida's email?")
+
+    talk(root, work)
+    said = run(root, "recall", "Peter sails", "--k", "50").stdout  # the command line leaves out nothing
+    assert "proposals" in said and "dataview" in said and "ask %%" in said and "[peter, sails]" in said
 
 
 def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
