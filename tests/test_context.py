@@ -87,7 +87,7 @@ PAGES = {
 
 @pytest.mark.parametrize("source", ["notes", "all"])
 def test_only_what_tells_something_is_handed_over_unasked(tmp_path: Path, source: str) -> None:
-    """No marks of owned blocks, no charts, no comments, no properties of a file, and nothing that waits to be ticked."""
+    """No marks of owned blocks, no charts, comments or properties of a file, and nothing that waits to be ticked."""
     mine = memory(fill(tmp_path, PAGES))
     found = make(mine, "what of the kites? rising, web, dangerous, opinions", core=False, recent_days=30, source=source)
     assert sorted(line.removesuffix(" (from the web)") for line in texts(found) if not line.startswith("#")) == [

@@ -280,16 +280,44 @@ def test_only_what_memory_answered_is_left_out_of_what_is_stored(root: Path) -> 
 
 
 def test_the_same_is_not_stored_twice(root: Path) -> None:
+    put(root, "People.md", "# P\n\n## Retain\n- O(c=0.9) @[[Nora]]: Likes   night\n  trains ^n1\n")
+    put(root, "memory/2024-05-01.md", "## Retain\n- B @Nora: Rowed to the island\n- W(by=web) @Nora: Sells boats\n")
+    put(root, "shut.md", "---\nscope: agent:other\n---\n## Retain\n- W @Nora: Has a code\n")
+    put(root, "bank/entities/Nora.md", "---\naliases: [Nono]\n---\n# Nora\n")
+
     async def work(session: Session) -> None:
-        fact = {"content": "Nora moved to Lisbon", "entities": ["Nora"]}
-        stored = await session.call("memory_store", **fact)
-        place = stored.split("Stored at ")[1].split(";")[0]
-        assert f"stands already at {place}" in await session.call("memory_store", **fact)
-        assert "Stored at" in await session.call("memory_store", **fact | {"entities": ["Peter"]})
-        assert "Stored at" in await session.call("memory_store", **fact | {"content": "Nora moved to Porto"})
+        async def stored(content: str, *names: str, **more: str) -> str:
+            return await session.call("memory_store", content=content, entities=list(names), **more)
+
+        place = (await stored("Nora moved to Lisbon", "Nora")).split("Stored at ")[1].split(";")[0]
+        assert await stored(" Nora  moved to Lisbon", "Nono") == f"That stands already at {place}: nothing was written."
+        assert "Stored at" in await stored("Nora moved to Lisbon", "Peter")
+        assert "Stored at" in await stored("Nora moved to Porto", "Nora")
+        assert "stands already at People.md#L4" in await stored("Likes night trains", "Nora", kind="opinion")
+        assert "stands already at People.md#L4" in await stored("Likes night trains")
+        # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
+        assert "Stored at" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "stands already" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "Stored at" in await stored("Sells boats", "Nora")
+        assert "Stored at" in await stored("Has a code", "Nora")
 
     talk(root, work)
     assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
+
+
+def test_what_holds_no_more_is_stored_again(root: Path) -> None:
+    put(root, "memory/2024-05-01.md", "## Retain\n- W @Nora: Nora lives in Lund.\n- W @Nora: Nora has a cat.\n")
+    put(root, "memory/2025-05-01.md", "## Retain\n- W @Nora: Nora now lives in Porto.\n")
+    of = memory(root)
+    of.index()
+    of.forget(of.forgettable("memory/2024-05-01.md", 3, 3))
+    put(root, "memory/2024-05-02.md", "## Retain\n- W @Nora: Nora has a cat.\n")  # as a sync may bring it back
+
+    async def work(session: Session) -> None:
+        for fact in ("Nora lives in Lund.", "Nora has a cat.", "Nora now lives in Porto."):
+            assert "Stored at" in await session.call("memory_store", content=fact, entities=["Nora"])
+
+    talk(root, work)
 
 
 def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:

@@ -143,8 +143,8 @@ def store(caller: Caller, given: Arguments) -> str:
         raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
     signed = _signed(bullet, caller.agent)
-    if stands := caller.desk.standing(signed):
-        return f"That stands already at {stands.path}#L{stands.line}: nothing was written.{taken_out}"
+    if stands := caller.desk.standing(signed, caller.scopes):
+        return f"That stands already at {_shown(stands)}: nothing was written.{taken_out}"
     done = caller.desk.retain(signed)
     shown = frame.framed(render.clean(done.bullet))
     return _written(f"Stored at {done.path}#L{done.line}", done.warning, shown) + taken_out
