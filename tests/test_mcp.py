@@ -330,6 +330,32 @@ def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
     talk(root, work)
 
 
+def test_a_secret_is_refused_and_not_quietly_changed(root: Path) -> None:
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+    before = {path: path.read_bytes() for path in root.rglob("*.md")}
+    edit_allowed()
+
+    async def work(session: Session) -> None:
+        for given in (
+            {"content": f"The deploy token is {key}"}, {"content": f"# Deploy\n\n{key}", "title": "Deploy"},
+            {"content": "See the title", "title": f"Deploy {key}"}, {"content": "It is set", "entities": [key]},
+        ):  # fmt: skip
+            refused = await session.fail("memory_store", **given)
+            assert "(github-token): nothing was stored. Leave it out" in refused and key not in refused
+        assert "nothing was changed" in await session.fail("memory_edit", action="append", text=f"- Token: {key}")
+        assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
+        assert "Stored at" in await session.call("memory_store", content="The deploy token is kept in the safe")
+        assert "Stored at" in await session.call("memory_store", content="Transcripts say [redacted: github-token]")
+        put(root, "memory.md", f"- Token: {key}\n")
+        await session.call("memory_edit", action="replace", old=key, text="in the safe")
+
+    try:
+        talk(root, work)
+    finally:
+        edit_allowed(False)
+    assert key not in (root / "memory.md").read_text()
+
+
 def test_a_daemon_indexes_what_is_stored_once(root: Path) -> None:
     daemon = start_daemon(root).settled()
 

@@ -3,6 +3,7 @@
 It knows the vault (desk.py) and nothing of the protocol. What is wrong is raised as an error of errors.py.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -137,6 +138,7 @@ def store(caller: Caller, given: Arguments) -> str:
     content = content.strip()
     if not content:
         raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
+    _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     if "title" in given:
         return _filed(caller, given, content) + taken_out
     if len(content) > LONGEST_FACT:
@@ -154,6 +156,22 @@ def _own_words(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
     kept = frame.unframed(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
+
+
+def _refuse_secrets(what: str, *texts: str) -> None:
+    """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
+    from vault_memory.conversations.redact import redacted
+
+    kinds = {kind for text in texts for kind in _kinds(redacted(text)) - _kinds(text)}
+    if kinds:
+        raise RefusedError(
+            f"This holds what looks like a secret ({', '.join(sorted(kinds))}): nothing was {what}.",
+            "Leave it out, and say where it is kept instead: notes are plain text.",
+        )
+
+
+def _kinds(text: str) -> set[str]:
+    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
@@ -195,6 +213,7 @@ def edit(caller: Caller, given: Arguments) -> str:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
     file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
     text, taken_out = _own_words(given["text"])
+    _refuse_secrets("changed", text)
     done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")), caller.scopes)
     undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
     return (
