@@ -214,7 +214,13 @@ def edit(caller: Caller, given: Arguments) -> str:
     file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
     text, taken_out = _own_words(given["text"])
     _refuse_secrets("changed", text)
-    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")), caller.scopes)
+    by = _by(text, caller.agent)
+    if not provenance.is_trusted(by):
+        raise RefusedError(
+            "What came from outside does not go into core memory.",
+            "Keep it with memory_store; the user may put it there.",
+        )
+    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
     undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
     return (
         f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "") + taken_out

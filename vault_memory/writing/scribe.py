@@ -16,6 +16,7 @@ from vault_memory.files import journal, places
 from vault_memory.index import schema, uses
 from vault_memory.index.keeper import LOCK_SECONDS, Keeper
 from vault_memory.index.store import Store
+from vault_memory.notes import provenance
 from vault_memory.notes.entities import link_name
 from vault_memory.shipped import template
 
@@ -99,7 +100,7 @@ class Scribe(Keeper):
         run = Preimages(self.vault.root).begin("edit")
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
-            run.keep(path, before, after, f"edited: {wanted.action}")
+            run.keep(path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
 
         with self._alone():
             try:
