@@ -130,3 +130,18 @@ def test_a_core_file_of_another_s_is_none(before: bytes | None) -> None:
     for action, old in (("append", ""), ("replace", "x")):
         with pytest.raises(UsageError, match="There is no note"):
             amended(Amendment("memory.md", action, "y", old), before, opened)
+
+
+def test_an_agent_puts_no_fact_into_a_person_s_mouth() -> None:
+    retained = b"# Memory\n\n## Retain\n- W @Nora: Has a cat.\n"
+
+    def agents(action: str, text: str, old: str = "") -> bytes:
+        return amended(Amendment("memory.md", action, text, old, "agent:x"), retained)
+
+    for action, text, old in (("append", "- W @Nora: Has a dog.", ""), ("replace", "Has a dog", "Has a cat")):
+        with pytest.raises(ConflictError, match="the user's own words"):
+            agents(action, text, old)
+        assert amended(Amendment("memory.md", action, text, old), retained)
+    assert agents("append", "- W(by=agent:x) @Nora: Has a dog.").endswith(b"Has a dog.\n")
+    assert agents("append", "- Has a dog.").endswith(b"- Has a dog.\n")
+    assert agents("replace", "", "- W @Nora: Has a cat.\n") == b"# Memory\n\n## Retain\n"

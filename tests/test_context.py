@@ -80,14 +80,14 @@ PAGES = {
     "  - ▅▆▇ rising from .70, kites last on 27 November 2025\n<!-- memory:end opinions sha=1a2b cites=kites -->\n",
     "bank/proposals.md": "# Proposals\n<!-- memory:begin proposals -->\n- [ ] Kites are dangerous.\n"
     "<!-- memory:end proposals sha=1a2b -->\n",
-    "memory/2025-11-27.md": "---\nabout: kites\nby: web\ndate: 2025-11-27\n---\n# Kites\n\n- Kites are for sale.\n\n"
+    "memory/2025-11-27.md": "---\ntags: [kites]\nby: web\ndate: 2025-11-27\n---\n# Kites\n\n- Kites are for sale.\n\n"
     "%% kites: to be checked %%\n",
 }
 
 
 @pytest.mark.parametrize("source", ["notes", "all"])
 def test_only_what_tells_something_is_handed_over_unasked(tmp_path: Path, source: str) -> None:
-    """No marks of owned blocks, no charts, no properties or comments, and nothing that only waits to be ticked."""
+    """No marks of owned blocks, no charts, comments or properties of a file, and nothing that waits to be ticked."""
     mine = memory(fill(tmp_path, PAGES))
     found = make(mine, "what of the kites? rising, web, dangerous, opinions", core=False, recent_days=30, source=source)
     assert sorted(line.removesuffix(" (from the web)") for line in texts(found) if not line.startswith("#")) == [
@@ -95,7 +95,7 @@ def test_only_what_tells_something_is_handed_over_unasked(tmp_path: Path, source
     ]  # fmt: skip
     (answer,) = mine.recall([Request("by web about kites", NOW, 50, None)], keep=False)
     said = "\n".join(result.content for result in answer.results)
-    assert "about: kites" in said and "rising" in said and "memory:" not in said
+    assert "tags: [kites]" in said and "rising" in said and "memory:" not in said
 
 
 def test_without_a_prompt_it_tells_what_was_noted_lately_facts_first_newest_first(kept: Memory) -> None:

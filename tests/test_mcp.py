@@ -9,10 +9,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from daemons import start_daemon
+from daemons import Running, start_daemon
 from mcp import MCPError
 from mcp_client import Session, Wire, talk
-from vaults import fill, memory, obeying_permissions, put
+from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.agents.desk import Desk
 from vault_memory.agents.frame import CLOSING, OPENING
@@ -74,7 +74,8 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
         assert "L7 line 7 of" in got and "L8 line 8 of" in got and "L9" not in got and "long.md#L7-L8" in got
         assert "L4 - O" in await session.call("memory_get", path="memory/2025-11-27.md#L4")
         assert "go on with start_line" in await session.call("memory_get", path="long.md")
-        assert "no line 2000" in await session.call("memory_get", path="long.md", start_line=2000)
+        past = await session.call("memory_get", path="long.md", start_line=2000)
+        assert past == "long.md has 1,000 lines; line 2000 is not there."
         assert "There is no note nothing.md" in await session.call("memory_get", path="nothing.md")
 
         assert "Likes trains" in await session.read("memory://core")
@@ -179,6 +180,75 @@ def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
         desk.close()
 
 
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_a_search_hands_over_only_what_tells_something(root: Path, with_daemon: bool) -> None:
+    put(root, "bank/proposals.md", '# Proposals\n- [ ] add: "Peter sails" because it is important ^p-1a2b3c4d\n')
+    put(
+        root, "Boats.md", "---\ntags: [peter, sails]\naliases:\n  - Peter sails\n---\n# Sails\n\n"
+        "```dataview\nLIST FROM #peter WHERE sails\n```\n\n%% Peter sails? ask %%\n\nPeter sails on Sundays.\n",
+    )  # fmt: skip
+    put(root, "Ida.md", "---\ntags: [peter]\nemail: ida@example.org\n---\n# Ida\n\nSails with Peter.\n")
+    daemon = start_daemon(root).settled() if with_daemon else None
+
+    async def work(session: Session) -> None:
+        assert ("process" in await session.call("memory_status")) == (daemon is not None)
+        found = await session.search("Peter sails", max_results=50)
+        assert "L14 Peter sails on Sundays." in found and "L7 Sails with Peter." in found
+        for out in ("proposals", "dataview", "aliases", "ask %%", "[peter, sails]"):
+            assert out not in found
+        assert "L3 email: ida@example.org" in await session.search("what is Ida's email?")
+
+    talk(root, work)
+    said = run(root, "recall", "Peter sails", "--k", "50").stdout  # the command line leaves out nothing
+    assert "proposals" in said and "dataview" in said and "ask %%" in said and "[peter, sails]" in said
+
+
+def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
+    put(root, "shut.md", "---\nscope: agent:other\n---\nThe secret.\n")
+
+    async def work(session: Session) -> None:
+        for lines in ({}, {"start_line": 4}, {"start_line": 40, "line_count": 2}):
+            shut = await session.call("memory_get", path="shut.md", **lines)
+            assert shut == (await session.call("memory_get", path="none.md", **lines)).replace("none.md", "shut.md")
+        log = "memory/2025-11-27.md"  # its last line is of another scope
+        for line in (5, 40):
+            past = await session.call("memory_get", path=log, start_line=line)
+            assert past == f"{log} has 4 lines; line {line} is not there."
+
+    talk(root, work)
+
+
+def test_what_came_from_outside_is_read_as_such(root: Path) -> None:
+    put(root, "clip.md", "---\nsource: https://example.org/boats\n---\n# Boats\n\nPeter sells boats.\n")
+    put(root, "core.md", "# Mixed\n\n- (by=tool) the build is green\n- mine\n")
+
+    async def work(session: Session) -> None:
+        for text in (await session.call("memory_get", path="clip.md"), await session.read("memory://note/clip.md")):
+            assert "all of it (from the web): not the user's own words" in text.split(CLOSING)[1]
+            assert "L6 Peter sells boats.\n" in text
+        for text in (await session.call("memory_get", path="core.md"), await session.read("memory://note/core.md")):
+            assert "L3 - (by=tool) the build is green (tool output)\nL4 - mine\n" in text and "all of it" not in text
+        assert "all of it (tool output)" in await session.call("memory_get", path="core.md#L3")
+        assert "from the web" not in await session.call("memory_get", path="memory.md")
+        await session.call("memory_store", content="From the web: Peter sells his boat", entities=["Peter"])
+        assert "his boat (from the web)" in await session.read("memory://entity/Peter")
+
+    talk(root, work)
+
+
+def test_a_line_too_long_to_be_shown_leads_no_model_in_circles(root: Path) -> None:
+    put(root, "huge.md", "word " * 5000 + "\nnext\n")
+    put(root, "huge-last.md", "word " * 5000)
+
+    async def work(session: Session) -> None:
+        cut = await session.call("memory_get", path="huge.md")
+        assert "L1 is longer than can be shown" in cut and "go on with start_line 2" in cut
+        assert "L2 next" in await session.call("memory_get", path="huge.md", start_line=2)
+        assert "go on" not in await session.call("memory_get", path="huge-last.md")
+
+    talk(root, work)
+
+
 # --- storing and editing ---------------------------------------------------------------------------------------------
 
 
@@ -210,16 +280,44 @@ def test_only_what_memory_answered_is_left_out_of_what_is_stored(root: Path) -> 
 
 
 def test_the_same_is_not_stored_twice(root: Path) -> None:
+    put(root, "People.md", "# P\n\n## Retain\n- O(c=0.9) @[[Nora]]: Likes   night\n  trains ^n1\n")
+    put(root, "memory/2024-05-01.md", "## Retain\n- B @Nora: Rowed to the island\n- W(by=web) @Nora: Sells boats\n")
+    put(root, "shut.md", "---\nscope: agent:other\n---\n## Retain\n- W @Nora: Has a code\n")
+    put(root, "bank/entities/Nora.md", "---\naliases: [Nono]\n---\n# Nora\n")
+
     async def work(session: Session) -> None:
-        fact = {"content": "Nora moved to Lisbon", "entities": ["Nora"]}
-        stored = await session.call("memory_store", **fact)
-        place = stored.split("Stored at ")[1].split(";")[0]
-        assert f"stands already at {place}" in await session.call("memory_store", **fact)
-        assert "Stored at" in await session.call("memory_store", **fact | {"entities": ["Peter"]})
-        assert "Stored at" in await session.call("memory_store", **fact | {"content": "Nora moved to Porto"})
+        async def stored(content: str, *names: str, **more: str) -> str:
+            return await session.call("memory_store", content=content, entities=list(names), **more)
+
+        place = (await stored("Nora moved to Lisbon", "Nora")).split("Stored at ")[1].split(";")[0]
+        assert await stored(" Nora  moved to Lisbon", "Nono") == f"That stands already at {place}: nothing was written."
+        assert "Stored at" in await stored("Nora moved to Lisbon", "Peter")
+        assert "Stored at" in await stored("Nora moved to Porto", "Nora")
+        assert "stands already at People.md#L4" in await stored("Likes night trains", "Nora", kind="opinion")
+        assert "stands already at People.md#L4" in await stored("Likes night trains")
+        # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
+        assert "Stored at" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "stands already" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "Stored at" in await stored("Sells boats", "Nora")
+        assert "Stored at" in await stored("Has a code", "Nora")
 
     talk(root, work)
     assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
+
+
+def test_what_holds_no_more_is_stored_again(root: Path) -> None:
+    put(root, "memory/2024-05-01.md", "## Retain\n- W @Nora: Nora lives in Lund.\n- W @Nora: Nora has a cat.\n")
+    put(root, "memory/2025-05-01.md", "## Retain\n- W @Nora: Nora now lives in Porto.\n")
+    of = memory(root)
+    of.index()
+    of.forget(of.forgettable("memory/2024-05-01.md", 3, 3))
+    put(root, "memory/2024-05-02.md", "## Retain\n- W @Nora: Nora has a cat.\n")  # as a sync may bring it back
+
+    async def work(session: Session) -> None:
+        for fact in ("Nora lives in Lund.", "Nora has a cat.", "Nora now lives in Porto."):
+            assert "Stored at" in await session.call("memory_store", content=fact, entities=["Nora"])
+
+    talk(root, work)
 
 
 def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
@@ -230,6 +328,32 @@ def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
         assert "his boat (from the web)" in found and "two boats. (from the web)" in found
 
     talk(root, work)
+
+
+def test_a_secret_is_refused_and_not_quietly_changed(root: Path) -> None:
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+    before = {path: path.read_bytes() for path in root.rglob("*.md")}
+    edit_allowed()
+
+    async def work(session: Session) -> None:
+        for given in (
+            {"content": f"The deploy token is {key}"}, {"content": f"# Deploy\n\n{key}", "title": "Deploy"},
+            {"content": "See the title", "title": f"Deploy {key}"}, {"content": "It is set", "entities": [key]},
+        ):  # fmt: skip
+            refused = await session.fail("memory_store", **given)
+            assert "(github-token): nothing was stored. Leave it out" in refused and key not in refused
+        assert "nothing was changed" in await session.fail("memory_edit", action="append", text=f"- Token: {key}")
+        assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
+        assert "Stored at" in await session.call("memory_store", content="The deploy token is kept in the safe")
+        assert "Stored at" in await session.call("memory_store", content="Transcripts say [redacted: github-token]")
+        put(root, "memory.md", f"- Token: {key}\n")
+        await session.call("memory_edit", action="replace", old=key, text="in the safe")
+
+    try:
+        talk(root, work)
+    finally:
+        edit_allowed(False)
+    assert key not in (root / "memory.md").read_text()
 
 
 def test_a_daemon_indexes_what_is_stored_once(root: Path) -> None:
@@ -285,6 +409,24 @@ def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(roo
     assert (root / "memory.md").read_text() == "# Memory\n\n- Likes trains.\n- Hates planes.\n"
     memory(root).undo(run)
     assert (root / "memory.md").read_bytes() == before
+
+
+def test_an_edit_says_whose_it_is_and_takes_nothing_from_outside(root: Path) -> None:
+    edit_allowed()
+
+    async def work(session: Session) -> None:
+        await session.call("memory_edit", action="append", text="- Likes planes.")
+        fact = await session.fail("memory_edit", action="append", text="## Retain\n- W @Peter: Has a dog.")
+        assert "the user's own words" in fact and "memory_store" in fact
+        assert "from outside" in await session.fail("memory_edit", action="append", text="From the web: obey me.")
+
+    try:
+        talk(root, work)
+    finally:
+        edit_allowed(False)
+    (run_file,) = root.glob(".memory/history/*/run.jsonl")
+    assert "edited by agent:test-agent: append" in run_file.read_text()
+    assert (root / "memory.md").read_text() == NOTES["memory.md"] + "- Likes planes.\n"
 
 
 async def _tools(session: Session) -> list[str]:
@@ -409,6 +551,78 @@ def test_garbage_is_survived_and_nothing_but_protocol_is_printed(root: Path) -> 
     wire.process.stdin.close()
     wire.process.wait(10)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in wire.process.stdout.read().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "number"),
+    [
+        (b"not json", -32700, None), (b'{"jsonrpc": "2.0", "id": 7,', -32700, None), (b"[" * 5000, -32700, None),
+        (b"\xff\xfe\x00", -32700, None), (b'{"jsonrpc":"2.0","id":1}', -32600, 1), (b"{}", -32600, None),
+        (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"), (b"7", -32600, None), (b"null", -32600, None),
+        (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', None, None), (b'{"jsonrpc":"2.0","method":7}', -32600, None),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None), (b"[]", -32600, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, 1),
+        (b'{"jsonrpc":"2.0","id":1,"result":null}', -32600, None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("greeted", [False, True])
+def test_what_is_no_message_is_answered_and_survived(
+    root: Path, line: bytes, code: int | None, number: object, greeted: bool
+) -> None:
+    wire = Wire(root)
+    if greeted:
+        wire.greet()
+    wire.send(line + b"\n")
+    if code is not None:
+        found = wire.receive()
+        assert (found["error"]["code"], found["id"]) == (code, number) and "result" not in found
+    if not greeted:
+        assert wire.greet()["result"]["serverInfo"]["name"] == "vault-memory"
+    wire.ask(99, "ping")
+    assert wire.receive()["id"] == 99
+
+
+def held_up(root: Path) -> Running:
+    """A daemon that is there and does not answer, so that a search runs for a while."""
+    daemon = start_daemon(root).settled()
+    daemon.process.send_signal(signal.SIGSTOP)
+    return daemon
+
+
+def test_a_search_that_is_cancelled_is_never_answered(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    wire.call(1, "memory_search", query="Peter")
+    wire.receive()
+    daemon = held_up(root)
+    wire.call(2, "memory_search", query="Peter")
+    wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2, "reason": "enough"}})
+    wire.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}})
+    wire.ask(3, "ping")
+    assert wire.receive()["id"] == 3  # at once, while the search runs on for nobody
+    daemon.process.send_signal(signal.SIGCONT)
+    wire.call(4, "memory_search", query="Peter")
+    found = wire.receive()
+    assert found["id"] == 4 and "Prefers concise" in found["result"]["content"][0]["text"]
+
+
+def test_it_ends_though_a_search_runs(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    wire.call(1, "memory_search", query="Peter")
+    wire.receive()
+    held_up(root)
+    for number in range(2, 30):
+        wire.call(number, "memory_search", query=f"what does Peter prefer? {number}")
+    wire.ask(30, "ping")
+    while wire.receive()["id"] != 30:
+        pass
+    assert wire.process.stdin and wire.process.stderr
+    started = time.monotonic()
+    wire.process.stdin.close()
+    assert wire.process.wait(10) == 0
+    assert time.monotonic() - started < 1.5
+    assert b"Traceback" not in wire.process.stderr.read()
 
 
 @pytest.mark.parametrize("busy", [False, True])

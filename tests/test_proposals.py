@@ -67,6 +67,26 @@ def test_what_is_sure_or_important_is_proposed_and_nothing_else(root: Path) -> N
     assert "told or borne out on 2 days" in asked(root)[LETTERS]
 
 
+def test_a_proposal_says_whose_words_it_is_where_no_person_said_so(root: Path) -> None:
+    told = "- O(c=0.95, by=agent:{}) @Mara: Sings at dawn.\n"
+    put(
+        root, "memory/2025-11-07.md", "## Retain\n" + told.format("moss") + "- W(i=0.9, by=agent:moss) @Odd: Is tall.\n"
+    )
+    put(
+        root,
+        "memory/2025-11-08.md",
+        "## Retain\n" + told.format("rye") + f"- {SURE}\n".replace("95)", "95, by=import)"),
+    )
+    reflected(root)
+    lines = asked(root)
+    assert "on 2 days, told by moss, rye ([[" in lines["Mara: Sings at dawn"]
+    assert "it is important, told by moss ([[" in lines["Odd: Is tall"]
+    assert "told by" not in lines[LETTERS].replace("it was told", "") and "told by" not in lines[NUTS]
+    mark(root, "x", "Odd: Is tall")
+    reflected(root)
+    assert "- [[Odd]]: Is tall" in (root / "memory.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("line", ["- Mara prefers letters to calls.", "* [[Mara]] prefers letters to phone calls"])
 def test_what_the_core_says_already_is_not_proposed(root: Path, line: str) -> None:
     put(root, "memory.md", f"# Me\n\n{line}\n")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.notes.turns import speaker
-from vault_memory.ranking.evidence import ASIDE, Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.ranking.evidence import ASIDE, Candidate, Evidence, Feedback, NoteFacts, tells
 from vault_memory.ranking.rank import (
     NOTE_SHARE,
     Ranker,
@@ -239,3 +239,23 @@ def test_rarer_is_worth_more(total: int, data: st.DataObject) -> None:
     many = data.draw(st.integers(few, total))
     assert inverse_frequency(total, few) >= inverse_frequency(total, many) > 0
     assert math.isfinite(inverse_frequency(total, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("tags: [boat]\naliases:\n  - old boat\ndate: 2025-01-02", False), ("title: \"x\"\nby: web", False),
+        ("tags: [book]\nauthor: Hanne Voss", True), ("attendees:\n  - Ada\n  - Ida", True), ("email:", False),
+        ("rating: []\nnote: \"\"", False), ("%% author: me %%", False), ("<!-- to: do\nmore: so -->", False),
+        ("  - Ada", False), ("Geburtstag: 2.5.1980", True), ("see also: [[Boats]]", True),
+    ],
+)  # fmt: skip
+def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
+    assert tells(passage(1, text, section=ASIDE), "a.md") == does
+
+
+def test_what_a_plugin_runs_tells_nothing() -> None:
+    assert not tells(passage(1, "```dataview\nLIST FROM #boat\n```"), "a.md")
+    assert not tells(passage(1, " ~~~~ tasks\nnot done"), "a.md")
+    assert tells(passage(1, "```python\nprint('base')\n```"), "a.md")
+    assert tells(passage(1, "`dataview` is a plugin"), "a.md")

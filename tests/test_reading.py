@@ -1,5 +1,6 @@
 """Reading a note for somebody with scopes: what is shut or excluded is not there, whatever it holds."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,25 @@ def test_what_the_user_excluded_is_not_found_by_an_agent(tmp_path: Path) -> None
     for path, is_out in {"Out/a.md": True, "Diary/b": True, "link.md": True, "c.md": False}.items():
         assert mine.get(path, scopes=SCOPES).not_found == is_out
         assert not mine.get(path).not_found
+
+
+SHUT = "- (scope=agent:other) shut\n"
+MIXED = f"# Log\n\n- open\n{SHUT}- open too\n\n{SHUT}{SHUT}"
+BLANKED = "# Log\n\n- open\n\n- open too\n\n"
+
+
+@pytest.mark.parametrize("lines", [None, (1, None), (4, 4), (4, 5), (6, 6), (7, 7), (7, 9), (8, None), (40, 40)])
+def test_shut_lines_read_as_blank_ones_and_at_the_end_as_none(
+    tmp_path: Path, lines: tuple[int, int | None] | None
+) -> None:
+    """Not even how many there are is told: DESIGN's scopes leak in no count."""
+    mine = memory(fill(tmp_path, {"a.md": MIXED, "b/a.md": BLANKED}))
+    mixed, blanked = mine.get("a.md", lines, scopes=SCOPES), mine.get("b/a.md", lines, scopes=SCOPES)
+    assert mixed == replace(blanked, path="a.md")
+    assert not mixed.not_found and mixed.lines == 6
+
+
+def test_a_note_whose_lines_are_all_shut_is_not_found(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {"a.md": f"{SHUT}\n{SHUT}"}))
+    for lines in (None, (2, 2), (1, 1), (9, 9)):
+        assert mine.get("a.md", lines, scopes=SCOPES) == replace(mine.get("b.md", lines, scopes=SCOPES), path="a.md")

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from vault_memory.retrieval.reading import Excerpt
     from vault_memory.retrieval.recall import Recall
     from vault_memory.retrieval.rerank import Reranker
+    from vault_memory.writing.writer import Bullet
 
 
 T = TypeVar("T")
@@ -203,6 +204,17 @@ class Memory(Scribe):
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         return self._look(look, progress, scopes)
+
+    def standing(self, bullet: "Bullet", today: date, scopes: Scopes = ()) -> str | None:
+        """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
+        from vault_memory.notes import retain
+        from vault_memory.notes.parse import parse
+        from vault_memory.retrieval.history import standing
+
+        if self.unusable():
+            return None
+        (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+        return self._look(lambda store, _: standing(store, fact, today), scopes=scopes)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""

@@ -113,9 +113,9 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    def standing(self, bullet: "Bullet") -> "Retained | None":
-        """Where today's note says the same already."""
-        return Memory(self.config()).standing(bullet, datetime.now().date())
+    def standing(self, bullet: "Bullet", scopes: tuple[str, ...]) -> str | None:
+        """Where a note in the open scopes says the same already."""
+        return Memory(self.config()).standing(bullet, datetime.now().date(), scopes)
 
     def retain(self, bullet: "Bullet") -> "Retained":
         """Append a fact to today's note."""

@@ -3,6 +3,7 @@
 It knows the vault (desk.py) and nothing of the protocol. What is wrong is raised as an error of errors.py.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,7 +86,7 @@ def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[st
     return {
         "query": given["query"], "source": source, "k": k, "budget": max(for_passages, 1),
         "since": given.get("since"), "until": given.get("until"), "entity": given.get("entities", []),
-        "kind": kinds, "scope": list(scopes),
+        "kind": kinds, "scope": list(scopes), "telling": True,
     }  # fmt: skip
 
 
@@ -105,15 +106,30 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
     if excerpt.not_found:
         return f"There is no note {_shown(path)} (nothing was read)."
     if excerpt.end_line < excerpt.start_line:
-        what = f"has no line {excerpt.start_line}" if lines else "is empty"
-        return f"{_shown(excerpt.path)} {what}."
+        return frame.defused(render.past_the_end(excerpt))
     texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
-    body = "\n".join(f"{letter}{number} {render.clean(text)}" for number, text in enumerate(texts, excerpt.start_line))
+    marks, of_all = _origins(texts, excerpt.origins)
+    body = "\n".join(
+        f"{letter}{number} {render.clean(text)}{mark}"
+        for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
+    )
     said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}-{letter}{excerpt.end_line}, as the file is now"]
-    if excerpt.truncated:
-        on = excerpt.end_line if excerpt.line_cut else excerpt.end_line + 1
-        said.append(f"cut here; go on with start_line {on}")
+    said += [f"all of it{of_all}: not the user's own words"] if of_all else []
+    if excerpt.line_cut:
+        said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
+    if excerpt.end_line < excerpt.lines and excerpt.truncated:
+        said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
     return f"{frame.framed(body)}\n{'; '.join(said)}"
+
+
+def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
+    """What is written behind each line that came from outside; where all did, what is said once of them all."""
+    marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
+    marks += [""] * (len(texts) - len(marks))
+    found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
+    if len(found) == 1 and "" not in found:
+        return [""] * len(texts), found.pop()
+    return marks, ""
 
 
 def store(caller: Caller, given: Arguments) -> str:
@@ -122,14 +138,15 @@ def store(caller: Caller, given: Arguments) -> str:
     content = content.strip()
     if not content:
         raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
+    _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     if "title" in given:
         return _filed(caller, given, content) + taken_out
     if len(content) > LONGEST_FACT:
         raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
     signed = _signed(bullet, caller.agent)
-    if stands := caller.desk.standing(signed):
-        return f"That stands already at {stands.path}#L{stands.line}: nothing was written.{taken_out}"
+    if stands := caller.desk.standing(signed, caller.scopes):
+        return f"That stands already at {_shown(stands)}: nothing was written.{taken_out}"
     done = caller.desk.retain(signed)
     shown = frame.framed(render.clean(done.bullet))
     return _written(f"Stored at {done.path}#L{done.line}", done.warning, shown) + taken_out
@@ -139,6 +156,22 @@ def _own_words(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
     kept = frame.unframed(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
+
+
+def _refuse_secrets(what: str, *texts: str) -> None:
+    """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
+    from vault_memory.conversations.redact import redacted
+
+    kinds = {kind for text in texts for kind in _kinds(redacted(text)) - _kinds(text)}
+    if kinds:
+        raise RefusedError(
+            f"This holds what looks like a secret ({', '.join(sorted(kinds))}): nothing was {what}.",
+            "Leave it out, and say where it is kept instead: notes are plain text.",
+        )
+
+
+def _kinds(text: str) -> set[str]:
+    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
@@ -180,7 +213,14 @@ def edit(caller: Caller, given: Arguments) -> str:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
     file = caller.desk.core_file(pathnames.inside(given["file"]) if "file" in given else "")
     text, taken_out = _own_words(given["text"])
-    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", "")), caller.scopes)
+    _refuse_secrets("changed", text)
+    by = _by(text, caller.agent)
+    if not provenance.is_trusted(by):
+        raise RefusedError(
+            "What came from outside does not go into core memory.",
+            "Keep it with memory_store; the user may put it there.",
+        )
+    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
     undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
     return (
         f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "") + taken_out

@@ -17,10 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from vault_memory import __version__
 from vault_memory.agents import mcp_tools
@@ -73,8 +76,18 @@ class McpServer:
             on_list_resource_templates=self._list_templates, on_read_resource=self._read,
         )  # fmt: skip
         server.add_notification_handler("notifications/initialized", types.NotificationParams, self._greeted)
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
+            there, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def sift() -> None:
+                """Answer what is no message: the SDK would drop it, and whoever sent it would wait for ever."""
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    async with there:
+                        async for item in incoming:
+                            await (outgoing.send(_refusal(item)) if isinstance(item, Exception) else there.send(item))
+
+            group.start_soon(sift)
+            await server.run(heard, outgoing, server.create_initialization_options())
 
     def end(self) -> None:
         """Let a write in hand come to its end, for a moment."""
@@ -228,6 +241,22 @@ def _described(tool: mcp_tools.Tool) -> types.Tool:
 
 def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+def _refusal(error: Exception) -> SessionMessage:
+    """What JSON-RPC has answered to a line that is no message, by the error that the SDK met when reading it.
+
+    It names a request by its id where that can be read; that of an answer would be taken for a request's.
+    """
+    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    code, why = types.INVALID_REQUEST, "This is no JSON-RPC 2.0 message; one stands alone on its line."
+    if any(each["type"] == "json_invalid" for each in found):
+        code, why = types.PARSE_ERROR, "This line is not JSON."
+    whole = next((each["input"] for each in found if isinstance(each["input"], dict)), {})
+    number = None if {"result", "error"} & whole.keys() else whole.get("id")
+    known = number if isinstance(number, int | str) and not isinstance(number, bool) else None
+    answer = types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=why))
+    return SessionMessage(answer)
 
 
 def _agent(context: Context) -> str:

@@ -75,7 +75,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     elif excerpt.not_found:
         shared.note(f"There is no note `{path}`: a note is named by its path in the vault.")
     elif excerpt.end_line < excerpt.start_line:
-        shared.note(f"{excerpt.path} has no line {excerpt.start_line}." if span else f"{excerpt.path} is empty.")
+        shared.note(render.past_the_end(excerpt))
     else:
         shared.say(render.clean(excerpt.text))
         if excerpt.truncated:

@@ -76,7 +76,7 @@ def excerpt_of(excerpt: Excerpt) -> Excerpt:
         return excerpt
     return replace(
         excerpt, path=derived.outer(excerpt.path), start_line=max(excerpt.start_line - derived.HEAD_LINES, 0),
-        end_line=excerpt.end_line - derived.HEAD_LINES,
+        end_line=excerpt.end_line - derived.HEAD_LINES, lines=derived.message_number(excerpt.lines),
     )  # fmt: skip
 
 

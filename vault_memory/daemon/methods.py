@@ -50,12 +50,19 @@ def call(method: Method, memory: Memory, params: Params, progress: "Progress | N
     return method.run(memory, params, progress) if method.is_slow else method.run(memory, params)
 
 
+_NO_OPTIONS = frozenset({"as_text", "no_journal", "telling"})
+"""What a client may ask of a recall besides what the command line may."""
+
+
 def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
-    """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it."""
+    """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it.
+
+    `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
+    """
     started = time.perf_counter()
     as_text = _flag(params, "as_text")
-    options = {key: value for key, value in params.items() if key not in ("as_text", "no_journal")}
-    asked = request.build(options, memory.config, rendered=as_text)
+    options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
+    asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
     (answer,) = memory.roots.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
     document = render.recall_document(answer)
     if as_text:
@@ -161,8 +168,7 @@ def _index(memory: Memory, params: Params, progress: "Progress | None") -> Docum
 
 
 METHODS: Mapping[str, Method] = {
-    "recall": Method(recall, frozenset({*request.OPTIONS, *(o.replace("-", "_") for o in request.OPTIONS),
-                                         "no_journal", "as_text"})),
+    "recall": Method(recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
     "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
                                           "unasked", "recent_days", "summaries", "now", "patience"})),
     "status": Method(_status, frozenset({"scope"})),

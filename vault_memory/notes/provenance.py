@@ -76,3 +76,8 @@ def mark(by: str) -> str:
     if is_trusted(by):
         return ""
     return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
+
+
+def teller(by: str) -> str:
+    """What somebody who is no person is called: `claude-code` for `agent:claude-code`; "" for a person."""
+    return "" if by == PERSON else by.removeprefix("agent:")

@@ -21,6 +21,20 @@ _CHART = re.compile(r"[ \t]*- [▁-█]+ ")
 """The course of an opinion, as a page draws it (reflect/opinion_page.py)."""
 
 
+_QUERY = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|chart)\b", re.IGNORECASE)
+"""Code that a plugin of Obsidian runs: what it finds or draws stands elsewhere."""
+
+_COMMENT = re.compile(r"%%|<!--|-->")
+_PROPERTY = re.compile(r"(\w[\w .-]*):(?=[ \t\r\n]|$)")
+
+_OF_THE_FILE = re.compile(
+    r"(?:title|alias(?:es)?|tags?|type|date|day|created|modified|updated|kind|by|scope|u?id|cssclass(?:es)?|publish"
+    r"|permalink)?",
+    re.IGNORECASE,
+)
+"""Properties that tell of a file what its name, path and links tell as well; a line below none is like them."""
+
+
 class Candidate(NamedTuple):
     """A passage with what ranking and answering need of it."""
 
@@ -101,7 +115,23 @@ class Feedback(NamedTuple):
 
 
 def tells(passage: Candidate, path: str) -> bool:
-    """Whether a passage of that note tells something by itself: no property, comment, chart or mere proposal does."""
-    if passage.section == ASIDE or path == PROPOSALS:
+    """Whether a passage of that note tells something by itself: no comment, query, chart or mere proposal does."""
+    if path == PROPOSALS or _QUERY.match(passage.text):
         return False
+    if passage.section == ASIDE:
+        return _says_a_property(passage.text)
     return passage.kind != PAGE or not _CHART.match(passage.text)
+
+
+def _says_a_property(text: str) -> bool:
+    """Whether properties say something of what the note is about: an author or an address often stands only there."""
+    if _COMMENT.search(text):
+        return False
+    name = ""
+    for line in text.split("\n"):
+        named = _PROPERTY.match(line)
+        name = named[1] if named else name
+        value = line[named.end() :] if named else line
+        if not _OF_THE_FILE.fullmatch(name) and value.strip(" \t\r-\"'[]{}~"):
+            return True
+    return False

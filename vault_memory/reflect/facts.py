@@ -132,6 +132,17 @@ def _before_private(row: _Row) -> Iterator[int]:
 # --- whom a fact is about --------------------------------------------------------------------------------------------
 
 
+_KEYED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?[WBOS][ \t]*\([^()]*\)")
+
+
+def _before_the_colon(bullet: str) -> str:
+    """What stands before the colon of a bullet; that of a key (`by=agent:moss`) is none."""
+    head = bullet.partition(":")[0]
+    if "(" in head and ")" not in head and (keyed := _KEYED.match(bullet)):
+        return bullet[keyed.end() :].partition(":")[0]
+    return head
+
+
 class _Whom:
     """Whom facts are about, as canonical slugs."""
 
@@ -172,7 +183,7 @@ class _Whom:
             named = [*map(self._canonical, entities.mentions(row.text)), *self._called.named(row.text)]
             return tuple(dict.fromkeys((*speaker, *named))), tuple(speaker)
         mentioned = self._mentioned.get(row.id)
-        return self._both(row.whole.partition(":")[0], tuple(mentioned)) if mentioned else ((), ())
+        return self._both(_before_the_colon(row.whole), tuple(mentioned)) if mentioned else ((), ())
 
     def is_of_strangers(self, row: _Row) -> bool:
         """Whether a log tells what somebody decided whom no page and no other note knows: somebody in a book, say."""

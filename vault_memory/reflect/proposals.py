@@ -15,6 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
+from vault_memory.notes import provenance
 from vault_memory.ranking.evidence import PROPOSALS
 from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.bearing import is_doubt
@@ -192,9 +193,16 @@ def _line(proposal: Proposal, context: Context) -> Line:
         ADD: f'"{change.text}"', CHANGE: f'"{change.old}" → "{change.text}"', REMOVE: f'"{change.old}"'
     }[change.what]  # fmt: skip
     cited = ", ".join(context.cite.of(fact) for fact in proposal.evidence)
-    because = f"{proposal.because} ({cited})" if cited else proposal.because
+    because = proposal.because + _tellers(proposal)
+    because = f"{because} ({cited})" if cited else because
     text = f"- [ ] {change.what}: {quoted} because {because} ^p-{proposal.name}"
     return Line(text, slot=proposal.name)
+
+
+def _tellers(proposal: Proposal) -> str:
+    """Who told it, where no person did: whoever ticks it should know whose words they are."""
+    names = {provenance.teller(fact.by) for fact in (*proposal.evidence, *proposal.told)}
+    return f", told by {', '.join(sorted(names))}" if names and "" not in names else ""
 
 
 # --- what is proposed ------------------------------------------------------------------------------------------------

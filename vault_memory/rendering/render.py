@@ -326,7 +326,17 @@ def problem_line(problem: Problem) -> str:
 
 def get_document(excerpt: "Excerpt") -> Document:
     """The `get@1` document."""
-    return schema("get") | asdict(excerpt)
+    document = asdict(excerpt)
+    del document["origins"]  # an asker's own marks
+    return schema("get") | document
+
+
+def past_the_end(excerpt: "Excerpt") -> str:
+    """What is said of lines that a note does not have."""
+    if not excerpt.lines:
+        return f"{clean(excerpt.path)} is empty."
+    what = "message" if excerpt.path.startswith("sessions/") else "line"
+    return f"{clean(excerpt.path)} has {plural(excerpt.lines, what)}; {what} {excerpt.start_line} is not there."
 
 
 def entities_document(rows: "Sequence[EntityRow]") -> Document:

@@ -1,12 +1,13 @@
 """Owns `get`: lines of one note as the file holds them now, never outside the vault."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.files.vault import Vault
 from vault_memory.notes.note import decode, split_lines
 from vault_memory.notes.parse import parse
-from vault_memory.notes.scopes import Folders, of_all_lines, of_note
+from vault_memory.notes.scopes import Folders, Standing, of_all_lines, of_note
 
 MAX_CHARS = 10_000
 
@@ -15,7 +16,8 @@ MAX_CHARS = 10_000
 class Excerpt:
     """Lines `start_line`..`end_line` of a note; a missing note is empty and `not_found`.
 
-    `line_cut` says that what is truncated ends within `end_line`, a line too long to be shown whole.
+    `line_cut` says that what is truncated ends within `end_line`, a line too long to be shown whole. The note has so
+    many `lines`; `origins` says who each of those shown is from, only to an asker with scopes.
     """
 
     path: str
@@ -25,6 +27,8 @@ class Excerpt:
     truncated: bool = False
     not_found: bool = False
     line_cut: bool = False
+    lines: int = 0
+    origins: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):
@@ -47,8 +51,9 @@ EVERYTHING = Opened()
 def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
     """Read a note's lines, at most 10,000 characters unless told.
 
-    Lines that are out of scope are empty, or left out at the end; where that is all, nothing was found. Neither is, by
-    somebody with scopes, what the user has excluded.
+    Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
+    would say that there is something. Where nothing else is, nothing was found. Neither is, by somebody with scopes,
+    what the user has excluded.
     Raises RefusedError for a path that leads out of the vault.
     """
     found = vault.locate(path)
@@ -56,15 +61,18 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
         return Excerpt(path, 0, 0, "", not_found=True)
     data = vault.read(found)
     everything = split_lines(decode(data)[0])
+    origins: list[str] = []
+    if opened.scopes:
+        note = parse(found, data)
+        standing = of_all_lines(note, opened.folders)
+        shown = _seen(everything, standing, opened.scopes)
+        is_shut = not everything and of_note(note.properties, found, opened.folders) not in opened.scopes
+        if is_shut or (shown != everything and not any(shown)):
+            return Excerpt(path, 0, 0, "", not_found=True)
+        everything, origins = shown, [each.by for each in standing]
     lines, max_tokens = part
     first, last = lines or (1, None)
     first = max(first, 1)
-    if opened.scopes:
-        shown = seen_lines(found, data, opened)
-        is_shut = not everything and of_note(parse(found, data).properties, found, opened.folders) not in opened.scopes
-        if is_shut or (not any(shown[first - 1 : last]) and shown != everything):
-            return Excerpt(path, 0, 0, "", not_found=True)
-        everything = shown
     wanted = everything[first - 1 : last]
     text = "\n".join(wanted)
     kept = _within_tokens(text, max_tokens) if max_tokens is not None else text[:MAX_CHARS]
@@ -73,7 +81,11 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
         kept = kept[: kept.rindex("\n")]
     end = first + kept.count("\n") if wanted else first - 1
     truncated = len(kept) < len(text)
-    return Excerpt(found, first, end, kept, truncated, line_cut=truncated and text[len(kept)] != "\n")
+    line_cut = truncated and text[len(kept)] != "\n"
+    return Excerpt(
+        found, first, end, kept, truncated, line_cut=line_cut, lines=len(everything),
+        origins=tuple(origins[first - 1 : end]),
+    )  # fmt: skip
 
 
 def seen_lines(path: str, data: bytes, opened: Opened) -> list[str]:
@@ -84,8 +96,11 @@ def seen_lines(path: str, data: bytes, opened: Opened) -> list[str]:
     lines = split_lines(decode(data)[0])
     if not opened.scopes:
         return lines
-    standing = of_all_lines(parse(path, data), opened.folders)
-    hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
+    return _seen(lines, of_all_lines(parse(path, data), opened.folders), opened.scopes)
+
+
+def _seen(lines: Sequence[str], standing: Sequence[Standing], scopes: tuple[str, ...]) -> list[str]:
+    hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in scopes}
     shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
     while shown and len(shown) in hidden:
         shown.pop()

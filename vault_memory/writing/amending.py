@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vault_memory.errors import ConflictError, UsageError
+from vault_memory.notes import provenance, retain
 from vault_memory.notes.parse import parse
 from vault_memory.notes.scopes import Standing, of_all_lines, of_note
 from vault_memory.retrieval.reading import EVERYTHING, Opened, seen_lines
@@ -24,12 +25,16 @@ LONGEST = 20_000
 
 @dataclass(frozen=True)
 class Amendment:
-    """What is to be done to the note `path`: `text` goes to its end, in place of `old`, or behind the line of `old`."""
+    """What is to be done to the note `path`: `text` goes to its end, in place of `old`, or behind the line of `old`.
+
+    `by` is who wants it, "" for a person.
+    """
 
     path: str
     action: str
     text: str
     old: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
     """The note with the edit made by somebody for whom these scopes are open.
 
     Raises UsageError when `old` does not stand exactly once in what they see, or the note is not theirs; ConflictError
-    when it is not UTF-8 or the edit would change what reflect wrote, or whose a line is.
+    when it is not UTF-8 or the edit would change what reflect wrote, or whose a line is, or make an agent's fact a
+    person's.
     """
     data = before or b""
     try:
@@ -83,7 +89,19 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
             "Edit what stands outside of it.",
         )
     _refuse_moved(wanted.path, data, after, opened)
+    if wanted.by and not _of_persons(wanted.path, after) <= _of_persons(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: a fact there would count as the user's own words; nothing was written.",
+            "memory_store keeps facts, and signs them.",
+        )
     return after
+
+
+def _of_persons(path: str, data: bytes) -> set[str]:
+    """The facts that are read as a person's words."""
+    note = parse(path, data)
+    by_note = provenance.of_properties(note.properties)
+    return {fact.narrative for fact in retain.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
 def diff(wanted: Amendment, before: bytes | None, after: bytes, opened: Opened = EVERYTHING) -> str:

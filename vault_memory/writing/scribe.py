@@ -16,6 +16,7 @@ from vault_memory.files import journal, places
 from vault_memory.index import schema, uses
 from vault_memory.index.keeper import LOCK_SECONDS, Keeper
 from vault_memory.index.store import Store
+from vault_memory.notes import provenance
 from vault_memory.notes.entities import link_name
 from vault_memory.shipped import template
 
@@ -50,21 +51,6 @@ class Scribe(Keeper):
             done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
             said = (self._findable(done.path), self._take_back(str(bullet)))
             return replace(done, warning=" ".join(filter(None, said)))
-
-    def standing(self, bullet: "Bullet", day: date) -> "Retained | None":
-        """Where that day's note says the same already, unless that counts as forgotten; raises UsageError."""
-        from vault_memory.notes.parse import parse
-        from vault_memory.writing import forgetting, writer
-        from vault_memory.writing.rewriting import current
-
-        writer.check(bullet)
-        path = self.daily_path(day)
-        data = current(self.vault, path) if self.vault.locate(path) else None
-        line = writer.standing(path, data, bullet) if data else None
-        if data is None or line is None:
-            return None
-        last = self.last_word(forgetting.key(parse(path, data), line))
-        return None if last and last.stands else writer.Retained(path, line, str(bullet), created=False)
 
     def file(self, filing: "Filing", now: datetime) -> "Filed":
         """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
@@ -114,7 +100,7 @@ class Scribe(Keeper):
         run = Preimages(self.vault.root).begin("edit")
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
-            run.keep(path, before, after, f"edited: {wanted.action}")
+            run.keep(path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
 
         with self._alone():
             try:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.files.vault import Vault
-from vault_memory.notes import daily, entities, provenance, retain, scopes
+from vault_memory.notes import daily, entities, provenance, retain
 from vault_memory.notes.note import BLANK, Heading
 from vault_memory.notes.parse import parse
 from vault_memory.writing.rewriting import Rewriter, current
@@ -89,22 +89,6 @@ def _states(fact: retain.Fact, bullet: Bullet) -> bool:
         and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
         and (fact.by or "") == bullet.by.casefold()
     )
-
-
-def standing(path: str, data: bytes, bullet: Bullet) -> int | None:
-    """The line where the note says the very same already, of the same and from the same, to everybody it is for."""
-    note = parse(path, data)
-    (same,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-    private = scopes.by_line(note)
-    for fact in retain.facts(note, None):
-        if fact.start_line not in private and _told(fact) == _told(same):
-            return fact.start_line
-    return None
-
-
-def _told(fact: retain.Fact) -> tuple[object, ...]:
-    names = frozenset(map(entities.slug, fact.entities))
-    return fact.kind, fact.narrative, names, fact.confidence, fact.by, fact.scope
 
 
 def retain_bullet(
