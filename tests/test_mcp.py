@@ -66,6 +66,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
         found = await session.search("what does Peter prefer?")
         assert found.startswith(OPENING)
         assert "## memory/2025-11-27.md" in found and "L4 - O(c=0.95) @Peter: Prefers concise" in found
+        assert "max_results shows more" in await session.search("a long note about gardens", max_results=2)
         assert "index up to date" in found and "scopes: global" in found and "agent:test-agent" in found
         assert "spare key" not in found
         assert "nothing found" in await session.call("memory_search", query="Peter", since="2030-01-01")
@@ -104,12 +105,15 @@ def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
         assert "is not a tool" in await session.fail("memory_delete")
         assert "switched off" in await session.fail("memory_edit", action="append", text="x")
         assert "`query`" in await session.fail("memory_search")
+        assert "`query` says nothing" in await session.fail("memory_search", query=" \n")
         assert "--since" in await session.fail("memory_search", query="x", since="someday")
         assert "is not a kind" in await session.fail("memory_search", query="x", kinds=["feeling"])
         assert "leads out" in await session.fail("memory_get", path="../secret.md")
         assert "read back" in await session.fail("memory_store", content="%% hidden")
         assert "nothing to store" in await session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
         assert "2,000" in await session.fail("memory_store", content="x " * 1500)
+        assert "one fact a call" in await session.fail("memory_store", content="- Ada rows\n- Ada sails")
+        assert "its text alone" in await session.fail("memory_store", content="- O(c=0.9) @Ada: Prefers trains")
         assert "entity's name" in await session.fail("memory_store", content="x", entities=["a|b"])
         assert "Peter" in await session.search("Peter")
 
@@ -218,6 +222,19 @@ def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
     talk(root, work)
 
 
+def test_a_note_is_found_by_the_name_that_links_give_it(root: Path) -> None:
+    put(root, "bank/entities/Ida Falk.md", "# Ida Falk\n")
+    put(root, "shut/Ida Falk.md", "---\nscope: agent:other\n---\nSecret\n")
+
+    async def work(session: Session) -> None:
+        await session.search("Ida")
+        for link in ("[[Ida Falk]]", "[[Ida Falk|Ida]]", "ida falk.md", "people/Ida Falk", "shut/Ida Falk.md"):
+            said = await session.call("memory_get", path=link)
+            assert said == f"There is no note {link} (nothing was read). Called so: bank/entities/Ida Falk.md"
+
+    talk(root, work)
+
+
 def test_what_came_from_outside_is_read_as_such(root: Path) -> None:
     put(root, "clip.md", "---\nsource: https://example.org/boats\n---\n# Boats\n\nPeter sells boats.\n")
     put(root, "core.md", "# Mixed\n\n- (by=tool) the build is green\n- mine\n")
@@ -260,6 +277,8 @@ def test_what_is_stored_is_found_when_the_call_returns(root: Path) -> None:
         noted = await session.call("memory_store", title="Night trains", content="Sleepers are back.", kind="opinion")
         assert "notes/opinion/night-trains-" in noted
         assert "Sleepers are back" in await session.search("sleepers")
+        item = await session.call("memory_store", content="* Nora has a cat")
+        assert "): Nora has a cat" in item
         again = await session.call("memory_store", title="Night trains", content="Others too.")
         assert again != noted
 

@@ -216,6 +216,16 @@ class Memory(Scribe):
         (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
         return self._look(lambda store, _: standing(store, fact, today), scopes=scopes)
 
+    def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
+        """The paths of notes in these scopes that a link with this name would open."""
+        from vault_memory.notes.entities import link_name
+
+        wanted, sql = link_name(name).casefold(), "SELECT path FROM note ORDER BY path"
+        return self._look(
+            lambda store, _: [path for (path,) in store.rows(sql) if link_name(path).casefold() == wanted],
+            scopes=scopes,
+        )
+
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.retrieval.knowledge import listing

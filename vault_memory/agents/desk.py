@@ -84,6 +84,10 @@ class Desk:
         """Known names that look like one that is not known."""
         return self._memory().similar_names(name, scopes)
 
+    def notes_called(self, name: str, scopes: tuple[str, ...]) -> list[str]:
+        """The paths of notes in the open scopes that a link with this name would open; none while there is no index."""
+        return self._memory().notes_called(name, scopes) if self._has_index() else []
+
     def read(self, path: str, lines: tuple[int, int | None] | None, scopes: tuple[str, ...]) -> "Excerpt":
         """Lines of a note, those of no open scope blank.
 

@@ -5,14 +5,16 @@ It knows the vault (desk.py) and nothing of the protocol. What is wrong is raise
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import frame, mcp_tools
 from vault_memory.agents.desk import Desk
-from vault_memory.errors import RefusedError, UsageError
+from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
 from vault_memory.files import pathnames
-from vault_memory.notes import provenance
+from vault_memory.notes import provenance, retain
+from vault_memory.notes.parse import parse
 from vault_memory.rendering import render
 from vault_memory.retrieval import request
 from vault_memory.retrieval.answer import SESSION
@@ -32,6 +34,10 @@ LONGEST_FACT = 2000
 """The characters of a fact; what is longer is a note, or several facts."""
 
 
+MOST_CALLED = 5
+"""So many notes of one name are told of."""
+
+
 class Caller(NamedTuple):
     """The vault that is asked, and which agent asks: the name its client gave, "" for none."""
 
@@ -46,13 +52,16 @@ class Caller(NamedTuple):
 
 def search(caller: Caller, given: Arguments) -> str:
     """Passages for a question, and in a line below them what is to be known of the answer."""
+    if not given["query"].strip():
+        raise UsageError("`query` says nothing.", "Ask in plain words.")
     scopes = caller.scopes
     found = caller.desk.recall(_options(caller, given, scopes))
     if found is None:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    notes = [*found["said"], *(["index up to date"] if found["index"]["fresh"] else [])]
+    said = [each.replace("(--k shows more)", "(max_results shows more)") for each in found["said"]]
+    notes = [*said, *(["index up to date"] if found["index"]["fresh"] else [])]
     text, room = "", _budget(caller, given)
     if found["results"]:
         text = frame.framed(found["text"]) + "\n"
@@ -104,7 +113,7 @@ def get(caller: Caller, given: Arguments) -> str:
 def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) -> str:
     excerpt = caller.desk.read(path, lines, caller.scopes)
     if excerpt.not_found:
-        return f"There is no note {_shown(path)} (nothing was read)."
+        return f"There is no note {_shown(path)} (nothing was read).{_called_so(caller, path)}"
     if excerpt.end_line < excerpt.start_line:
         return frame.defused(render.past_the_end(excerpt))
     texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
@@ -113,13 +122,23 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
         f"{letter}{number} {render.clean(text)}{mark}"
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
     )
-    said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}-{letter}{excerpt.end_line}, as the file is now"]
+    last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
+    said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}{last}, as the file is now"]
     said += [f"all of it{of_all}: not the user's own words"] if of_all else []
     if excerpt.line_cut:
         said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
     if excerpt.end_line < excerpt.lines and excerpt.truncated:
         said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
     return f"{frame.framed(body)}\n{'; '.join(said)}"
+
+
+def _called_so(caller: Caller, path: str) -> str:
+    """Where the note is that a wikilink would open: links in notes name no folders."""
+    name = re.split(r"[|#]", path.removeprefix("[[").removesuffix("]]"))[0]
+    found: list[str] = []
+    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
+        found = caller.desk.notes_called(name, caller.scopes) if name.strip() else []
+    return f" Called so: {_shown(', '.join(found[:MOST_CALLED]))}" if found else ""
 
 
 def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
@@ -143,6 +162,7 @@ def store(caller: Caller, given: Arguments) -> str:
         return _filed(caller, given, content) + taken_out
     if len(content) > LONGEST_FACT:
         raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
+    content = _one_fact(content)
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
     signed = _signed(bullet, caller.agent)
     if stands := caller.desk.standing(signed, caller.scopes):
@@ -150,6 +170,21 @@ def store(caller: Caller, given: Arguments) -> str:
     done = caller.desk.retain(signed)
     shown = frame.framed(render.clean(done.bullet))
     return _written(f"Stored at {done.path}#L{done.line}", done.warning, shown) + taken_out
+
+
+def _one_fact(text: str) -> str:
+    """A fact without the mark of a list; raises UsageError for a list, and for a bullet as notes have them.
+
+    Kind and names of such a bullet would be lost in its text.
+    """
+    bullets = [line for line in text.split("\n") if re.match(r"[ \t]*[-*+][ \t]", line)]
+    if len(bullets) > 1:
+        raise UsageError("This is a list.", "Store one fact a call, or give a title for a note.")
+    if not bullets or not text.startswith(bullets[0]):
+        return text
+    if any(retain.facts(parse("x.md", f"## Retain\n{text}\n".encode()), None)):
+        raise UsageError("This is a bullet with its keys.", "Give its text alone; `kind` and `entities` say the rest.")
+    return text[1:].lstrip()
 
 
 def _own_words(text: str) -> tuple[str, str]:
