@@ -132,6 +132,13 @@ def test_settings_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert ["open" in s or "work/sub" in s or "projects./" in s for s in config.ignored] == [True] * 3
 
 
+@pytest.mark.parametrize("name", ["Scopes", "scope", "SCOPE"])
+def test_a_table_that_may_have_been_meant_to_shut_folders_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    (made(tmp_path / "v/.memory") / "config.toml").write_text(f'[{name}]\nDiary = "user:ada"\n')
+    with pytest.raises(UsageError, match=r"Diary` is not a setting"):
+        load(str(tmp_path / "v"), {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)})
+
+
 @pytest.mark.parametrize(
     "table",
     ['[scopes]\na = "everyone"', "[scopes]\na = 3", '[scopes]\n"../a" = "agent:x"',
