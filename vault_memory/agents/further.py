@@ -1,7 +1,7 @@
 """Owns the further vaults of the user's settings: which there are, what they are called, whose notes they hold.
 
-They are read and never written: an index of theirs lies in the user's data folder. What in one has no scope of its own
-has that of the root, so that a project's own memory is not everybody's.
+They are read and never written: an index of theirs lies in the user's data folder. Each has a scope, and whoever may
+not see that sees nothing in it: a note there may be shut to more, and opens itself to nobody.
 """
 
 import os
@@ -23,14 +23,17 @@ UNDER = (".claude", "memory")
 
 
 class Further(NamedTuple):
-    """One further vault: its name in citations, its folder, and the scope of what in it has none."""
+    """One further vault: its name in citations, its folder, and the scope of all that is in it."""
 
     name: str
     path: Path
     scope: str
 
     def is_open(self, scopes: Sequence[str]) -> bool:
-        """Whether its own scope is among these, or none are asked for; a note in it may have another."""
+        """Whether its own scope is among these, or none are asked for: else nothing in it is, whatever its notes say.
+
+        A note with another scope needs that one, too.
+        """
         return not scopes or self.scope in scopes
 
 
