@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, snapshot
 
+from vault_memory.agents import access
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.memory import Memory
@@ -61,6 +62,20 @@ def test_a_root_has_its_scope(config: Config) -> None:
     assert seen("global", "project:plain") == {"a.md", "roots/plain/MEMORY.md"}
     assert seen("agent:x") == set()
     assert seen("project:work", "agent:x") == {"roots/work/b.md", "roots/work/c.md"}
+
+
+def test_two_projects_of_one_name_do_not_share_their_memory(tmp_path: Path) -> None:
+    for client in ("a", "b"):
+        (tmp_path / client / "api/.git").mkdir(parents=True)
+        fill(tmp_path / client / "api/.claude/memory", {"MEMORY.md": f"- The heron of client {client}.\n"})
+        fill(tmp_path / client / "plain/.claude/memory", {"MEMORY.md": f"- The plain heron of client {client}.\n"})
+    vault = fill(tmp_path / "Notes", {"a.md": "No bird.\n"})
+    config = Config(vault=vault, roots_under=(tmp_path / "a", tmp_path / "b"))
+    for client, root in (("a", "api"), ("b", "api-2")):
+        opened = access.scopes(access.Asker(folder=tmp_path / client / "api"), config, os.environ)
+        assert {r["path"] for r in asked(config, scope=list(opened))["results"]} == {"a.md", f"roots/{root}/MEMORY.md"}
+    found = asked(config, scope=["project:plain"])["results"]
+    assert {r["path"] for r in found} == {"roots/plain/MEMORY.md"}
 
 
 SCOPES = ["global", "project:a", "project:b", "agent:x"]

@@ -141,7 +141,7 @@ class Roots:
             return []  # nearly everybody: nothing is imported for it
         from vault_memory.agents import further
 
-        return further.found(config)
+        return further.found(config, os.environ)
 
     def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""

@@ -10,7 +10,6 @@ How a sweep goes, and why in this order:
 """
 
 import contextlib
-import hashlib
 import os
 import re
 import time
@@ -20,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import BinaryIO
 
-from vault_memory.agents import access
+from vault_memory.agents import access, projects
 from vault_memory.config import Config
 from vault_memory.conversations import clean, derived, ledger, marks, tools
 from vault_memory.conversations.ledger import Known
@@ -126,9 +125,7 @@ def _of_gone(folder: Path | None) -> str:
     """The scope of a folder that is not there; "" for one that is, or for none."""
     if folder is None or folder.is_dir():
         return ""
-    name = access.identifier(folder.name) or "folder"
-    digest = hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()
-    return f"project:{name}-{digest[:6]}"
+    return f"project:{projects.identifier(folder.name) or 'folder'}-{projects.digest(str(folder))}"
 
 
 class _Sweep:
