@@ -69,7 +69,7 @@ def remark(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
     short = f"project:{identifier(root.name)}" if root else ""
     if not root or found in (short, "") or found != f"{short}-{digest(os.path.realpath(root))}":
         return ""
-    return f"{short} is another folder of this name, here it is {found}: `[projects]` in your own settings names both"
+    return f"{short} is another folder of this name; this one is {found} unless `[projects]` of your settings names it"
 
 
 def shared(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
