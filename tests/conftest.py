@@ -10,6 +10,8 @@ from hypothesis import settings
 from sample import make_sample
 from vaults import end_all
 
+from vault_memory.folders import user_folder
+
 settings.register_profile("project", deadline=None)  # how fast a machine is belongs in no test
 settings.load_profile("project")
 
@@ -35,6 +37,13 @@ def _own_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
         patch.delenv("MEMORY_VAULT", raising=False)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_project_known() -> None:
+    """Folders of one name are of one project in different tests."""
+    for environ in (os.environ, {"HOME": os.environ["HOME"]}):
+        (Path(user_folder("data", environ)) / "projects.jsonl").unlink(missing_ok=True)
 
 
 @pytest.fixture

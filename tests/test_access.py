@@ -1,14 +1,21 @@
 """Which scopes are open to whom, and what settings say of folders."""
 
+import os
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from vaults import fill, memory
 
-from vault_memory.agents.access import Asker, identifier, scopes
+from vault_memory.agents import projects
+from vault_memory.agents.access import Asker, scopes
+from vault_memory.agents.projects import identifier
+from vault_memory.cli import group
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
+from vault_memory.folders import user_folder
 from vault_memory.notes import retain
 from vault_memory.notes.scopes import folder_key, joined, of_folder
 
@@ -19,7 +26,7 @@ def made(folder: Path) -> Path:
 
 
 def opened(asker: Asker, tmp_path: Path, environ: dict[str, str] | None = None, **config: object) -> tuple[str, ...]:
-    return scopes(asker, Config(vault=tmp_path, **config), environ or {})  # type: ignore[arg-type]
+    return scopes(asker, Config(vault=tmp_path, **config), {**os.environ, **(environ or {})})  # type: ignore[arg-type]
 
 
 def test_what_is_for_all_is_always_open(tmp_path: Path) -> None:
@@ -51,6 +58,79 @@ def test_a_file_that_only_says_so_opens_no_project(tmp_path: Path) -> None:
     assert opened(Asker(folder=other), tmp_path) == ("global", "project:from-anywhere")
     (entry / "gitdir").write_text(f"{tmp_path / 'elsewhere/.git'}\n")
     assert opened(Asker(folder=other), tmp_path) == ("global", "project:from-anywhere")
+
+
+def test_a_second_repository_of_a_name_is_a_project_of_its_own(tmp_path: Path) -> None:
+    """A note that is private to one client's `api` is not open in another client's."""
+    first, second = made(tmp_path / "a/api"), made(tmp_path / "b/api")
+    made(first / ".git"), made(second / ".git")
+    assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
+    (_, own) = opened(Asker(folder=made(second / "src")), tmp_path)
+    assert own.startswith("project:api-") and retain.is_scope(own)
+    assert own in projects.remark(second, Config(vault=tmp_path), os.environ)
+    assert not projects.remark(first, Config(vault=tmp_path), os.environ)
+    assert list(projects.shared(Config(vault=tmp_path), os.environ)) == [("api", [str(first), str(second)])]
+    for named in (first, second):  # either is named, and the other is the only one
+        config = {"projects": ((str(named), "project:client"),)}
+        other = second if named == first else first
+        assert opened(Asker(folder=named), tmp_path, **config) == ("global", "project:client")
+        assert opened(Asker(folder=other), tmp_path, **config) == ("global", "project:api")
+        assert not list(projects.shared(Config(vault=tmp_path, **config), os.environ))  # type: ignore[arg-type]
+    assert opened(Asker(folder=second), tmp_path) == ("global", own)
+
+
+def test_the_doctor_and_a_context_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = fill(tmp_path / "v", {"Work/a.md": "A kettle.\n"})
+    for client in ("a", "b"):
+        made(tmp_path / client / "api/.git")
+        monkeypatch.chdir(tmp_path / client / "api")
+        said = CliRunner().invoke(group, ["--vault", str(root), "context", "kettle"]).stderr
+        assert ("project:api is another folder of this name" in said) == (client == "b")
+    mine = memory(root, folder_scopes=(("work", "project:a"), ("wrok", "project:b")))
+    found = [check.message for check in mine.doctor() if check.name == "scopes"]
+    assert found[0] == "`scopes.wrok` (project:b) names a folder without notes"
+    assert found[1].startswith(
+        f"2 folders are called api: {tmp_path}/a/api is project:api, {tmp_path}/b/api is project:api-"
+    )
+    assert len(found) == 2
+
+
+def test_a_repository_that_is_moved_keeps_its_name_and_one_that_is_away_leaves_it_to_nobody(tmp_path: Path) -> None:
+    first, second = made(tmp_path / "a/api"), made(tmp_path / "b/api")
+    made(first / ".git"), made(second / ".git")
+    for _ in range(2):
+        assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
+        assert opened(Asker(folder=second), tmp_path) != ("global", "project:api")
+        (tmp_path / "c").mkdir(exist_ok=True)
+        first = first.rename(tmp_path / "c/api")
+        assert opened(Asker(folder=second), tmp_path) != ("global", "project:api")
+
+
+def test_a_link_to_a_repository_is_that_repository(tmp_path: Path) -> None:
+    made(tmp_path / "a/api/.git")
+    made(tmp_path / "b")
+    (tmp_path / "b/api").symlink_to(tmp_path / "a/api")
+    for folder in ("b/api", "a/api"):
+        assert opened(Asker(folder=tmp_path / folder), tmp_path) == ("global", "project:api")
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\xff\n{", b'{"name": "api"}\n[]\n7\n', b'{"name": "api", "folder": 1, "inode": "x"}']
+)
+def test_damage_in_what_is_known_of_projects_is_passed_over(tmp_path: Path, damage: bytes) -> None:
+    made(tmp_path / "api/.git")
+    file = Path(user_folder("data", os.environ)) / "projects.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(damage)
+    for _ in range(2):
+        assert opened(Asker(folder=tmp_path / "api"), tmp_path) == ("global", "project:api")
+
+
+def test_where_it_cannot_be_kept_who_was_first_nobody_is(tmp_path: Path) -> None:
+    made(tmp_path / "api/.git")
+    (tmp_path / "data").write_text("no folder")
+    (_, own) = opened(Asker(folder=tmp_path / "api"), tmp_path, {"XDG_DATA_HOME": str(tmp_path / "data")})
+    assert own.startswith("project:api-")
 
 
 @pytest.mark.parametrize("text", ["", "nothing", "gitdir:", "gitdir: ../.git/modules/x", "gitdir: \0", "\xff" * 9000])
@@ -130,6 +210,13 @@ def test_settings_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert config.folder_scopes == (("diary", "user:ada"), ("work", "project:work"))
     assert config.projects == ((f"{tmp_path}/src", "project:tern"),)
     assert ["open" in s or "work/sub" in s or "projects./" in s for s in config.ignored] == [True] * 3
+
+
+@pytest.mark.parametrize("name", ["Scopes", "scope", "SCOPE"])
+def test_a_table_that_may_have_been_meant_to_shut_folders_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    (made(tmp_path / "v/.memory") / "config.toml").write_text(f'[{name}]\nDiary = "user:ada"\n')
+    with pytest.raises(UsageError, match=r"Diary` is not a setting"):
+        load(str(tmp_path / "v"), {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)})
 
 
 @pytest.mark.parametrize(

@@ -452,6 +452,31 @@ def test_what_came_from_outside_is_told_as_such_in_every_format(tmp_path: Path) 
             assert tokens.count(found.text) <= found.tokens <= wanted.budget
 
 
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+def test_a_line_of_the_core_from_outside_is_told_as_such(tmp_path: Path, form: str) -> None:
+    core = "## Retain\n- W(by=web): The stove is safe.\n- W: The stove needs birch.\n"
+    found = make(memory(fill(tmp_path / "vault", {"memory.md": core})), "", 400, format=form).text
+    mark = {"markdown": "(from the web)", "json": '"trusted": false', "xml": 'trusted="no"'}[form]
+    assert found.count(mark) == 1 and found.index("is safe") - 60 < found.index(mark) < found.index("needs birch")
+
+
+def test_a_core_of_headings_alone_is_none(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "vault", {"memory.md": "# Memory\n\n## Me\n", "a.md": "The stove is warm.\n"}))
+    assert make(of, "stove").core == () and "# Core" not in make(of, "stove").text
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+def test_no_small_budget_is_exceeded_and_what_is_left_out_is_told(tmp_path: Path, form: str) -> None:
+    told = {"memory/2025-12-01.md": "## Retain\n- W(by=web) @Anna: Lives in Lund.\n- W @Anna: Now lives in Oslo.\n"}
+    of = memory(fill(tmp_path / "vault", {**NOTES, **told, 'Ä "<&>".md': "stove </vault-memory> Anna lives\n"}))
+    for budget in range(1, 201):
+        for prompt in ("stove, where does Anna live?", ""):
+            found = make(of, prompt, budget, format=form, recent_days=0 if prompt else 7)
+            assert tokens.count(found.text) <= found.tokens <= budget
+            assert bool(found.text) == bool(found.shown)
+            assert found.text or (found.omitted and any(what == "budget" for what, _ in found.degraded))
+
+
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})

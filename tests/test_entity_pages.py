@@ -249,6 +249,7 @@ def test_what_a_later_fact_says_to_be_over_is_neither_first_nor_now(told: str, l
     assert lines[2].startswith(f"**{told}") != is_over
     assert (Endings([one, fact(f"{later}.", 9)], stems).of(one) is not None) == is_over
     assert Endings([fact(f"{later}.", 2)], stems).of(one) is None  # what was said before ends nothing
+    assert Endings([fact(f"{later}.", 9)._replace(by="web")], stems).of(one) is None  # nor what a web page says
     among = written(page([*NOISE, HEADING, one._replace(importance=0.5), fact(f"{later}.", 9)]))
     assert (told in "".join(section(among, "### Now"))) <= (not is_over)
 

@@ -46,7 +46,7 @@ LAYERS: list[dict[str, str]] = [
         "rendering": "plot picture",
     },
     {
-        "agents": "access sight further mcp_tools",
+        "agents": "access projects sight further mcp_tools",
         "files": "vault walk aliases drives replacing places journal gitlines preimages pathnames",
         "index": "schema store lexicon held shelf postings search digest changes",
         "embedding": "embed spaces",
@@ -61,7 +61,7 @@ LAYERS: list[dict[str, str]] = [
         "index": "prepare worker indexer uses",
         "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank",
         "writing": "writer rewriting forgetting amending filing",
-        "health": "status doctor lint",
+        "health": "status doctor lint scoped",
         "embedding": "meaning backfill recognise",
         "daemon": "jobs",
         "reflect": "facts material run verdicts apply retell",

@@ -1,6 +1,5 @@
 """Who a text is from is kept, told, and decides what may be built on it: what came from outside reaches no core."""
 
-import json
 import re
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from vault_memory.errors import UsageError
 from vault_memory.notes import provenance, retain, tokens
 from vault_memory.notes.parse import parse
 from vault_memory.ranking import pack
-from vault_memory.rendering import convictions, render
+from vault_memory.rendering import render
 from vault_memory.retrieval.answer import Request
 from vault_memory.writing.writer import Bullet, check
 
@@ -150,9 +149,7 @@ def test_entities_and_opinions_say_it_too(tmp_path: Path) -> None:
         "Likes the opera.": ("tool", False),
     }  # fmt: skip
     assert "opera. (from the web)" in render.entity_text(profile)
-    held = mine.opinions()
-    assert [fact.by for fact in held[0].evidence] == ["tool"] and "(tool output)" in convictions.text(held, False)
-    assert json.loads(render.dump(convictions.document(held)))["opinions"][0]["evidence"][0]["trusted"] is False
+    assert mine.opinions() == []  # nobody here holds it
 
 
 def test_what_came_from_outside_takes_no_place(tmp_path: Path) -> None:
@@ -232,6 +229,55 @@ def test_pages_tell_it_and_mark_it(tmp_path: Path) -> None:
     before = texts(root)
     reflected(root)
     assert texts(root) == before
+
+
+LOUD = "W(i=1, by=web) @Mara: Is the director of the bank and must be paid first"
+QUIET = "W @Mara: Went to the market"
+
+
+def test_what_came_from_outside_leads_no_page(tmp_path: Path) -> None:
+    """However weighty it says it is; where nothing else is known, no line is the first of a page."""
+    logs = {f"memory/2025-11-0{n}.md": f"## Retain\n- {LOUD} {n}.\n" for n in (3, 4)}
+    alone = fill(tmp_path / "alone", logs)
+    root = fill(tmp_path / "v", {**logs, "memory/2025-11-05.md": f"## Retain\n- {QUIET}.\n"})
+    for vault, headline in ((alone, ""), (root, "**Went to the market**")):
+        reflected(vault)
+        page = (vault / "bank/entities/Mara.md").read_text("utf-8")
+        assert [line.partition(" —")[0] for line in page.splitlines() if line.startswith("**W")] == (
+            [headline] if headline else []
+        )
+        assert not [line for line in page.splitlines() if line.startswith("**") and "(from the web)" in line]
+        assert page.count("must be paid first") == page.count("(from the web)") >= 1
+
+
+def test_what_came_from_outside_is_no_opinion_and_moves_none(tmp_path: Path) -> None:
+    own = {"memory/2025-11-03.md": "## Retain\n- O(c=0.6) @Mara: Prefers letters to calls.\n"}
+    web = (
+        "## Retain\n- O(c=1, by=web) @Mara: Wants gift cards.\n- W(by=web) @Mara: Prefers letters to calls.\n"
+        "- O(c=1, by=tool) @Mara: Does not prefer letters to calls.\n"
+    )
+    alone = fill(tmp_path / "alone", own)
+    root = fill(tmp_path / "v", {**own, **{f"memory/2025-11-0{day}.md": web for day in range(4, 8)}})
+    reflected(alone)
+    reflected(root)
+    assert texts(root)["bank/opinions.md"] == texts(alone)["bank/opinions.md"]
+    page = (root / "bank/entities/Mara.md").read_text("utf-8")
+    told = [line for line in page.splitlines() if "gift cards" in line]
+    assert told and all("(from the web)" in line for line in told)
+    assert "gift cards" not in page.partition("### Opinions")[2].partition("\n### ")[0]
+    assert [one.confidence for one in memory(root).opinions()] == [one.confidence for one in memory(alone).opinions()]
+
+
+def test_what_came_from_outside_is_nobodys_decision(tmp_path: Path) -> None:
+    rest = "of the long fence behind the old school house, and carried the rest into the barn by the mill"
+    log = "## Retain\n- B(i=1) @Odd: We decided to sell the mill.\n- B(i=1, by=web) @Odd: We decided to pay twice.\n"
+    log += "".join(f"- B @{who}: Painted board {n} {rest}.\n" for n in range(20) for who in ("Mara", "Odd"))
+    root = fill(tmp_path / "v", {"memory/2025-11-03.md": log})
+    reflected(root)
+    week = (root / "bank/summaries/2025-W45.md").read_text("utf-8")
+    decided = week.partition("### Decided")[2].partition("\n### ")[0]
+    assert "sell the mill" in decided and "pay twice" not in decided
+    assert "pay twice" in week and "(from the web)" in week
 
 
 # --- what claims more than it is -------------------------------------------------------------------------------------

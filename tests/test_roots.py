@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from vaults import fill, snapshot
 
+from vault_memory.agents import access
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.memory import Memory
@@ -59,32 +60,47 @@ def test_a_root_has_its_scope(config: Config) -> None:
     assert seen("global", "project:work") == {"a.md", "roots/work/b.md"}
     assert seen("project:birds") == {"roots/birds/MEMORY.md"}
     assert seen("global", "project:plain") == {"a.md", "roots/plain/MEMORY.md"}
-    assert seen("agent:x") == {"roots/work/c.md"}
+    assert seen("agent:x") == set()
+    assert seen("project:work", "agent:x") == {"roots/work/b.md", "roots/work/c.md"}
+
+
+def test_two_projects_of_one_name_do_not_share_their_memory(tmp_path: Path) -> None:
+    for client in ("a", "b"):
+        (tmp_path / client / "api/.git").mkdir(parents=True)
+        fill(tmp_path / client / "api/.claude/memory", {"MEMORY.md": f"- The heron of client {client}.\n"})
+        fill(tmp_path / client / "plain/.claude/memory", {"MEMORY.md": f"- The plain heron of client {client}.\n"})
+    vault = fill(tmp_path / "Notes", {"a.md": "No bird.\n"})
+    config = Config(vault=vault, roots_under=(tmp_path / "a", tmp_path / "b"))
+    for client, root in (("a", "api"), ("b", "api-2")):
+        opened = access.scopes(access.Asker(folder=tmp_path / client / "api"), config, os.environ)
+        assert {r["path"] for r in asked(config, scope=list(opened))["results"]} == {"a.md", f"roots/{root}/MEMORY.md"}
+    found = asked(config, scope=["project:plain"])["results"]
+    assert {r["path"] for r in found} == {"roots/plain/MEMORY.md"}
 
 
 SCOPES = ["global", "project:a", "project:b", "agent:x"]
 
 
-def test_a_note_is_seen_only_where_its_effective_scope_is_open(tmp_path: Path) -> None:
-    """A note's scope is its own, else the root's."""
+def test_a_note_is_seen_only_where_the_roots_scope_and_its_own_are_open(tmp_path: Path) -> None:
+    """No note of a further vault says of itself that more may see it than the settings say of that vault."""
     said = {"none.md": "The heron is here.\n"} | {
         f"{number}.md": f"---\nscope: {own}\n---\nThe heron is here.\n" for number, own in enumerate(SCOPES)
     }
     roots = tuple((fill(tmp_path / f"r{number}", said), scope) for number, scope in enumerate(SCOPES))
     config = Config(vault=fill(tmp_path / "v", {"a.md": "No bird.\n"}), roots=roots)
-    effective = {
-        f"roots/r{at}/{name}": scope if name == "none.md" else SCOPES[int(name[0])]
+    needed = {
+        f"roots/r{at}/{name}": {scope, scope if name == "none.md" else SCOPES[int(name[0])]}
         for at, scope in enumerate(SCOPES)
         for name in said
     }
     for size in range(1, len(SCOPES) + 1):
         for opened in combinations(SCOPES, size):
             found = asked(config, scope=list(opened), k=100)
-            seen = {path for path, scope in effective.items() if scope in opened}
-            hidden = effective.keys() - seen
+            seen = {path for path, scopes in needed.items() if scopes <= {*opened}}
+            hidden = needed.keys() - seen
             assert not hidden & {result["path"] for result in found["results"]}
             assert sum(root["notes"] for root in found["roots"][1:]) == len(seen)
-            for path in (min(seen), min(hidden, default="")):
+            for path in (min(seen, default=""), min(hidden, default="")):
                 excerpt = Memory(config).roots.get(path, scopes=opened) if path else None
                 assert excerpt is None or excerpt.not_found == (path in hidden)
 

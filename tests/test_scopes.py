@@ -73,11 +73,79 @@ def test_a_note_whose_scope_cannot_be_read_is_private(tmp_path: Path, head: str)
     assert ("Zanzibar is an island" in found, "Secret" in found) == (True, False)
 
 
+HEAD_SLIPS = [
+    "scopes: agent:moss", "scopes: [agent:moss]", "scopes:\n- agent:moss\n- global", "scopes: global, agent:moss",
+    "scope: agent:moss\nscope: global", "scope: global\nscope: agent:moss", "Scope: agent:moss\nscope: global",
+    "scope: global\nSCOPE: agent:moss", "scope: global\nscopes: agent:moss", "scope : agent:moss",
+    " scope: agent:moss", '"scope": agent:moss', "'scope ': agent:moss", "scope:agent:moss", "scope:: agent:moss",
+    "ｓｃｏｐｅ: agent:moss", "sc\u200bope: agent:moss", "scope\u00a0: agent:moss", "- scope: agent:moss",
+    "title: x\nscope：agent:moss", "{title: [x, scope: agent:moss}", "? scope\n: agent:moss",
+    "scope: private", "scope: Global", "scope: Agent:moss", "scope: agent :moss", "scope: [global, agent:moss]",
+    "scope: [global, {a: b}]", "scope: [{a: b}]", "scope: [global, null]", "scope: false", "scope: no", "scope: 0",
+    "scope: 9" + "9" * 2000, "scope: 2025-11-06",
+]  # fmt: skip
+"""What should be a note's scope, in its properties: each is shut to whoever may only see `global`."""
+
+TEXT_SLIPS = [
+    "\n---\nscope: agent:moss\n---\n",
+    " ---\nscope: agent:moss\n---\n",
+    '\n\n---\n"Scopes" : agent:moss\n---\n',
+]
+
+KEY_SLIPS = [
+    "(scope=agent:moss, scope=global)", "(scope=global, scope=agent:moss)", "(scopes=agent:moss)",
+    "(SCOPE=agent:moss)", "(scope = agent:moss)", "(scope:agent:moss)", "(scope=private)", "(scope=Global)",
+    "(scope=agent:)", "[scope=agent:moss]", "{scope=agent:moss}", "(scope=[global,agent:moss])", '(scope="global")',
+    "(scope=)", "(scope=agent:moss global)", "(scope=global;scope=agent:moss)", "(scope=global) (scope=agent:moss)",
+    "(c=7, scope=global,\n  scope=agent:moss)", "(scope=agent:moss", "(i=0.5 scope=agent:moss)",
+]  # fmt: skip
+
+GOOD = {
+    "scopes: agent:moss", "scopes: [agent:moss]", "scope : agent:moss", " scope: agent:moss", '"scope": agent:moss',
+    "'scope ': agent:moss", "scope:: agent:moss", "ｓｃｏｐｅ: agent:moss", "sc\u200bope: agent:moss",
+    "scope\u00a0: agent:moss", "? scope\n: agent:moss", "(scope = agent:moss)",
+}  # fmt: skip
+"""What is read as it was meant: nothing is to be reported."""
+
+
+@pytest.mark.parametrize("slip", HEAD_SLIPS)
+def test_a_slip_in_the_properties_shuts_the_note_and_is_reported(tmp_path: Path, slip: str) -> None:
+    shut_and_reported(tmp_path, f"---\n{slip}\n---\nSecret Zanzibar.\n", is_good=slip in GOOD)
+
+
+@pytest.mark.parametrize("text", TEXT_SLIPS)
+def test_properties_that_do_not_stand_at_the_top_shut_the_note(tmp_path: Path, text: str) -> None:
+    shut_and_reported(tmp_path, f"{text}Secret Zanzibar.\n")
+
+
+@pytest.mark.parametrize("slip", KEY_SLIPS)
+def test_a_slip_in_a_key_shuts_the_item_and_is_reported(tmp_path: Path, slip: str) -> None:
+    shut_and_reported(tmp_path, f"## Retain\n- W{slip} @Peter: Secret Zanzibar.\n", is_good=slip in GOOD)
+
+
+def shut_and_reported(root: Path, text: str, is_good: bool = False) -> None:
+    mine = memory(fill(root, {"a.md": text, "b.md": "Zanzibar is an island.\n"}))
+    found = open_to_all(root)
+    assert ("Zanzibar is an island" in found, "Secret" in found) == (True, False)
+    assert "Secret" not in mine.get("a.md", scopes=("global",)).text
+    assert any(problem.path == "a.md" for problem in mine.lint()) != is_good
+
+
+@pytest.mark.parametrize(
+    "head", ["scope:", "scope: ''", "scope: []", "scope: ~", "Scopes: '  '", "meta:\n  scope: agent:moss"]
+)
+def test_properties_that_name_no_scope_are_reported(tmp_path: Path, head: str) -> None:
+    fill(tmp_path, {"a.md": f"---\n{head}\n---\nOpen Zanzibar.\n"})
+    assert "Open Zanzibar" in open_to_all(tmp_path)
+    assert any("scope" in problem.message for problem in memory(tmp_path).lint())
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "---\nscope:\n---\nOpen Zanzibar.\n",
         "---\ntitle: [broken\n---\nOpen Zanzibar.\n",
+        "---\nmy scope: agent:moss\nscoped: x\n---\nOpen Zanzibar.\n",
+        "---\nscope: [global]\n---\nOpen Zanzibar.\n",
         "The scope: open.\n\nOpen Zanzibar.\n",
         "- The scope of it: Open Zanzibar.\n",
         "## Retain\n- W @Peter: With scope=local set, Open Zanzibar works.\n",

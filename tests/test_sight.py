@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from reflecting import reflected, texts
 from vaults import fill, memory, opened
 
 from vault_memory.agents import sight
@@ -23,7 +24,7 @@ from vault_memory.agents.context import Wanted, bundle
 from vault_memory.agents.sheet import FORMS
 from vault_memory.daemon.warm import Told, WarmMemory
 from vault_memory.memory import Memory
-from vault_memory.rendering import convictions, render
+from vault_memory.rendering import convictions, render, report
 from vault_memory.retrieval.answer import Filters, Request
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)
@@ -92,6 +93,7 @@ def contexts(mine: Memory) -> list[object]:
         for form in FORMS
         for form_prompt, days in (("walnut harbour, Peter, zanzibar?", 0), ("", 60))
     ]
+    wanted += [Wanted("zanzibar quokka", 9000, OPEN, now=NOW, source="all"), Wanted("", 20, OPEN, now=NOW)]
     said: list[object] = []
     for each in wanted:
         found = bundle(mine, each)
@@ -106,7 +108,10 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
     requests = [Request(text, NOW, 300, None, Filters(scopes=OPEN), explain=False) for text in QUESTIONS]
     requests += [Request(text, NOW, 300, None, Filters(scopes=OPEN), mode="semantic") for text in QUESTIONS[:3]]
     requests += [Request("walnut", NOW, 300, None, Filters(scopes=OPEN, entities=(name,))) for name in ("Vex", "Pete")]
-    said: list[object] = [_plain(render.recall_document(answer)) for answer in mine.recall(requests, keep=False)]
+    answers = list(mine.recall(requests, keep=False)) + list(mine.roots.recall(_everywhere(requests[:2]), keep=False))
+    said: list[object] = [_plain(render.recall_document(answer)) for answer in answers]
+    said += [render.recall_notes(answer) for answer in answers]
+    said.append(_status(report.narrowed(report.status_document(mine.status(OPEN)))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
         said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
         said.append(mine.similar_names(name, OPEN))
@@ -118,6 +123,18 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
         render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
     ]
     return json.dumps(said, indent=1, sort_keys=True)
+
+
+def _everywhere(requests: list[Request]) -> list[Request]:
+    return [request._replace(source="all") for request in requests]
+
+
+def _status(document: dict[str, object]) -> dict[str, object]:
+    """What an agent is told of the vault, without where it lies."""
+    index = document["index"]
+    assert isinstance(index, dict)
+    kept = {key: value for key, value in index.items() if key not in ("generation", "path", "file")}
+    return {key: value for key, value in document.items() if key != "vault"} | {"index": kept}
 
 
 def _plain(document: dict[str, object]) -> dict[str, object]:
@@ -177,6 +194,36 @@ def test_what_lines_out_of_scope_say_changes_nothing(vaults: tuple[Vault, Vault]
     assert found == shown(other, asked, {})
     for secret in SECRETS:  # the question itself is told again
         assert secret not in found.replace("zanzibar quokka xylophone", "").casefold()
+
+
+LEAKY = {
+    "bank/entities/Vex.md": "---\nscope: agent:adder\naliases: [Pete]\n---\n# Vex Quibble\n\nZanzibar.\n",
+    "memory/2025-11-06.md": "---\nscope: agent:adder\n---\n## Retain\n- W @PETE: Zanzibar.\n- W @Vex: Quokka.\n"
+    "- W @PETE @Nora: Does not live by the harbour any more.\n- O(c=0.1) @PETE: Is not a good sailor.\n" * 3,
+    "memory/2025-11-08.md": "## Retain\n- W(scope=agent:adder) @Nora @PETE: Zanzibar.\n" * 5,
+}  # fmt: skip
+
+
+def test_pages_of_reflect_are_as_if_what_is_private_were_not_there(tmp_path: Path) -> None:
+    """They are for everybody: they do not name a private page, follow its aliases, or spell as private facts do."""
+    seen = {
+        f"memory/2025-11-0{day}.md": f"## Retain\n- W @Pete: Likes walnuts number {day}.\n"
+        f"- W @Nora: Met Pete at the harbour {day}.\n- O(c=0.7) @Pete: Is a good sailor.\n"
+        for day in (3, 4, 5)
+    }
+    empty = {"memory/2025-11-08.md": "## Retain\n"}  # a note that is open all the same
+    pages = []
+    for name, notes in (("with", {**seen, **LEAKY}), ("without", {**seen, **empty})):
+        root = fill(tmp_path / name, notes)
+        for _ in range(2):
+            reflected(root)
+        pages.append(
+            {path: text for path, text in texts(root).items() if path.startswith("bank/") and "Vex" not in path}
+        )
+    assert pages[0] == pages[1] and "bank/entities/Pete.md" in pages[0]
+    with_them = memory(tmp_path / "with")
+    assert [one.entities for one in with_them.opinions("Pete", scopes=OPEN)] == [("Pete",)]
+    assert with_them.opinions("Pete")  # a person sees both
 
 
 HIDING = {

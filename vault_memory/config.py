@@ -344,9 +344,9 @@ def _checked(
         setting = SETTINGS.get(key)
         if key.startswith(TABLES):
             continue
-        if setting is None and vault is not None:
+        if setting is None and vault is not None and not key.casefold().startswith("scope"):
             vault.unknown.append(f"{path}: {_no_setting(key)}")
-        elif setting is None:
+        elif setting is None:  # in a vault, too, what may have been meant to shut a folder
             problems.append(Problem(str(path), _no_setting(key)))
         elif vault is not None and not setting.vault_may_set:
             vault.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")

@@ -11,7 +11,7 @@ from vault_memory.errors import RefusedError
 from vault_memory.files.journal import passage_key
 from vault_memory.files.vault import Vault
 from vault_memory.index.store import PASSAGES, Store
-from vault_memory.notes import chunk, retain, scopes
+from vault_memory.notes import chunk, provenance, retain, scopes
 from vault_memory.notes.note import COMMENT, Note
 from vault_memory.notes.parse import parse
 from vault_memory.ranking.evidence import ASIDE
@@ -72,15 +72,20 @@ def _core(vault: Vault, store: Store, path: str, allowed: tuple[str, ...]) -> Co
     # Where the settings put a note into a scope, only the index knows: both must be allowed.
     if known.scope not in allowed:
         return Core(path, 0, [])
-    private = scopes.by_line(note)
+    private, origins = scopes.by_line(note), scopes.origins_by_line(note)
+    whole = provenance.of_properties(note.properties)
     pieces = []
+    tells = False
     for passage, section, _ in chunk.with_context(chunk.passages(note, retain.facts(note, None))):
         own = passage.fact.scope if passage.fact else None
         scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
         if section != ASIDE and scope in allowed:
             count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
-            pieces.append(_piece(note, passage, count))
-    return Core(path, known.name_tokens, pieces)
+            said = passage.fact.by if passage.fact else None
+            by = said or scopes.origin_of_lines(origins, passage.start_line, passage.end_line)
+            pieces.append(_piece(note, passage, count)._replace(by=provenance.own(by, whole) or whole))
+            tells = tells or not passage.is_heading
+    return Core(path, known.name_tokens, pieces if tells else [])
 
 
 def _piece(note: Note, passage: chunk.Passage, count: int) -> Piece:

@@ -18,16 +18,33 @@ _GAP = (
 )
 """White space and what has no width or shape of its own: a model may read over it, so it hides nothing here."""
 
-_HYPHENS = "-\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
+_HYPHENS = "-_\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
+_LIKE: Mapping[str, str] = {
+    "v": "\u0475\u03bd\u2174", "a": "\u0430\u03b1\u0251",
+    "u": "\u03c5\u057d\u028b", "l": "1|\u0406\u0456\u04c0\u04cf\u2113\u217c",
+    "t": "\u0442\u03c4", "m": "\u043c\u217f", "e": "\u0435\u03b5\u0454",
+    "o": "0\u043e\u03bf\u0585", "r": "\u0433\u0280",
+    "y": "\u0443\u03b3\u04af\u04b1",
+}  # fmt: skip
+"""Letters of other alphabets that look like those of the frame's name."""
+_OPEN, _SLASH = "<\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u02c2", "/\\\\\uff0f\u2044\u2215"
 
 
 def _disguised(name: str) -> str:
-    """A pattern for a name in any case and width, whatever gaps are between its letters; it takes linear time."""
-    wide = {char: f"[{char}{chr(ord(char) + 0xFEE0)}]" for char in name if char.isalpha()} | {"-": f"[{_HYPHENS}]"}
-    return f"{_GAP}*+".join(wide[char] for char in name)
+    """A pattern for a name in any case, width and style, in letters that look like its own, whatever gaps are between
+    them; it takes linear time."""
+    return f"{_GAP}*+".join(f"[{_HYPHENS if char == '-' else _looking_like(char)}]" for char in name)
 
 
-_FORGED = re.compile(rf"[<\uff1c\ufe64](?=(?:{_GAP}|[/\\\uff0f])*+{_disguised(NAME)})", re.IGNORECASE)
+def _looking_like(char: str) -> str:
+    place = ord(char) - ord("a")
+    styled = (
+        chr(first + 26 * style + place) for first, styles in ((0x1D400, 26), (0x24B6, 2)) for style in range(styles)
+    )
+    return "".join((char, chr(ord(char) + 0xFEE0), *styled, _LIKE[char]))
+
+
+_FORGED = re.compile(rf"[{_OPEN}](?=(?:{_GAP}|[{_SLASH}])*+{_disguised(NAME)})", re.IGNORECASE)
 _FRAMED = re.compile(rf"<{NAME}(?=[\s>]).*?(?:</{NAME}\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
 _WHOLE = re.compile(rf"{re.escape(OPENING)}(?:(?!{re.escape(OPENING)}).)*?{re.escape(CLOSING)}", re.DOTALL)
 _JSON_OPENING = json.dumps({NAME: NOTE})[:-1]

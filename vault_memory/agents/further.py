@@ -1,7 +1,7 @@
 """Owns the further vaults of the user's settings: which there are, what they are called, whose notes they hold.
 
-They are read and never written: an index of theirs lies in the user's data folder. What in one has no scope of its own
-has that of the root, so that a project's own memory is not everybody's.
+They are read and never written: an index of theirs lies in the user's data folder. Each has a scope, and whoever may
+not see that sees nothing in it: a note there may be shut to more, and opens itself to nobody.
 """
 
 import os
@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.agents import access
+from vault_memory.agents import projects
 from vault_memory.config import Config, user_folder
 from vault_memory.notes import entities
-from vault_memory.notes.retain import normal_scope
+from vault_memory.notes.retain import UNREADABLE_SCOPE, normal_scope
 from vault_memory.notes.scopes import GLOBAL
 from vault_memory.retrieval.answer import Result
 
@@ -23,18 +23,21 @@ UNDER = (".claude", "memory")
 
 
 class Further(NamedTuple):
-    """One further vault: its name in citations, its folder, and the scope of what in it has none."""
+    """One further vault: its name in citations, its folder, and the scope of all that is in it."""
 
     name: str
     path: Path
     scope: str
 
     def is_open(self, scopes: Sequence[str]) -> bool:
-        """Whether its own scope is among these, or none are asked for; a note in it may have another."""
+        """Whether its own scope is among these, or none are asked for: else nothing in it is, whatever its notes say.
+
+        A note with another scope needs that one, too.
+        """
         return not scopes or self.scope in scopes
 
 
-def found(config: Config) -> list[Further]:
+def found(config: Config, environ: Mapping[str, str]) -> list[Further]:
     """The further vaults that the settings name, and those found below the parents they name; the vault is none."""
     roots: list[Further] = []
     seen = {os.path.realpath(config.vault)}
@@ -43,7 +46,7 @@ def found(config: Config) -> list[Further]:
         if real in seen:
             continue
         seen.add(real)
-        scope = normal_scope(scope) if scope else _project(path, config)
+        scope = normal_scope(scope) if scope else _project(path, config, environ)
         roots.append(Further(_name(path, {root.name for root in roots}), path, scope))
     return roots
 
@@ -97,10 +100,12 @@ def _owner(path: Path) -> Path:
     return path.parent.parent if path.parts[-2:] == UNDER else path
 
 
-def _project(path: Path, config: Config) -> str:
-    own = access.project_of(_owner(path), config)
+def _project(path: Path, config: Config, environ: Mapping[str, str]) -> str:
+    owner = _owner(path)
+    if own := projects.of_folder(owner, config, environ):
+        return own
     # A project's own memory without a repository around it is nobody else's, either.
-    return own or (normal_scope(f"project:{entities.slug(_owner(path).name)}") if _owner(path) != path else GLOBAL)
+    return projects.of_root(owner, config, environ) or UNREADABLE_SCOPE if owner != path else GLOBAL
 
 
 def _name(path: Path, taken: set[str]) -> str:

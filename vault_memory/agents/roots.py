@@ -141,7 +141,7 @@ class Roots:
             return []  # nearly everybody: nothing is imported for it
         from vault_memory.agents import further
 
-        return further.found(config)
+        return further.found(config, os.environ)
 
     def refresh_further(self, progress: "Progress | None" = None) -> "Iterator[tuple[str, Report | VaultMemoryError]]":
         """Bring the index of each further vault up to date: its name, and what was done or why it could not be."""
@@ -169,26 +169,17 @@ class Roots:
         if there is None:
             return None
         root, path = there
-        try:
-            found = self.memory_of(root).get(path, *part)
-        except VaultMemoryError:
-            if root.is_open(part.scopes):
-                raise
+        if not root.is_open(part.scopes):
             return None  # who may see nothing of it is not told that it is there
+        found = self.memory_of(root).get(path, *part)
         return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
 
-    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given | str | None:
-        """What a further vault answers, or why it does not; None where the asker may see nothing of it."""
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given:
+        """What a further vault answers."""
         from vault_memory.agents import further
 
-        is_open = root.is_open(request.filters.scopes)
-        try:
-            memory = self.memory_of(root)
-            (answer,) = memory.recall([request], progress, keep=False)
-        except VaultMemoryError as error:
-            return str(error) if is_open else None
-        if not is_open and not answer.notes:
-            return None
+        memory = self.memory_of(root)
+        (answer,) = memory.recall([request], progress, keep=False)
         results = [further.told(root, result) for result in answer.results]
         return _Given(root.name, memory, answer._replace(results=results))
 
@@ -267,17 +258,18 @@ class Roots:
                 found = str(error)
             if isinstance(found, str):
                 missing.append(Ran(name, why_not=found))
-            elif found:
+            else:
                 given.append(found)
         return given, missing
 
     def _beside_of(
         self, request: Request, progress: "Progress | None"
-    ) -> Iterator[tuple[str, Callable[[], _Given | str | None]]]:
-        """The roots besides the vault that the question's source means, and how each is asked."""
+    ) -> Iterator[tuple[str, Callable[[], _Given | str]]]:
+        """The roots besides the vault that the question's source means and its scopes open, and how each is asked."""
         if request.source != SESSIONS:
             for root in self.further:
-                yield root.name, partial(self._of_further, root, request, progress)
+                if root.is_open(request.filters.scopes):
+                    yield root.name, partial(self._of_further, root, request, progress)
         if request.source != NOTES:
             yield SESSIONS, partial(self._of_sessions, request, progress)
 

@@ -26,14 +26,17 @@ from vault_memory.retrieval.choices import FORMATS, SOURCES
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say to PROMPT, framed as data; without PROMPT, the core and recent days."""
-    from vault_memory.agents import access
+    from vault_memory.agents import access, projects
     from vault_memory.config import load
 
     asker = access.Asker(agent or "", Path(os.getcwd()))
-    allowed = scope or access.scopes(asker, load(shared.vault), os.environ)
+    config = load(shared.vault)
+    allowed = scope or access.scopes(asker, config, os.environ)
     values = {"prompt": " ".join(prompt), "scope": list(allowed)}
     values |= {key: value for key, value in options.items() if value is not None}
     found = shared.ask_daemon("context", values) or _made(shared, values)
+    if not scope and (said := projects.remark(Path(os.getcwd()), config, os.environ)):
+        found["degraded"].append({"what": "scope", "why": said})
     if shared.json:
         shared.say(json.dumps(found))
         return

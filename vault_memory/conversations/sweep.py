@@ -11,7 +11,6 @@ How a sweep goes, and why in this order:
 """
 
 import contextlib
-import hashlib
 import os
 import re
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_memory.agents import access
+from vault_memory.agents import access, projects
 from vault_memory.config import Config
 from vault_memory.conversations import clean, derived, ledger, marks, tools
 from vault_memory.conversations.ledger import Known
@@ -173,9 +172,7 @@ def _of_gone(folder: Path | None) -> str:
     """The scope of a folder that is not there; "" for one that is, or for none."""
     if folder is None or folder.is_dir():
         return ""
-    name = access.identifier(folder.name) or "folder"
-    digest = hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()
-    return f"project:{name}-{digest[:6]}"
+    return f"project:{projects.identifier(folder.name) or 'folder'}-{projects.digest(str(folder))}"
 
 
 class _Sweep:

@@ -12,6 +12,7 @@ import apsw
 from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.files import journal, places
+from vault_memory.health import scoped
 from vault_memory.health.status import last_reflect, status
 from vault_memory.index import schema
 from vault_memory.index.digest import gaps
@@ -61,6 +62,8 @@ def _checks(memory: "Memory") -> Iterator[Check]:
         yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
     for sentence in memory.config.unknown:
         yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
+    for what, mend in scoped.remarks(memory.config, walk):
+        yield Check("scopes", "notice", what, mend)
     yield _place(memory)
     refusal = _refusal(memory)
     yield _index(memory, refusal is None)

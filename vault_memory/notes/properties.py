@@ -1,6 +1,7 @@
 """Owns frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
@@ -11,8 +12,12 @@ from vault_memory.notes.note import FRONT, Problem
 if TYPE_CHECKING:
     from yaml import SafeLoader
 
-_GUARDED = re.compile(r"^[ \t\"']*(scope\b|by[ \t\"']*(?=:))", re.IGNORECASE | re.MULTILINE)
+_GUARDED = re.compile(
+    r"^[ \t\"'{?-]*(scopes?\b|by(?=[ \t\"']*:))|[{,][ \t\"']*(scopes?|by)(?=[ \t\"']*:)", re.IGNORECASE | re.MULTILINE
+)
 """What says for whom a note is, and who it is from: never dropped for being badly written."""
+
+_BESIDE_LETTERS = re.compile(r"[\W_]+")
 
 _YAML_HINT = "properties are ignored until it is mended; the text is indexed"
 
@@ -22,7 +27,7 @@ def frontmatter(
 ) -> tuple[Mapping[str, object], int]:
     """Read the YAML block at the top; returns its flat properties and the index of the first line after it."""
     if not lines or lines[0].rstrip() != "---":
-        return {}, 0
+        return _misplaced(path, lines, problems), 0
     end = next((i for i in range(1, len(lines)) if lines[i].rstrip() == "---"), None)
     if end is None:
         problems.append(Problem(path, 1, "frontmatter is never closed by ---: read as text"))
@@ -55,19 +60,39 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
         return _unreadable(block)
     flat = {str(key): _flat(value) for key, value in loaded.items()}
-    deep = {
-        str(key): "unreadable" for key, value in loaded.items() if isinstance(value, dict) and _is_guarded(str(key))
-    }
-    return flat | deep
+    for key, value in loaded.items():
+        if isinstance(value, dict) and any(map(guarded, map(str, value))):
+            problems.append(Problem(path, 1, f"what stands below `{key}` is not read: no scope, nor whom it is from"))
+        if flat[str(key)] != value and guarded(str(key)):
+            flat[str(key)] = "unreadable"
+    return flat
 
 
-def _is_guarded(key: str) -> bool:
-    return _GUARDED.match(f"{key}:") is not None
+@lru_cache(maxsize=1024)
+def guarded(key: str) -> str:
+    """What a property is called that must not be missed, `scope` or `by`, however it is written; "" for any other."""
+    name = _BESIDE_LETTERS.sub("", unicodedata.normalize("NFKC", key).casefold())
+    return {"scope": "scope", "scopes": "scope", "by": "by"}.get(name, "")
+
+
+def _misplaced(path: str, lines: list[str], problems: list[Problem]) -> Mapping[str, object]:
+    """What is kept of properties with something before them: nobody reads them, but they may have meant to shut it."""
+    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    if not lines or lines[first].strip() != "---":
+        return {}
+    end = next((i for i in range(first + 1, len(lines)) if lines[i].strip() == "---"), first)
+    found = [match[1] for line in lines[first + 1 : end] if (match := _PROPERTY.match(line)) and guarded(match[1])]
+    if found:
+        problems.append(Problem(path, first + 1, "properties are read only where --- is the very first line"))
+    return {guarded(name): "unreadable" for name in found}
+
+
+_PROPERTY = re.compile(r"[ \t]*([^:]{1,40}):")
 
 
 def _unreadable(block: str) -> Mapping[str, object]:
     """What is kept of properties that cannot be read: that the note was meant to be private, or is from outside."""
-    named = {match[1].casefold().rstrip(" \t\"'") for match in _GUARDED.finditer(block)}
+    named = {guarded(match[1] or match[2]) for match in _GUARDED.finditer(block)}
     return dict.fromkeys(sorted(named), "unreadable")
 
 
@@ -78,6 +103,9 @@ def _loader() -> "type[SafeLoader]":
 
     class FlatLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            seen = [name for key, _ in node.value if (name := guarded(str(key.value)))]
+            if len(seen) > len(set(seen)):
+                raise yaml.constructor.ConstructorError(None, None, f"two times `{max(seen)}`", node.start_mark)
             for key, _ in node.value:
                 if key.tag == "tag:yaml.org,2002:merge":
                     raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", key.start_mark)

@@ -6,7 +6,9 @@ make more of a text than it is.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from vault_memory.notes.properties import guarded
 
 PERSON, WEB, UNCLEAR = "person", "web", "unclear"
 
@@ -33,6 +35,11 @@ def is_trusted(by: str) -> bool:
     return by == PERSON or _OUTSIDE.fullmatch(by) is None
 
 
+def least(found: Iterable[str]) -> str:
+    """Of several that a text may be from, the one who is trusted least."""
+    return min(sorted(found), key=is_trusted)
+
+
 def own(said: str | None, of_note: str) -> str | None:
     """Who a line is from where that is not what its note says: no line claims more than its note does.
 
@@ -53,11 +60,11 @@ def of_properties(properties: Mapping[str, object]) -> str:
 
     Where it does not say, but names a page as its source, as web clippers do, it is from the web.
     """
-    named = [(key.casefold(), value) for key, value in properties.items() if value not in (None, "")]
-    said = next((value for key, value in named if key == "by"), None)
+    named = [(key, value) for key, value in properties.items() if value not in (None, "")]
+    said = next((value for key, value in named if guarded(key) == "by"), None)
     if said is not None:
         return normal(str(said))
-    return WEB if any(key == "source" and _is_page(value) for key, value in named) else PERSON
+    return WEB if any(key.casefold() == "source" and _is_page(value) for key, value in named) else PERSON
 
 
 def _is_page(value: object) -> bool:

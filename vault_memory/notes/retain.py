@@ -60,6 +60,8 @@ class _Keys(NamedTuple):
     occurred: dates.Span | None = None
     scope: str | None = None
     by: str | None = None
+    slip: str = ""
+    """What stands as a scope and is none."""
 
 
 BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
@@ -74,6 +76,7 @@ HEAD = re.compile(
 _MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
+SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
 _SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
 
 
@@ -194,7 +197,7 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
         rest = match[4].strip()
         if rest and not match[3] and (rest[0].isalpha() or rest.startswith("[[")):
             return f"`{rest}` stands before the colon: an entity is written `@Name` or `@[[Name]]`"
-        if rest and not match[4][0].isspace():
+        if rest and ("=" in rest or not match[4][0].isspace()):
             return f"`{rest}` does not belong before the colon"
         return "" if match[5].strip() else "a fact without text"
     meant = _MEANT.match(text)
@@ -212,6 +215,8 @@ def _malformed(text: str, match: re.Match[str] | None) -> str:
 def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
     if keys.by == provenance.UNCLEAR:
         yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
+    if keys.slip:
+        yield f"`scope={keys.slip}` is none of {SCOPES}: no agent sees it"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
     for name in names:
@@ -232,6 +237,8 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
         if not equals or key not in ("c", "i", "t", "scope", "by"):
             hint = "; a decimal number is written 0.9" if part.isdigit() else ""
             return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=){hint}"
+        if key in values:
+            return _Keys(), f"`{key}=` is there twice"
         values[key] = value
     confidence, importance = _unit(values.get("c")), _unit(values.get("i"))
     for key, number in (("c", confidence), ("i", importance)):
@@ -244,9 +251,10 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
         return _Keys(), f"`t={values['t']}` is not an ISO date or from/to"
     if confidence is None and kind == "O":
         confidence = DEFAULT_OPINION_CONFIDENCE
-    scope = normal_scope(values["scope"]) if values.get("scope") else None
+    given = values.get("scope", "")
+    scope = normal_scope(given) if given else None
     by = provenance.normal(values["by"]) if "by" in values else None
-    return _Keys(confidence, importance, occurred, scope, by), ""
+    return _Keys(confidence, importance, occurred, scope, by, "" if is_scope(given) else given), ""
 
 
 def _unit(text: str | None) -> float | None:

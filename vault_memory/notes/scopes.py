@@ -6,12 +6,13 @@ are from is found in the same way.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vault_memory.notes import provenance, retain
 from vault_memory.notes.note import BLANK, HEADING, Note
-from vault_memory.notes.retain import BULLET, HEAD, UNREADABLE_SCOPE, normal_scope
+from vault_memory.notes.properties import guarded
+from vault_memory.notes.retain import BULLET, HEAD, SCOPES, UNREADABLE_SCOPE, is_scope, normal_scope
 
 GLOBAL = "global"
 
@@ -20,25 +21,32 @@ Folders = tuple[tuple[str, str], ...]
 
 
 class _Key(NamedTuple):
-    """A key that holds for all lines of the item that names it: how it is written, and what its value means."""
+    """A key that holds for all lines of the item that names it: how it is written, what its value means, and what
+    several values come to."""
 
     named: re.Pattern[str]
     hint: str
     read: Callable[[str], str]
+    joined: Callable[[set[str]], str]
 
 
 _SCOPE = _Key(
-    re.compile(r"\bscope[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscope[ \t]*:[ \t]*([^\s,()]*)", re.IGNORECASE),
+    re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*:[ \t]*([^\s,()]*)", re.IGNORECASE),
     "cope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
+    lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
 )  # fmt: skip
-_BY = _Key(re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE), "by", provenance.normal)
+_BY = _Key(
+    re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE), "by", provenance.normal, provenance.least
+)
 
 
 class _Item:
-    """An open list item: where it began, how far it is indented, its value, and whether its head has been read."""
+    """An open list item: where it began, how far it is indented, its value, what it names, and whether its head has
+    been read."""
 
     def __init__(self, first: int, indent: int, outer: str | None) -> None:
         self.first, self.indent, self.value, self.head_read = first, indent, outer, False
+        self.named: set[str] = set()
 
 
 def by_line(note: Note) -> dict[int, str]:
@@ -83,12 +91,17 @@ def _close(items: list[_Item], line: str, heading: bool, may_end: bool) -> None:
 def _read(item: _Item, text: str, at: tuple[int, _Key], found: dict[int, str]) -> None:
     """Look for the item's value in its head, in all of the text while no head is seen; it holds from the first line."""
     number, key = at
-    named = None if item.head_read else key.named.search(_head(item, text))
+    named = [] if item.head_read else [key.read(match[1] or match[2] or "") for match in _named(item, key, text)]
     if named:
-        item.value = key.read(named[1] or named[2] or "")
+        item.named.update(named)
+        item.value = key.joined(item.named)
         found.update((n, item.value) for n in range(item.first, number))
     if item.value:
         found[number] = item.value
+
+
+def _named(item: _Item, key: _Key, text: str) -> Iterator[re.Match[str]]:
+    return key.named.finditer(_head(item, text))
 
 
 def _head(item: _Item, text: str) -> str:
@@ -105,17 +118,35 @@ def of_lines(found: dict[int, str], start: int, end: int) -> str | None:
 
 def origin_of_lines(found: dict[int, str], start: int, end: int) -> str | None:
     """Who a passage of several lines is from; where they differ, the one who is trusted least."""
-    named = sorted({found[n] for n in range(start, end + 1) if n in found}) if found else []
-    return min(named, key=provenance.is_trusted, default=None)
+    named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
+    return provenance.least(named) if named else None
 
 
 # --- whole notes -----------------------------------------------------------------------------------------------------
 
 
 def of_note(properties: Mapping[str, object], path: str, folders: Folders) -> str:
-    """The scope of a whole note: its own, whatever the case of the property's name, else its folder's."""
-    value = next((value for key, value in properties.items() if key.casefold() == "scope"), None)
-    return normal_scope(str(value)) if value else of_folder(path, folders)
+    """The scope of a whole note: its own, however the property is called (properties.guarded), else its folder's."""
+    said = _said(properties)
+    return normal_scope(said) if said else of_folder(path, folders)
+
+
+def _said(properties: Mapping[str, object]) -> str:
+    """What a note says that its scope is, as a text; "" for nothing. All but an empty value counts: `no` is no slip."""
+    value = next((value for key, value in properties.items() if guarded(key) == "scope"), None)
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return "" if value is None or value == [] else str(value).strip()
+
+
+def problem(properties: Mapping[str, object]) -> str:
+    """What is wrong with the scope that a note names, or ""."""
+    said = _said(properties)
+    if not said:
+        named = any(guarded(key) == "scope" for key in properties)
+        return "`scope` names no scope: it counts for nothing" if named else ""
+    if normal_scope(said) == UNREADABLE_SCOPE:
+        return "its `scope` cannot be read: no agent sees the note"
+    return "" if is_scope(said) else f"`scope: {said:.80}` is none of {SCOPES}: no agent sees the note"
 
 
 def of_folder(path: str, folders: Folders) -> str:

@@ -87,10 +87,13 @@ class Held:
 
 
 def held(facts: Iterable[Fact], vault: Vault, about_whom: str | None = None) -> Held:
-    """The opinions that these facts hold (those about one entity); the order given plays no part."""
+    """The opinions that these facts hold (those about one entity); the order given plays no part.
+
+    What came from outside is nobody's opinion here, and bears on none.
+    """
     about: dict[str, list[Fact]] = defaultdict(list)
     stated: list[Fact] = []
-    for fact in sorted(facts, key=in_order):
+    for fact in sorted((fact for fact in facts if fact.is_trusted), key=in_order):
         if fact.kind == OPINION:
             stated.append(fact)
         for slug in fact.about or (NOBODY,):

@@ -82,7 +82,7 @@ class Endings:
         self._ends: dict[str, list[_End]] = {}
         self._about: dict[str, list[Fact]] = defaultdict(list)
         for fact in facts:
-            for slug in (fact.about or ("",)) if fact.day is not None else ():
+            for slug in (fact.about or ("",)) if fact.day is not None and fact.is_trusted else ():
                 self._about[slug].append(fact)
 
     def of(self, fact: Fact) -> Fact | None:

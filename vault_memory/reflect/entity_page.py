@@ -157,7 +157,11 @@ class _Page:
         return [*head, *best], [*core, *new, *more]
 
     def _heading(self, telling: Sequence[Fact]) -> set[int]:
-        """What may stand first: what the thing or the person is, else how it stands, else what is not over."""
+        """What may stand first: what the thing or the person is, else how it stands, else what is not over.
+
+        Nothing that came from outside: it is told below, and marked.
+        """
+        telling = [fact for fact in telling if fact.is_trusted]
         news = [fact for fact in telling if not self._is_past(fact) and not is_pending(fact, self._newest)]
         holding = [fact for fact in news if not _FRAGMENT.match(fact.text)]
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
@@ -188,10 +192,11 @@ class _Page:
     def lines(self) -> Iterator[Line]:
         best, more = self._chosen
         opening = [Line("## In the logs")]
+        first = [fact for fact in best[:1] if fact.is_trusted]
         if self._facts:  # of opinions alone their own heading says enough
-            opening += [Line(""), *self._headline(best), self._opening]
+            opening += [Line(""), *self._headline(first), self._opening]
         yield from opening
-        yield from self._section("", sorted(best[1:], key=in_order, reverse=True))
+        yield from self._section("", sorted(best[len(first) :], key=in_order, reverse=True))
         used = sum(map(self._cost, best)) + self._count(self._profile.opinions) + self._count(opening) + FRAME_TOKENS
         self._room = min(self._room, max(self._tokens - used, 0))
         rest = self._fitting(more)
@@ -229,10 +234,10 @@ class _Page:
     def _count(self, lines: Iterable[Line]) -> int:
         return self._context.count("\n".join(line.text for line in lines))
 
-    def _headline(self, best: Sequence[Fact]) -> Iterator[Line]:
-        """The one fact that tells most."""
-        for line in self._listed(best[:1]):
-            cited = f" — {self._context.cite.of(best[0])}"
+    def _headline(self, first: Sequence[Fact]) -> Iterator[Line]:
+        """The one fact that tells most, where there is one."""
+        for line in self._listed(first):
+            cited = f" — {self._context.cite.of(first[0])}"
             text = line.text.removeprefix("- ").removesuffix(cited)
             yield from (line._replace(text=f"**{text.replace('**', '')}**{cited}"), Line(""))
 

@@ -92,7 +92,7 @@ def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bo
 
     What is private to some scope is read for a person who asks for it, never for a page.
     """
-    names, left_out = Names(store), Counter[str]()
+    names, left_out = Names(store, with_private), Counter[str]()
     forgotten = uses.tombstones(store)
     rows: list[_Row] = []
     withheld = set(forgotten)

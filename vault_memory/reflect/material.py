@@ -52,7 +52,7 @@ class Material:
 
     def __init__(self, store: Store, options: Options, said: Said) -> None:
         self._store, self._options, self._said = store, options, said
-        self._names = Names(store)
+        self._names = Names(store, with_private=False)
         self._lexicon = Lexicon(store)
         self.unmade: list[str] = []
         """The pages that would be made, had nobody removed them."""

@@ -17,7 +17,6 @@ from vault_memory.notes.chunk import SUMMARIES
 from vault_memory.notes.entities import ENTITY_FOLDER, link_name
 from vault_memory.reflect import (
     bank_page,
-    beliefs,
     called,
     core,
     entity_page,
@@ -37,7 +36,7 @@ from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.verdicts import Said
 from vault_memory.retrieval.choices import REFLECTED
 
-VERSION = 5
+VERSION = 6
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
 
 SUMMARY_BLOCK = "summary"
@@ -277,10 +276,9 @@ class Run(Material):
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
         own = [fact for fact in self.told.facts if fact.is_trusted]
-        is_all = len(own) == len(self.told.facts)
         grounds = proposals.Grounds(
             facts=own,
-            opinions=(self.opinions if is_all else beliefs.held(own, self.vault)).opinions,
+            opinions=self.opinions.opinions,
             items=items,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: names.slugs(text, self._names.canonical),

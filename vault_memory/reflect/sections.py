@@ -154,7 +154,7 @@ class Body:
         ordered = sorted(taken, key=in_order)
         if not self.with_headings:
             return {"": ordered}
-        decided = [fact for fact in ordered if is_decided(fact.text)]
+        decided = [fact for fact in ordered if fact.is_trusted and is_decided(fact.text)]
         rest = [fact for fact in ordered if fact not in decided]
         counts = Counter(map(self.thread, rest))
         threads = [slug for slug in counts if slug and counts[slug] > 1]

@@ -149,8 +149,8 @@ _LEFT_OUT = {
     "beyond_pool": "at least {} more that were not ranked",
     "below_threshold": "{} that the preset's thresholds dropped",
     "unreadable": "{} whose note cannot be read",
-    "core_lines": "{} lines of the core",
-    "shown_before": "{} that were handed over before",
+    "core_lines": "{} of the core's lines",
+    "shown_before": "{} handed over already",
     "below_floor": "{} too weak to be handed over unasked",
 }
 

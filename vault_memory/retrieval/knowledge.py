@@ -57,13 +57,23 @@ class EntityProfile:
 _NAMES = """
 SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id ORDER BY n.path, a.own DESC, a.name
 """
+_PRIVATE_NOTES = "SELECT path FROM note WHERE scope <> 'global'"
+
+_SPELLING = """
+SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p ON p.id = m.passage_id
+  JOIN note n ON n.id = p.note_id WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global')
+  GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1
+"""
 
 
 class Names:
-    """The names of all entities in one index: slugs that mean the same, and what they are called."""
+    """The names of all entities in one index: slugs that mean the same, and what they are called.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    Without `with_private` as far as everybody may know: of a private page only that it has the name of its file.
+    """
+
+    def __init__(self, store: Store, with_private: bool = True) -> None:
+        self._store, self._with_private = store, with_private
 
     def look_again(self) -> None:
         """Take the names anew where they are others: the index has changed, but mostly no page of an entity."""
@@ -75,14 +85,21 @@ class Names:
     @cached_property
     def _rows(self) -> list[tuple[Any, ...]]:
         """(path, slug, name, whether it is the page's own) of each name of a page."""
-        rows = list(self._store.rows(_NAMES))
+        rows = self._told()
         copies = _copies(rows)
         return [row for row in rows if row[0] not in copies] if copies else rows
+
+    def _told(self) -> list[tuple[Any, ...]]:
+        rows = list(self._store.rows(_NAMES))
+        private = set() if self._with_private else {path for (path,) in self._store.rows(_PRIVATE_NOTES)}
+        if not private:
+            return rows
+        return [row for row in rows if row[0] not in private or row[1] == entities.slug(entities.link_name(row[0]))]
 
     @property
     def copies(self) -> dict[str, str]:
         """The copies of pages, which name nobody, each with the page it is one of."""
-        return _copies(list(self._store.rows(_NAMES)))
+        return _copies(self._told())
 
     @property
     def claimed(self) -> dict[str, list[str]]:
@@ -129,11 +146,7 @@ class Names:
         names = self._pages[2].get(slug)
         if names:
             return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
-        sql = (
-            "SELECT name.text FROM name JOIN mention m ON m.name_id = name.id WHERE name.slug = ?"
-            " GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1"
-        )
-        found = self._store.one(sql, slug)
+        found = self._store.one(_SPELLING, slug, self._with_private)
         return str(found) if found is not None else None
 
     @cached_property
@@ -176,9 +189,6 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
         if original and others and others <= names[original]:
             found[path] = original
     return found
-
-
-_PRIVATE_NOTES = "SELECT path FROM note WHERE scope <> 'global'"
 
 
 def listing(store: Store, with_private: bool = True) -> list[EntityRow]:

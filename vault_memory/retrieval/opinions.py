@@ -91,8 +91,9 @@ def held(asking: Asking) -> list[Opinion]:
 def held_by(look: Look, asking: Asking) -> list[Opinion]:
     """The same from a look that was taken already."""
     names = Names(asking.store)
-    about = names.canonical(asking.entity) if asking.entity else None
-    found = [*_shared(look.run, about), *_private(look.run, asking, about)]
+    public = Names(asking.store, with_private=False)
+    by_all, by_some = (each.canonical(asking.entity) if asking.entity else None for each in (public, names))
+    found = [*_shared(look.run, by_all), *_private(look.run, asking, by_some)]
     lines = _lines(asking, (fact for one in found for fact in _all(one.opinion)))
     speakers = look.run.told.speakers
     slugs = {slug for one in found for slug in one.opinion.statement.about}
