@@ -352,7 +352,7 @@ def test_silence_is_explained(notes: Path, data: Path, given: bytes, why: str) -
 def test_what_was_shown_already_is_said_to_be_why(notes: Path, data: Path) -> None:
     for _ in range(2):
         text = asked(notes, "s", "How does Peter like his replies?")
-    assert text == "" and "handed over before" in logged(data)
+    assert text == "" and "handed over already" in logged(data)
 
 
 def test_a_part_that_is_missing_is_named(

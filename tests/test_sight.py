@@ -86,8 +86,14 @@ hidden_notes = st.dictionaries(
 )
 
 
+_LINE = re.compile(r'^L[\d-]+ (.*)$|<line [^>]*>(.*?)</line>|"content": "((?:[^"\\]|\\.)*)"', re.MULTILINE)
+
+
 def contexts(mine: Memory) -> list[object]:
-    """What an agent is handed in each format: with a budget that cuts nothing off, since scores order it."""
+    """What an agent is handed in each format: with a budget that cuts nothing off, since scores order it.
+
+    Of lines that say the same, scores decide which is told: so it is left out where each stands.
+    """
     wanted = [
         Wanted(form_prompt, 9000, OPEN, form, now=NOW, recent_days=days)
         for form in FORMS
@@ -97,8 +103,9 @@ def contexts(mine: Memory) -> list[object]:
     said: list[object] = []
     for each in wanted:
         found = bundle(mine, each)
-        said.append(sorted(found.text.split("\n") if each.format != "json" else re.split(r"(?=\{)", found.text)))
-        said.append([sorted(cited.source for cited in found.shown), found.core, found.omitted, found.degraded])
+        lines = ["".join(line) for line in _LINE.findall(found.text)]
+        assert len(lines) >= len(found.shown), (lines, found)
+        said.append([sorted(lines), len(found.shown), found.core, found.omitted, found.degraded])
     return said
 
 
