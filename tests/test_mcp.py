@@ -100,6 +100,18 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
     talk(root, work, mode)
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_reflect_names_no_page_out_of_scope(root: Path, dry_run: bool) -> None:
+    told = "".join(f"- W @{name}: Has seen harbour {number}\n" for name in ("Vex", "Ada") for number in range(5))
+    fill(root, {
+        "memory/2025-11-20.md": f"# Log\n\n## Retain\n{told}",
+        "bank/entities/Vex.md": "---\nscope: agent:other\n---\n# Vex\n", "bank/entities/Ada.md": "# Ada\n",
+    })  # fmt: skip
+    text = talk(root, lambda session: session.call("memory_reflect", dry_run=dry_run))
+    assert "bank/entities/Ada.md" in text and "Vex" not in text
+    assert ("Has seen" in (root / "bank/entities/Vex.md").read_text()) != dry_run
+
+
 def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
     async def work(session: Session) -> None:
         assert "is not a tool" in await session.fail("memory_delete")

@@ -99,6 +99,10 @@ class Desk:
             why = error.strerror if isinstance(error, OSError) else None
             raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
 
+    def is_open(self, path: str, scopes: tuple[str, ...]) -> bool:
+        """Whether a note is in an open scope, or not there at all."""
+        return not Vault(self.config()).locate(path) or not self.read(path, None, scopes).not_found
+
     def core_files(self) -> list[str]:
         """The notes that make up the core and are there, the first of them the vault's memory.md."""
         from vault_memory.agents import corefiles

@@ -262,21 +262,30 @@ def edit(caller: Caller, given: Arguments) -> str:
     )
 
 
-def reflected(document: Mapping[str, Any]) -> str:
-    """What a reflect did, from its document; raises UsageError where it is none."""
+def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
+    """What a reflect did, from its document, as far as the asker may see the pages; raises UsageError where it is none.
+
+    How many pages and opinions it looked at is not told: among them are those of other scopes.
+    """
     if "pages" not in document:
         error = document.get("error", {})
         raise UsageError(str(error.get("message", "reflect ended without a word")), str(error.get("next_step", "")))
+    pages = _open_pages(caller, document["pages"])
+    skipped = _open_pages(caller, document["skipped"])
     verb = "would be written" if document["dry_run"] else "written"
-    pages = [page["path"] for page in document["pages"]]
     named = ", ".join(pages[:20]) + (f" and {len(pages) - 20} more" if len(pages) > 20 else "")
     said = [f"{render.plural(len(pages), 'page')} {verb}{': ' + named if named else ''}"]
-    said.append(f"{document['unchanged']} unchanged; {render.plural(len(document['opinions']), 'opinion')} moved")
-    if document["skipped"]:
-        said.append(f"{len(document['skipped'])} skipped, the first: {document['skipped'][0]['path']}")
-    if document["run"]:
+    if skipped:
+        said.append(f"{len(skipped)} skipped, the first: {skipped[0]}")
+    if document["run"] and pages:
         said.append(f"undo with: memory reflect --undo {document['run']}")
     return frame.defused(render.clean("\n".join(said)))
+
+
+def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The paths of those pages that are in an open scope; one that is yet to be made is for everybody."""
+    paths = [str(page["path"]) for page in pages]
+    return [path for path in paths if caller.desk.is_open(path, caller.scopes)]
 
 
 TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {

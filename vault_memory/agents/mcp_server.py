@@ -151,7 +151,7 @@ class McpServer:
 
     async def _done(self, name: str, agent: str, given: dict[str, Any]) -> str:
         if name == "memory_reflect":
-            return await self._reflect(bool(given.get("dry_run", False)))
+            return await self._reflect(agent, bool(given.get("dry_run", False)))
         writes = name in _WRITES
         future = (self._slow if writes else self._answers).submit(self._answered, name, agent, given)
         if writes:
@@ -163,7 +163,7 @@ class McpServer:
 
         return mcp_answers.TOOLS[name](self._caller(agent), given)
 
-    async def _reflect(self, dry_run: bool) -> str:
+    async def _reflect(self, agent: str, dry_run: bool) -> str:
         """Reflect in a process of its own, which ends with a call that is cancelled: the pages it wrote are whole."""
         from vault_memory.agents import mcp_answers
 
@@ -177,7 +177,9 @@ class McpServer:
         finally:
             if process.returncode is None:
                 process.terminate()
-        return mcp_answers.reflected(json.loads(said or b"{}"))
+        document = json.loads(said or b"{}")
+        text: str = await self._in(self._answers, lambda: mcp_answers.reflected(self._caller(agent), document))
+        return text
 
     async def _read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
