@@ -5,12 +5,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import hooks
 import pytest
 from hypothesis import settings
 from sample import make_sample
 from vaults import end_all
 
-from vault_memory.folders import user_folder
+from vault_memory.config import user_folder
 
 settings.register_profile("project", deadline=None)  # how fast a machine is belongs in no test
 settings.load_profile("project")
@@ -57,3 +58,12 @@ def short_folder() -> Iterator[Path]:
 def _no_process_left() -> Iterator[None]:
     yield
     end_all()
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders of the user for one test of hooks; returns that in which hooks keep what is theirs."""
+    for kind in ("CONFIG", "DATA"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    hooks.settings("")
+    return user_folder("data", os.environ) / "hooks"

@@ -25,8 +25,8 @@ class Hits(NamedTuple):
 
 
 def sample_hits() -> Hits:
-    """The questions of tests/test_questions.py over the sample vault."""
-    sys.path.insert(0, str(TESTS))  # the tests import each other by their bare names
+    """The questions of tests/retrieval/test_questions.py over the sample vault."""
+    sys.path[:0] = [str(TESTS), str(TESTS / "retrieval")]  # the tests import each other by their bare names
     from sample import NOW
     from test_questions import QUESTIONS, found_at
 

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import stat
 import subprocess
@@ -14,10 +13,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from daemons import start_daemon, until
+from hooks import asked, begun, context, hooked, hosted, logged, recorded, settings
 from hypothesis import given
 from hypothesis import strategies as st
 from vaults import fill
@@ -30,7 +29,6 @@ from vault_memory.folders import vault_id
 from vault_memory.integrations import claude_code, hooklog, occasion, shown
 from vault_memory.integrations.shown import TURNS, Session
 from vault_memory.memory import Memory
-from vault_memory.shipped import template
 
 TODAY = date.today().isoformat()
 NOTES = {
@@ -49,71 +47,6 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = fill(tmp_path_factory.mktemp("hook") / "my notes", NOTES)
     Memory(Config(vault=root)).index()
     return root
-
-
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folders of one test; returns that of the data."""
-    for kind in ("CONFIG", "DATA"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
-    settings("")
-    return user_folder("data", os.environ) / "hooks"
-
-
-def settings(text: str, hooks: str = "seconds = 30") -> None:
-    """Write the user's own settings; a busy machine is given more time, unless that is what it is about."""
-    file = user_folder("config", os.environ) / "config.toml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"[hooks]\n{hooks}\n{text}")
-
-
-def hooked(root: Path, event: str, given: dict[str, Any] | bytes, agent: str = "claude-code") -> str:
-    """What a hook prints; whatever it is given it ends well, and says nothing else."""
-    words = [sys.executable, "-m", "vault_memory", "--vault", str(root), "hook", agent, event]
-    text = given if isinstance(given, bytes) else json.dumps(given).encode()
-    ended = subprocess.run(words, input=text, capture_output=True, timeout=60, check=False)
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    return ended.stdout.decode("ascii")
-
-
-def recorded(event: str, session: str, **more: Any) -> dict[str, Any]:
-    """The input of an event in the shape its reference documents."""
-    common = {"session_id": session, "transcript_path": f"/home/u/.claude/projects/p/{session}.jsonl", "cwd": "/tmp"}
-    own: dict[str, dict[str, Any]] = {
-        "SessionStart": {"source": "startup", "model": "a-model"},
-        "UserPromptSubmit": {"permission_mode": "default", "prompt": "How does Peter like his replies?"},
-        "PreCompact": {"trigger": "manual", "custom_instructions": ""},
-        "Stop": {"permission_mode": "default", "stop_hook_active": False},
-        "SessionEnd": {"reason": "exit"},
-    }
-    return {**common, "hook_event_name": event, **own[event], **more}
-
-
-def logged(data: Path) -> str:
-    return (data / "hook.log").read_text().strip()
-
-
-def context(said: str, event: str) -> str:
-    """The text that a hook's answer has put before the model, "" for an answer that is empty."""
-    if not said:
-        return ""
-    output = json.loads(said)
-    assert set(output) == {"hookSpecificOutput"}
-    assert set(output["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
-    assert output["hookSpecificOutput"]["hookEventName"] == event
-    text = str(output["hookSpecificOutput"]["additionalContext"])
-    assert text.startswith(OPENING) and text.endswith(CLOSING) and text.count(CLOSING) == 1
-    return text
-
-
-def asked(root: Path, session: str, prompt: str, **more: Any) -> str:
-    given = recorded("UserPromptSubmit", session, prompt=prompt, **more)
-    return context(hooked(root, "UserPromptSubmit", given), "UserPromptSubmit")
-
-
-def begun(root: Path, session: str, source: str) -> str:
-    given = recorded("SessionStart", session, source=source)
-    return context(hooked(root, "SessionStart", given), "SessionStart")
 
 
 # --- each event ------------------------------------------------------------------------------------------------------
@@ -484,48 +417,6 @@ def test_a_daemon_that_answers_is_asked(tmp_path: Path, data: Path) -> None:
 
 
 # --- opencode --------------------------------------------------------------------------------------------------------
-
-HOST = """
-import { VaultMemory } from %s
-const hooks = await VaultMemory({ directory: "/tmp" })
-const session = { type: "session.created", properties: { info: { id: "ses_1" } } }
-await hooks.event({ event: session })
-const system = ["be kind"], context = []
-const sent = async (...texts) => {
-  const message = { id: "msg_1", sessionID: "ses_1", role: "user" }
-  const of = { messageID: "msg_1", sessionID: "ses_1", type: "text" }
-  const parts = texts.map((text, n) => ({ ...of, id: `prt_${n}`, text, ...(text[0] === "(" && { synthetic: true }) }))
-  await hooks["chat.message"]({ sessionID: "ses_1", agent: "build" }, { message, parts })
-  return parts
-}
-const first = await sent("what about the greenhouse door?", "(read a file)")
-const second = await sent("is the greenhouse door open?")
-await sent("(a command)")
-await hooks["chat.message"]({ sessionID: "ses_1" }, { message: {}, parts: [] })
-await hooks["chat.message"]({}, {})
-await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system })
-await hooks["experimental.chat.system.transform"]({ sessionID: "ses_1", model: {} }, { system: [] })
-await hooks["experimental.chat.system.transform"]({ model: {} }, { system: [] })
-await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses_1" } } })
-await hooks.event({ event: { type: "file.edited", properties: { file: "x" } } })
-await hooks.event({})
-await hooks["experimental.session.compacting"]({ sessionID: "ses_1" }, { context })
-console.log(JSON.stringify({ system, context, first, second }))
-"""
-
-
-def hosted(tmp_path: Path, words: list[str]) -> dict[str, Any]:
-    """What a session has with the plugin, in a host that calls it as opencode does."""
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("there is no node")
-    text = template("opencode.js").read_text().replace("{{command}}", json.dumps(words)).replace("{{wait}}", "20000")
-    plugin, host = tmp_path / "plugin.mjs", tmp_path / "host.mjs"
-    plugin.write_text(text)
-    host.write_text(HOST % json.dumps(str(plugin)))
-    ended = subprocess.run([node, str(host)], capture_output=True, text=True, timeout=60, check=False)
-    assert ended.returncode == 0, ended.stderr
-    return json.loads(ended.stdout)  # type: ignore[no-any-return]
 
 
 def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp_path: Path) -> None:

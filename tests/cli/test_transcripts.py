@@ -10,7 +10,7 @@ Each file of `transcripts/` is one sitting: a user whose home folder is `/home/y
     \\-- - W: gone                   … a line of it that would be read as one of these (a diff's)
     [exit 2]                         its exit code, where it is not 0
 
-`pytest tests/test_transcripts.py --update-transcripts` writes them anew; read the difference before you keep it.
+`pytest tests/cli/test_transcripts.py --update-transcripts` writes them anew; read the difference before you keep it.
 """
 
 import json

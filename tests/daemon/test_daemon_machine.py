@@ -8,7 +8,7 @@ from daemons import Running, start_daemon
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
-from test_index_machine import QUESTIONS, VaultMachine, answers, assert_rows_hang_together
+from vault_machine import QUESTIONS, VaultMachine, answers, assert_rows_hang_together
 from vaults import index_digest, memory, run, snapshot
 
 EXAMPLES = int(os.environ.get("DAEMON_MACHINE_EXAMPLES", 0))

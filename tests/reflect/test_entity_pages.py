@@ -24,7 +24,7 @@ from vault_memory.reflect.sections import Context
 from vault_memory.retrieval.query import STOP_WORDS
 
 TOMORROW = "2025-12-11"
-SAMPLE = Path(__file__).parent.parent / "sample-vault"
+SAMPLE = Path(__file__).parents[2] / "sample-vault"
 
 
 def stems(text: str) -> list[str]:

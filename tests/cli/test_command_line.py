@@ -137,7 +137,7 @@ def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
 
 
 def test_a_damaged_part_of_the_package_is_an_error_with_a_next_step(vault: Path, tmp_path: Path) -> None:
-    checkout = Path(__file__).parent.parent
+    checkout = Path(__file__).parents[2]
     for folder in ("vault_memory", "templates"):
         shutil.copytree(checkout / folder, tmp_path / "copy" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     with open(tmp_path / "copy/vault_memory/data/cl100k_base.tiktoken", "ab") as vocabulary:

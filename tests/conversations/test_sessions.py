@@ -582,7 +582,7 @@ def test_peak_memory_of_many_megabytes(config: Config, tmp_path: Path, tmp_data:
             handle.writelines([record] * 100)
     environ = os.environ | {
         "MEMORY_SESSIONS_TOOLS": "claude-code", "MEMORY_SESSIONS_CLAUDE_CODE": str(tmp_path / "claude"),
-        "MEMORY_VAULT": str(config.vault), "PYTHONPATH": str(Path(__file__).parent.parent),
+        "MEMORY_VAULT": str(config.vault), "PYTHONPATH": str(Path(__file__).parents[2]),
     }  # fmt: skip
     done = subprocess.run([sys.executable, "-c", SWEEP], capture_output=True, text=True, env=environ, check=True)
     read, seconds, before, after = map(float, done.stdout.split())

@@ -1,4 +1,4 @@
-"""Whatever happens to a vault and its index, in any order: once up to date, it equals an index built from nothing."""
+"""Owns the machine that does to a vault and its index what people, programs and crashes do, in any order."""
 
 import os
 import shutil
@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
@@ -240,11 +239,3 @@ def assert_rows_hang_together(of: Memory) -> None:
         rows, checked = store.notes(), int(store.meta("checked_ns") or 0)
     changes = diff(of.vault.walk().files, rows, checked)
     assert (changes.new, changes.gone) == ([], [])
-
-
-VaultMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=30, deadline=None, derandomize=True, database=None,
-    phases=[Phase.generate],  # shrinking a failure with killed processes in it would take many minutes
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)  # fmt: skip
-TestVault = VaultMachine.TestCase
