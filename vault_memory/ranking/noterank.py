@@ -11,7 +11,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
-from heapq import nlargest
 from itertools import chain
 from operator import itemgetter
 
@@ -47,13 +46,15 @@ class NoteRanker:
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""
-        return nlargest(count, scores, key=lambda n: scores[n] + MEANING * self._found.notes[n].cosine)
+        notes = self._found.notes
+        worth = {note: score + MEANING * notes[note].cosine for note, score in scores.items()}
+        return sorted(worth, key=worth.__getitem__, reverse=True)[:count]
 
     def near(self) -> dict[str, int]:
         """The stems of the best notes, with the number of candidate notes that hold each."""
         stems = set().union(*(self._counts[n] for n in self.best(self.asked, COMPARED)))
         holding = Counter(chain.from_iterable(self._counts.values()))
-        return {stem: holding[stem] for stem in stems}
+        return {stem: count for stem, count in holding.items() if stem in stems}
 
     def rank(self, rarity: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
         """The score of each note, and the mean score of those most like it, both against the best score.
@@ -66,15 +67,15 @@ class NoteRanker:
         return scores, self._of_similar(scores, rarity)
 
     def learnt(self, rarity: Mapping[str, float]) -> dict[str, float]:
-        """The stems that tell most about the best notes, each with its weight times its rarity."""
+        """The stems that tell most about the best notes, by the alphabet, each with its weight times its rarity."""
         gains: dict[str, float] = defaultdict(float)
         for note in self.best(self.asked, FEEDBACK_NOTES):
             for stem, gain in self._gains(note, rarity).items():
                 gains[stem] += gain
-        kept = nlargest(FEEDBACK_TERMS, gains, key=lambda stem: (gains[stem], stem))
-        total = sum(gains[stem] for stem in kept)
+        kept = sorted(zip(gains.values(), gains, strict=True), reverse=True)[:FEEDBACK_TERMS]
+        total = sum(gain for gain, _ in kept)
         share = FEEDBACK_SHARE * max(len(self._found.note_rarity), 1)
-        return {stem: share * rarity[stem] * gains[stem] / total for stem in kept}
+        return {stem: share * rarity[stem] * gain / total for gain, stem in sorted(kept, key=itemgetter(1))}
 
     def _asked(self) -> dict[int, float]:
         """BM25 of the question's terms, over the best."""
@@ -93,25 +94,26 @@ class NoteRanker:
     def _counts(self) -> dict[int, Counter[str]]:
         """How often each stem stands in each note's candidate passages."""
         stems: dict[int, list[str]] = {note: [] for note in self._found.notes}
+        passages = self._found.passages
         for passage_id, found in self._found.stems.items():
-            stems[self._found.passages[passage_id].note_id].extend(found)
+            stems[passages[passage_id].note_id] += found
         return {note: Counter(found) for note, found in stems.items()}
 
     def _weight(self, note: int, weights: Mapping[str, float]) -> float:
-        counts, norm = self._counts[note], self._norms[note]
-        held = counts.keys() & weights.keys()
-        return sum([weights[stem] * counts[stem] * (K1 + 1) / (counts[stem] + norm) for stem in sorted(held)])
+        counts, norm, most = self._counts[note], self._norms[note], K1 + 1
+        held = [(weight, counts[stem]) for stem, weight in weights.items() if stem in counts]
+        return sum([weight * count * most / (count + norm) for weight, count in held])
 
     def _gains(self, note: int, rarity: Mapping[str, float]) -> dict[str, float]:
         """What each telling stem of a note is worth in it."""
-        norm = self._norms[note]
-        return {s: rarity[s] * c * (K1 + 1) / (c + norm) for s, c in self._counts[note].items() if s in rarity}
+        norm, most = self._norms[note], K1 + 1
+        return {s: rarity[s] * c * most / (c + norm) for s, c in self._counts[note].items() if s in rarity}
 
     def _of_similar(self, scores: Mapping[int, float], rarity: Mapping[str, float]) -> dict[int, float]:
         near = self.best(scores, COMPARED)
         likeness = similarities({note: self._gains(note, rarity) for note in near})
         return {
-            note: sum(scores[other] for other in nlargest(LIKE, like, key=lambda n: like[n])) / LIKE
+            note: sum([scores[other] for other in sorted(like, key=like.__getitem__, reverse=True)[:LIKE]]) / LIKE
             for note, like in likeness.items()
         }
 
@@ -120,16 +122,18 @@ def similarities(vectors: Mapping[int, Mapping[str, float]]) -> dict[int, dict[i
     """The cosine of each pair of sparse vectors that share a term, by their most telling terms."""
     postings: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for key, vector in vectors.items():
-        kept = sorted(vector.items(), key=itemgetter(1, 0), reverse=True)[:LIKE_TERMS]  # faster than nlargest
-        length = sum(weight * weight for _, weight in kept) ** 0.5 or 1.0
-        for term, weight in kept:
+        kept = sorted(zip(vector.values(), vector, strict=True), reverse=True)[:LIKE_TERMS]  # faster than nlargest
+        length = sum([weight * weight for weight, _ in kept]) ** 0.5 or 1.0
+        for weight, term in kept:
             postings[term].append((key, weight / length))
     found: dict[int, dict[int, float]] = {key: defaultdict(float) for key in vectors}
     for held in postings.values():
-        for i, (first, weight) in enumerate(held):
-            for second, other in held[:i]:
-                found[first][second] += weight * other
-                found[second][first] += weight * other
+        places = [(found[key], key, weight) for key, weight in held]
+        for i, (of_first, first, weight) in enumerate(places):
+            for of_second, second, other in places[:i]:
+                product = weight * other
+                of_first[second] += product
+                of_second[first] += product
     return found
 
 

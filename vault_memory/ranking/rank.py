@@ -92,7 +92,7 @@ class Ranker:
         best = nsmallest(FEEDBACK_PASSAGES, found.passages.values(), key=lambda p: -score(p))
         return [passage.id for passage in best]
 
-    def near(self) -> Mapping[str, int]:
+    def near(self) -> dict[str, int]:
         """The stems of the best notes, with the number of candidate notes that hold each."""
         return self._ranked_notes.near()
 

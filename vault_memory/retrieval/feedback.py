@@ -34,18 +34,18 @@ class Teacher:
             cosine = self._search.cosines(toward.space, embeddings, self._moved(toward, best))
         return Feedback(self._telling(ranker.near()), cosine)
 
-    def _telling(self, near: Mapping[str, int]) -> dict[str, float]:
+    def _telling(self, near: dict[str, int]) -> dict[str, float]:
         """The inverse document frequency, in notes, of those stems of the best notes that tell something.
 
         Stems that are not among the frequent ones are rare: how many candidates hold them is near enough.
         """
-        worth = [stem for stem in near if len(stem) > 2 and stem not in self._lexicon.idle and not stem.isdigit()]
-        frequent = self._lexicon.frequent
-        counts = {stem: frequent[stem].notes if stem in frequent else near[stem] for stem in worth}
+        frequent, idle, most = self._lexicon.frequent, self._lexicon.idle, self._notes // COMMON
+        counts = near | {stem: frequent[stem].notes for stem in near.keys() & frequent.keys()}
+        rarity = {count: inverse_frequency(self._notes, count) for count in set(counts.values())}
         return {
-            stem: inverse_frequency(self._notes, count)
+            stem: rarity[count]
             for stem, count in counts.items()
-            if count > 1 and count * COMMON <= self._notes
+            if 1 < count <= most and len(stem) > 2 and stem not in idle and not stem.isdigit()
         }
 
     def _moved(self, toward: Direction, best: Sequence[int]) -> bytes:
