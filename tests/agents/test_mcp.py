@@ -100,6 +100,20 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
     talk(root, work, mode)
 
 
+def test_a_core_file_that_leads_out_takes_no_other_with_it(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("not theirs\n")
+    (root / "link.md").symlink_to(tmp_path / "outside.md")
+    fill(root, {".memory/config.toml": '[core]\nfiles = ["link.md"]\n'})
+    text = talk(root, lambda session: session.read("memory://core"))
+    assert "Likes trains" in text and "not theirs" not in text
+
+
+def test_a_vault_cannot_flood_an_agent(root: Path) -> None:
+    fill(root, {".memory/config.toml": "[recall]\nbudget = 1000000\nk = 1000\n"})
+    text = talk(root, lambda session: session.search("a long note about gardens"))
+    assert count(text) <= 10_000 and "ranked lower" in text
+
+
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_reflect_names_no_page_out_of_scope(root: Path, dry_run: bool) -> None:
     told = "".join(f"- W @{name}: Has seen harbour {number}\n" for name in ("Vex", "Ada") for number in range(5))

@@ -58,7 +58,9 @@ def test_what_models_commonly_write_is_understood(
         (SEARCH, {"query": "x", "budget": 10**20}, "budget"), (SEARCH, {"query": "x", "kinds": [1]}, "kinds"),
         (SEARCH, {"query": "x", "entities": {"a": 1}}, "entities"), (SEARCH, {"query": "\ud800"}, "query"),
         (GET, {"path": "a.md", "start_line": -1}, "start_line"), (STORE, {"content": "x", "kind": "fact"}, "kind"),
-        (REFLECT, {"dry_run": "yes"}, "dry_run"),
+        (REFLECT, {"dry_run": "yes"}, "dry_run"), (STORE, {"content": "x", "entities": ["x" * 201]}, "entities"),
+        (STORE, {"content": "x", "entities": ["x"] * 51}, "entities"),
+        (SEARCH, {"query": "x", "since": "1 " * 100}, "since"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_named(tool: mcp_tools.Tool, given: dict[str, Any], named: str) -> None:

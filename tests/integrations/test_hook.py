@@ -19,7 +19,7 @@ from daemons import start_daemon, until
 from hooks import asked, begun, context, hooked, hosted, logged, recorded, settings
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import fill
+from vaults import fill, put
 
 from vault_memory.agents.frame import CLOSING, OPENING
 from vault_memory.config import Config, user_folder
@@ -297,6 +297,28 @@ def test_a_part_that_is_missing_is_named(
     assert f"{sys.executable} lacks a part of vault-memory (ModuleNotFoundError: No module named apsw)." in logged(data)
 
 
+def test_a_note_made_private_is_not_shown_before_it_is_indexed_anew(tmp_path: Path, data: Path) -> None:
+    root = fill(tmp_path / "v", {"a.md": "# Otter\n\nThe otter lives in Perth.\n", "b.md": "# Door\n\nIt is green.\n"})
+    Memory(Config(vault=root)).index()
+    (data / f"building-{vault_id(root)}").parent.mkdir(parents=True)
+    (data / f"building-{vault_id(root)}").touch()  # nothing brings the index up to date meanwhile
+    assert "Perth" in asked(root, "s", "where does the otter live?")
+    put(root, "a.md", "---\nscope: user:ada\n---\n# Otter\n\nThe otter lives in Perth.\n")
+    assert "Perth" not in asked(root, "t", "where does the otter live?") + begun(root, "u", "startup")
+
+
+def test_what_was_written_since_is_found_by_a_later_prompt(tmp_path: Path, data: Path) -> None:
+    root = fill(tmp_path / "v", NOTES)
+    Memory(Config(vault=root)).index()
+    put(root, "new.md", "# Otter\n\nThe otter lives in Perth.\n")
+    assert asked(root, "s", "where does the otter live?") == ""
+    until(lambda: "Perth" in asked(root, "s", "where does the otter live?"))
+
+
+def test_a_folder_that_is_none_is_no_folder(notes: Path, data: Path) -> None:
+    assert "concise" in asked(notes, "s", "How does Peter like his replies?", cwd="/tmp/\0x")
+
+
 def test_a_build_is_started_once(tmp_path: Path, data: Path) -> None:
     root = fill(tmp_path / "new", NOTES)
     data.mkdir(parents=True)
@@ -396,7 +418,7 @@ def test_a_disk_that_hangs_does_not_hold_up_a_prompt(notes: Path, data: Path) ->
 def test_the_deadline_can_be_set(notes: Path, data: Path, stuck: socket.socket) -> None:
     settings("", "seconds = 0.2")
     assert took(notes, "s", "How does Peter like his replies?")[0] == ""
-    assert "Not done within 0.2 s, while the vault and its index were read" in logged(data)
+    assert "Not done within 0.2 s, while " in logged(data)
 
 
 def test_an_input_that_never_ends_is_not_waited_for(notes: Path, data: Path) -> None:

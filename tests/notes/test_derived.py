@@ -145,3 +145,14 @@ def test_a_long_line_between_short_ones() -> None:
     assert found[1].end == 8 + len(long) + 1 and found[1].data is not None
     assert longlines.left_out_of(json.loads(found[1].data)["t"]) > longlines.LONG_BYTES
     assert next(longlines.lines(io.BytesIO(data), found[1].end)).data == b'{"b":2}'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\n\n b", "a ⏎ b"), ("  a \r\n \t \u2028 b  ", "a ⏎ b"), ("a   b", "a   b"), ("\n\n", ""), ("a\0b", "ab"),
+        ("| x" + " " * 60_000 + "|\n" * 2, "| x" + " " * 60_000 + "| ⏎ |"),  # a pattern took minutes over that
+    ],
+)  # fmt: skip
+def test_several_lines_become_one(text: str, line: str) -> None:
+    assert derived.one_line(text) == line

@@ -19,7 +19,7 @@ from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.warm import Told, WarmMemory
-from vault_memory.errors import BusyError, ConflictError, VaultError, of_exit_code
+from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
 from vault_memory.files.vault import Vault
 from vault_memory.memory import Memory
 from vault_memory.rendering import report
@@ -108,7 +108,11 @@ class Desk:
         from vault_memory.agents import corefiles
 
         vault = Vault(self.config())
-        return list(dict.fromkeys(filter(None, map(vault.locate, corefiles.named(vault)))))
+        found: dict[str, None] = {}
+        for name in corefiles.named(vault):
+            with suppress(RefusedError):  # one that leads out is no reason to serve none
+                found |= dict.fromkeys(filter(None, [vault.locate(name)]))
+        return list(found)
 
     def core_file(self, name: str) -> str:
         """The core file that a text names, "" for the first; raises ConflictError for any other note."""

@@ -30,6 +30,9 @@ FRAME_TOKENS = 25
 NOTE_TOKENS = 100
 """What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
 
+MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
+"""What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
+
 LONGEST_FACT = 2000
 """The characters of a fact; what is longer is a note, or several facts."""
 
@@ -82,14 +85,14 @@ def _size(text: str) -> int:
 
 
 def _budget(caller: Caller, given: Arguments) -> int:
-    return int(given.get("budget", caller.desk.config().recall_budget))
+    return int(given.get("budget", min(caller.desk.config().recall_budget, MOST_UNASKED_TOKENS)))
 
 
 def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[str, Any]:
     config, budget = caller.desk.config(), _budget(caller, given)
     for_passages = budget - FRAME_TOKENS - min(NOTE_TOKENS, budget // 4)
     # Either alone leaves the other unlimited on the command line; an agent is never flooded.
-    k = given.get("max_results", None if "budget" in given else config.recall_k)
+    k = given.get("max_results", None if "budget" in given else min(config.recall_k, MOST_UNASKED))
     kinds = given.get("kinds", [])
     source = "notes" if SESSION not in kinds else "sessions" if len(kinds) == 1 else "all"
     return {

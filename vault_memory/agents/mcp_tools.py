@@ -44,7 +44,7 @@ def _number(description: str, least: int, most: int) -> Schema:
 
 
 def _texts(description: str) -> Schema:
-    return {"type": "array", "items": {"type": "string"}, "description": description}
+    return {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 50, "description": description}
 
 
 DATE = "2025-11-27, 2025-11, 30d, last week"
@@ -59,8 +59,8 @@ SEARCH = Tool(
         "query": _text("The question, in the words of the user", longest=4000),
         "max_results": _number("Passages at most (8)", 1, 100),
         "budget": _number("Tokens at most (2000)", 50, 50_000),
-        "since": _text(f"Nothing before: {DATE}"),
-        "until": _text("Nothing after"),
+        "since": _text(f"Nothing before: {DATE}", longest=100),
+        "until": _text("Nothing after", longest=100),
         "entities": _texts("Only what mentions one of these names"),
         "kinds": _texts("Only these: world, experience, opinion, observation, note, page; session: transcripts"),
     },
@@ -126,7 +126,7 @@ EDIT = Tool(
         },
         "text": _text("The text to put in; may be empty with replace"),
         "old": _text("Text that stands in the file exactly once"),
-        "file": _text("Another core file (memory.md)"),
+        "file": _text("Another core file (memory.md)", longest=1000),
     },
     ("action", "text"),
     only_reads=False,
@@ -174,7 +174,9 @@ def _value(name: str, value: Any, schema: Schema) -> Any:  # noqa: ANN401 - JSON
         values = [value] if isinstance(value, str) else value
         if not isinstance(values, list):
             raise UsageError(f"`{name}` must be a list of texts.", "")
-        return [_plain(name, item, {}) for item in values if item != ""]
+        if len(values) > schema["maxItems"]:
+            raise UsageError(f"`{name}` holds more than {schema['maxItems']} texts.", "Leave some out.")
+        return [_plain(name, item, schema["items"]) for item in values if item != ""]
     return _plain(name, value, schema)
 
 

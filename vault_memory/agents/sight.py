@@ -6,6 +6,7 @@ statement that would write fails. The two tables of words cannot be seen through
 or looks at `Store.is_narrowed`. How rare a word is in the whole index, and with it scores, is not kept from anybody.
 
 A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
+A note that is not as it was indexed is not seen at all: it may have been made private since.
 """
 
 import json
@@ -22,6 +23,8 @@ _WITHIN = "IN (SELECT value FROM json_each(?1))"
 _HIDES_A_NOTE = f"SELECT EXISTS (SELECT 1 FROM main.note WHERE NOT scope {_WITHIN})"
 _HIDES_A_LINE = f"SELECT EXISTS (SELECT 1 FROM main.passage WHERE scope IS NOT NULL AND NOT scope {_WITHIN})"
 
+_HIDES_OUTDATED = "SELECT EXISTS (SELECT 1 FROM main.note WHERE path IN (SELECT value FROM json_each(?1)))"
+
 _TABLES = f"""
 CREATE TEMP TABLE unseen(id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL);
 INSERT INTO temp.unseen SELECT p.id, n.id FROM main.note n
@@ -34,6 +37,11 @@ INSERT INTO temp.opened SELECT n.id FROM main.note n WHERE NOT n.scope {_WITHIN}
   AND n.count > (SELECT count(*) FROM temp.unseen u WHERE u.note_id = n.id);
 CREATE TEMP TABLE shut(id INTEGER PRIMARY KEY);
 INSERT INTO temp.shut SELECT id FROM main.note WHERE NOT scope {_WITHIN} AND id NOT IN (SELECT id FROM temp.opened);
+INSERT OR IGNORE INTO temp.shut SELECT id FROM main.note WHERE path IN (SELECT value FROM json_each(?2));
+INSERT OR IGNORE INTO temp.unseen SELECT p.id, n.id FROM main.note n
+  CROSS JOIN main.passage p ON p.id BETWEEN n.first AND n.first + n.count - 1
+  WHERE n.path IN (SELECT value FROM json_each(?2));
+DELETE FROM temp.opened WHERE id IN (SELECT id FROM temp.shut);
 CREATE TEMP TABLE mixed(id INTEGER PRIMARY KEY);
 INSERT INTO temp.mixed SELECT DISTINCT note_id FROM temp.unseen WHERE note_id NOT IN (SELECT id FROM temp.shut);
 """
@@ -85,17 +93,23 @@ def seen(store: Store, scopes: Sequence[str]) -> Iterator[bool]:
 
 
 def hides(store: Store, scopes: Sequence[str]) -> bool:
-    """Whether there is anything that an asker with these scopes may not see."""
+    """Whether there is anything that an asker with these scopes may not see, or not before it is indexed anew."""
     allowed = json.dumps(list(scopes))
-    return bool(store.one(_HIDES_A_NOTE, allowed) or store.one(_HIDES_A_LINE, allowed))
+    return bool(
+        store.one(_HIDES_A_NOTE, allowed)
+        or store.one(_HIDES_A_LINE, allowed)
+        or (store.outdated and store.one(_HIDES_OUTDATED, json.dumps(store.outdated)))
+    )
 
 
 def _narrow(store: Store, scopes: Sequence[str]) -> None:
     connection = store.connection
     _widen(store)
     allowed = json.dumps(list(scopes))
+    outdated = json.dumps(store.outdated)
     for statement in filter(str.strip, _TABLES.split(";\n")):
-        connection.execute(statement, (allowed,) if "?1" in statement else ())
+        given = (None, outdated) if "?2" in statement else (allowed,) if "?1" in statement else ()
+        connection.execute(statement, given)
     connection.create_scalar_function("seen_tokens", partial(_tokens, store), 1)
     connection.create_scalar_function("seen_words", partial(_words, store), 1)
     connection.create_scalar_function("seen_vector", partial(_vector, store), 1)

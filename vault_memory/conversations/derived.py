@@ -18,7 +18,6 @@ HEAD_LINES = 6
 BREAK = " ⏎ "
 TITLE_CHARS = 80
 
-_BREAKS = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _SCOPE = re.compile(r"(\bscopes?[ \t]*)([=:])", re.IGNORECASE)
 _WIDE = {"=": "＝", ":": "："}
 """What an item's `scope=` would be read from (scopes.py): a message must not widen who sees it."""
@@ -41,7 +40,8 @@ def line(message: Message, before: date | None) -> str:
 
 def one_line(text: str) -> str:
     """Text of several lines as one, in which no comment begins and no scope is named."""
-    text = _BREAKS.sub(BREAK, text.strip().replace("\0", ""))
+    lines = map(str.strip, text.replace("\0", "").splitlines())  # a pattern for it takes minutes over padded tables
+    text = BREAK.join(filter(None, lines))
     text = text.replace("<!--", "<! --")
     while "%%" in text:
         text = text.replace("%%", "% %")

@@ -352,6 +352,7 @@ class Keeper:
             # A file saved just before it was indexed is only suspected of having changed since.
             changed = [f for f in changes.suspect if self._hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
+            store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
         self._refuse_empty(walk)
         held_back = self.vault.filters_unknown if changes.new else ""
@@ -363,9 +364,12 @@ class Keeper:
                 report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
+            store.outdated = _outdated(store, walk)
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         unread = tuple(sorted(problem.path for problem in report.failed))
+        if pending:
+            store.outdated = _outdated(store, walk)
         return Freshness(not pending, pending, report, unread, held_back)
 
     def _update(
@@ -398,3 +402,10 @@ class Keeper:
             return content_hash(self.vault.read(path))
         except OSError:
             return None
+
+
+def _outdated(store: Store, walk: Walk) -> tuple[str, ...]:
+    """The notes that are gone, or whose size or times are not those of their row."""
+    rows = store.notes()
+    there = walk.files
+    return tuple(p for p, r in rows.items() if p not in there or (r.size, r.mtime_ns, r.ctime_ns) != there[p][1:])

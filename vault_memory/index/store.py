@@ -141,6 +141,8 @@ class Store:
         self._names: dict[str, int] = {}
         self.is_narrowed = False
         """Whether the connection sees only what some scopes open (sight.py)."""
+        self.outdated: tuple[str, ...] = ()
+        """Notes that are not as they were indexed: their scopes may be others by now."""
 
     @classmethod
     def open(cls, path: Path) -> "Store":

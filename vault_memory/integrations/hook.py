@@ -34,8 +34,8 @@ MOST_BYTES = 16 << 20
 """Of standard input; a prompt with that much pasted into it is not searched for."""
 
 RECENT_DAYS = 2
-BUILDING_SECONDS = 600.0
-"""So long a build of the index is left alone before another one is started."""
+BUILDING_SECONDS = 10.0
+"""So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
 _MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.PAUSED, occasion.ENDED)
 _CUT_SHORT = 4
@@ -150,7 +150,7 @@ class Work:
         from vault_memory.config import load
 
         self.doing = "the settings were read"
-        folder = Path(event.folder) if os.path.isabs(event.folder) else Path.cwd()
+        folder = Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
@@ -180,7 +180,7 @@ class Work:
         document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
             config, params
         )
-        if document["index"] is None:
+        if document["index"] is None or not document["index"]["fresh"]:
             _build(config.vault, self.environ)
         why = "" if document["text"] else _why(document)
         return Context(document["text"], tuple(each["key"] for each in document["shown"]), why)
@@ -232,7 +232,7 @@ def _why(document: dict[str, Any]) -> str:
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
-    """Have the index built by a process that stays when this one ends, unless one was started a moment ago."""
+    """Have the index built or brought up to date by a process that stays when this one ends, unless one just was."""
     stamp = hooklog.folder(environ) / f"building-{folders.vault_id(vault)}"
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
