@@ -32,12 +32,12 @@ def root(tmp_path: Path) -> Path:
     return small_vault(tmp_path / "v")
 
 
-def test_an_agent_is_not_told_which_page_was_skipped(root: Path) -> None:
+def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
     ended = Ended(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
     Runs(root).note_ended(ended)
     status = memory(root).status(("global",))
     text = report.status_text(report.narrowed(report.status_document(status)))
-    assert "3 pages written" in text and "1 skipped" in text and "Secret" not in text
+    assert "pages" not in text and "skipped" not in text and "Secret" not in text
     assert "Secret" in report.status_text(report.status_document(status))
 
 

@@ -38,9 +38,7 @@ def _sessions_document(found: "Counted | None") -> Document | None:
 
 def narrowed(document: Document) -> Document:
     """The document without what its daemon, and the last reflect, say of all notes: for somebody who sees some."""
-    daemon, reflect = document["daemon"], document["reflect"]
-    if reflect:  # it names a page, which may be private
-        document = document | {"reflect": reflect | {"why": None, "next_step": None}}
+    daemon, document = document["daemon"], document | {"reflect": None}  # it names and counts pages, private ones too
     if not daemon or not document["index"]["generation"]:
         return document
     return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
