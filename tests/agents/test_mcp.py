@@ -627,6 +627,21 @@ def test_what_is_no_message_is_answered_and_survived(
     assert wire.receive()["id"] == 99
 
 
+def test_half_a_character_is_no_reason_to_leave_a_request_unanswered(root: Path) -> None:
+    wire = Wire(root)
+    wire.greet()
+    called = {"name": "memory_store", "arguments": {"content": "The \ud800 roof was mended. \U0001f3e0"}}
+    wire.send(json.dumps({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": called}).encode() + b"\n")
+    found = wire.receive()
+    assert found["id"] == 5 and not found["result"]["isError"]
+    (note,) = root.glob(f"memory/{found['result']['content'][0]['text'].split('memory/')[1][:10]}.md")
+    assert "The \ufffd roof was mended. \U0001f3e0" in note.read_text("utf-8")
+    wire.send(b'{"jsonrpc": "2.0", "id": 6, "method": "ping", "params": ["\\udc00"]}\n')
+    assert wire.receive()["id"] == 6
+    wire.send(b'{"jsonrpc": "2.0", "id": 7, "method": "\\udc00"\n')
+    assert wire.receive()["error"]["code"] == -32700
+
+
 def held_up(root: Path) -> Running:
     """A daemon that is there and does not answer, so that a search runs for a while."""
     daemon = start_daemon(root).settled()

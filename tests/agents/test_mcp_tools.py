@@ -66,3 +66,18 @@ def test_what_models_commonly_write_is_understood(
 def test_a_wrong_argument_is_named(tool: mcp_tools.Tool, given: dict[str, Any], named: str) -> None:
     with pytest.raises(UsageError, match=f"`{named}`"):
         mcp_tools.checked(tool, given)
+
+
+@pytest.mark.parametrize("char", ["\0", "\b", "\v", "\x1b", "\x7f"])
+def test_what_makes_a_note_binary_is_not_written(char: str) -> None:
+    for tool, given, named in (
+        (STORE, {"content": f"a{char}b"}, "content"), (STORE, {"content": "x", "title": f"a{char}b"}, "title"),
+        (STORE, {"content": "x", "entities": ["y", f"a{char}b"]}, "entities"),
+        (EDIT, {"action": "append", "text": f"a{char}b"}, "text"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=f"`{named}` holds a control character"):
+            mcp_tools.checked(tool, given)
+    # What stands in a file by now can be named, to be rid of it.
+    mended = {"action": "replace", "text": "\ta\r\nb", "old": f"a{char}b"}
+    assert mcp_tools.checked(EDIT, mended) == mended
+    assert mcp_tools.checked(SEARCH, {"query": f"a{char}b"})

@@ -41,6 +41,7 @@ NAME = "vault-memory"
 LAST_WRITE_SECONDS = 0.7
 """How long a write in hand may take when the client has gone; notes are whole wherever it is cut off."""
 
+_HALF = re.compile("[\ud800-\udfff]")
 _WRITES = frozenset({"memory_store", "memory_edit"})
 
 
@@ -83,7 +84,8 @@ class McpServer:
                 """Answer what is no message: the SDK would drop it, and whoever sent it would wait for ever."""
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                     async with there:
-                        async for item in incoming:
+                        async for read in incoming:
+                            item = _mended(read) if isinstance(read, Exception) else read
                             await (outgoing.send(_refusal(item)) if isinstance(item, Exception) else there.send(item))
 
             group.start_soon(sift)
@@ -243,6 +245,24 @@ def _described(tool: mcp_tools.Tool) -> types.Tool:
 
 def _answer(text: str, is_error: bool = False) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+def _mended(error: Exception) -> SessionMessage | Exception:
+    """The message in a line that is no JSON but for half a character (`"\\ud800"`, as JavaScript may write it).
+
+    U+FFFD stands in its place. The error itself for any other line; for one that is no message even so, what it is now.
+    """
+    found = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    line = next((each["input"] for each in found if each["type"] == "json_invalid"), "")
+    try:
+        read = json.dumps(json.loads(line), ensure_ascii=False)
+        if not _HALF.search(read):
+            return error
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(_HALF.sub("\ufffd", read), by_name=False))
+    except ValidationError as other:
+        return other
+    except (ValueError, TypeError, RecursionError):
+        return error
 
 
 def _refusal(error: Exception) -> SessionMessage:

@@ -3,6 +3,7 @@
 All of it stays small, for every session of every agent carries it. It knows nothing of the protocol or of vaults.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -139,6 +140,8 @@ def tools(with_edit: bool) -> list[Tool]:
     return [SEARCH, GET, STORE, REFLECT, STATUS, *([EDIT] if with_edit else [])]
 
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
 CORE_URI, ENTITY_URI, NOTE_URI = "memory://core", "memory://entity/", "memory://note/"
 
 
@@ -159,7 +162,18 @@ def checked(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     missing = [name for name in tool.required if name not in arguments]
     if missing:
         raise UsageError(f"{tool.name} needs `{missing[0]}`.", "")
-    return {name: _value(name, value, tool.parameters[name]) for name, value in arguments.items()}
+    found = {name: _value(name, value, tool.parameters[name]) for name, value in arguments.items()}
+    if not tool.only_reads:
+        _refuse_control_characters(found)
+    return found
+
+
+def _refuse_control_characters(arguments: Mapping[str, Any]) -> None:
+    """Raise UsageError for text that would make a note binary to git and grep; `old` only names what stands there."""
+    for name, value in arguments.items():
+        texts = value if isinstance(value, list) else [value]
+        if name != "old" and any(isinstance(text, str) and _CONTROL.search(text) for text in texts):
+            raise UsageError(f"`{name}` holds a control character.", "Leave it out: notes are plain text.")
 
 
 def _value(name: str, value: Any, schema: Schema) -> Any:  # noqa: ANN401 - JSON can be anything
