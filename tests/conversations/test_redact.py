@@ -72,6 +72,15 @@ def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
         ("mysql -u root -pkd83hf shop", "mysql -u root -p[redacted: password] shop"),
         ("https://x.org/c?sv=1&sig=" + MIXED + "%3D&x=1", "https://x.org/c?sv=1&sig=[redacted: signature]&x=1"),
         ("Cookie: session=kd83hfkd93; theme=dark", "Cookie: [redacted: cookie]"),
+        ("my password is hunter2", "my password is [redacted: password]"),
+        ("My password is hunter2.", "My password is [redacted: password]."),
+        ("db password is Tr0ub4dor&3, ok?", "db password is [redacted: password], ok?"),
+        ("The wifi password at the Castle: korv-och-brod-77", "The wifi password at the Castle: [redacted: password]"),
+        ("Passwort lautet Xk8!pQ2z", "Passwort lautet [redacted: password]"),
+        ('my passphrase is "correct horse battery"', 'my passphrase is "[redacted: password]"'),
+        ("paid with 4111 1111 1111 1111 there", "paid with [redacted: card-number] there"),
+        ("5500-0000-0000-0004", "[redacted: card-number]"),
+        ("3782 822463 10005", "[redacted: card-number]"),
         ("token: 8f3kd92jx7qp", "token: [redacted: secret]"),
         ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "aws_secret_access_key = [redacted: secret]"),
         ("Authorization: Bearer abc123DEF456ghi789", "Authorization: Bearer [redacted: bearer-token]"),
@@ -117,6 +126,24 @@ def test_what_its_name_or_place_gives_away_goes(text: str, kept: str) -> None:
         "an api key is wanted, and the passwords are hashed: argon2",
         "--secret-key is an option; --api-key $KEY",
         "see docs/secrets/rotation.md",
+        "the password is required",
+        "the password is in the safe",
+        "password is stored hashed",
+        "the password is wrong",
+        "The PIN is in the safe, and the pin is 5.",
+        "my passphrase is correct horse battery",
+        "the password is well-known and must be re-entered",
+        "The password is: see the safe.",
+        "the password was changed on 2025-11-27",
+        "the password is 12 characters long",
+        "password is sha256-hashed",
+        "my password is [redacted: password]",
+        "the password is $DB_PASSWORD",
+        "The password for 1Password: ask Nora.",
+        "4111 1111 1111 1112",
+        "call 0049 170 1234 5678",
+        "2025 1127 1234 5678 9012",
+        "0000 0000 0000 0000",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -125,14 +152,16 @@ def test_what_is_no_secret_stays(text: str) -> None:
 
 def test_every_rule_has_a_test() -> None:
     told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
-    told |= {"password", "signature", "cookie"}
+    told |= {"password", "signature", "cookie", "card-number"}
     assert {rule.name for rule in RULES} == told | {"secret"}
 
 
 def test_a_long_text_takes_linear_time() -> None:
     import time
 
-    for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000):
+    for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000,
+                 "password at the " * 8_000, "my password is " * 8_000, "password " + "a " * 60_000 + "is",
+                 "4111 " * 20_000, "passwort is \"a " * 8_000):  # fmt: skip
         started = time.perf_counter()
         redacted(text)
         assert time.perf_counter() - started < 2

@@ -127,6 +127,24 @@ RULES = (
         re.IGNORECASE,
         is_guess=True,
     ),
+    _rule(
+        "password",
+        "passwor passphrase passcode kennwort",
+        r"(?<![A-Za-z])(?P<told>pass(?:wor[dt]|phrase|code)|kennwort)"
+        r"(?:[ \t](?:at|for|of|on|to|in|from|für|zu|zum|von|am|im)[ \t][^\n:;,\"]{1,60}?)?"
+        r"(?:[ \t](?:is|was|ist|war|lautet):?|[ \t]?:)[ \t]{1,4}"
+        r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
+        r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
+        re.IGNORECASE,
+        is_guess=True,
+    ),
+    _rule(
+        "card-number",
+        "2 3 4 5 6",
+        r"[2-6](?<![0-9.+-][2-6])(?<![0-9] [2-6])(?P<card>[0-9]{3}([ -])(?:[0-9]{4}\2[0-9]{4}\2"
+        r"(?:[0-9]{4}(?:\2[0-9]{3})?|[0-9]{1,3})|[0-9]{6}\2[0-9]{4,5}))(?![ .-]?[0-9])",
+        is_guess=True,
+    ),
 )  # fmt: skip
 """In this order: what is more particular comes first, and names what goes."""
 
@@ -176,14 +194,24 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         return False
     if "typed" in groups:  # behind an option that takes nothing else
         return True
+    if "card" in groups:
+        return _adds_up(value)
     if entropy(value) < LEAST_ENTROPY:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+    if told := groups.get("told"):  # in a sentence, where nearly every other word could follow
+        return mixed or (groups.get("quoted") is not None and "phrase" in told.casefold() and " " in value)
     marked = any(not (char.isalnum() or char in "._-/:") for char in value)
     tight = groups.get("by") == "="  # DB_PASSWORD=hunter: an assignment in a shell or a file of settings
     if is_password(groups.get("name")) and value.isalpha() and len(value) > LONGEST_WORD:
         return True
     return mixed or marked or tight or (groups.get("quoted") is not None and " " not in value)
+
+
+def _adds_up(number: str) -> bool:
+    """Whether the last digit of a card's number is the one that Luhn's sum asks for."""
+    digits = [int(char) for char in reversed(number) if char.isdigit()]
+    return sum(digits[::2]) % 10 == -sum(sum(divmod(2 * each, 10)) for each in digits[1::2]) % 10
 
 
 def entropy(text: str) -> float:
