@@ -19,7 +19,7 @@ BREAK = " ⏎ "
 TITLE_CHARS = 80
 
 _BREAKS = re.compile(r"\s*[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
-_SCOPE = re.compile(r"(\bscopes?[ \t]*)([=:])", re.IGNORECASE)
+_SCOPE = re.compile(r"(\bscopes?[ \t*_]*)([=:])", re.IGNORECASE)
 _WIDE = {"=": "＝", ":": "："}
 """What an item's `scope=` would be read from (scopes.py): a message must not widen who sees it."""
 _UNPRINTABLE = re.compile("[^\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
