@@ -396,6 +396,14 @@ def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept
     assert run(kept.vault.root, "stove", "--format", "html").returncode == 2
 
 
+@pytest.mark.parametrize(("form", "text"), [("json", {frame.NAME: frame.NOTE, "passages": []}), ("xml", None)])
+def test_the_command_gives_json_even_of_nothing(tmp_path: Path, form: str, text: dict[str, object] | None) -> None:
+    root = fill(tmp_path / "empty", {"a.md": ""})
+    done = run(root, "okapi", "--format", form)
+    assert done.returncode == 0, done.stderr
+    assert (json.loads(done.stdout) if done.stdout else None) == text
+
+
 def test_the_command_gives_a_document(kept: Memory) -> None:
     document = json.loads(run(kept.vault.root, "stove", "--json", "--format", "xml").stdout)
     assert document["schema"] == "vault-memory/context@1"
