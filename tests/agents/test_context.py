@@ -294,6 +294,15 @@ def test_a_long_core_leaves_half_of_the_budget_to_the_prompt(tmp_path: Path) -> 
     assert len([line for line in texts(everything) if "key number" in line]) == 90
 
 
+@pytest.mark.parametrize("recent", [False, True])
+def test_without_a_prompt_the_core_takes_what_nothing_else_needs(tmp_path: Path, recent: bool) -> None:
+    core = "".join(f"- Rule {n} is to keep the kettle and the stove apart.\n" for n in range(40))
+    lately = {"memory/2025-12-02.md": "## Retain\n- W: The stove was lit.\n"} if recent else {}
+    found = make(memory(fill(tmp_path / "vault", {"memory.md": core, **lately})), budget=500, recent_days=7)
+    assert tokens.count(found.text) <= found.tokens <= 500 and found.tokens > 440
+    assert found.omitted["core_lines"] and ("The stove was lit" in found.text) == recent
+
+
 def test_a_long_prompt_is_read_at_both_ends(kept: Memory) -> None:
     found = make(kept, "x " * LONGEST_PROMPT + "where was the boat moved?", core=False)
     assert "The boat was moved to Lund." in found.text and found.seconds < 5
@@ -394,6 +403,14 @@ def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept
     assert "secret" not in run(kept.vault.root, "stove").stdout
     assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").stdout
     assert run(kept.vault.root, "stove", "--format", "html").returncode == 2
+
+
+@pytest.mark.parametrize(("form", "text"), [("json", {frame.NAME: frame.NOTE, "passages": []}), ("xml", None)])
+def test_the_command_gives_json_even_of_nothing(tmp_path: Path, form: str, text: dict[str, object] | None) -> None:
+    root = fill(tmp_path / "empty", {"a.md": ""})
+    done = run(root, "okapi", "--format", form)
+    assert done.returncode == 0, done.stderr
+    assert (json.loads(done.stdout) if done.stdout else None) == text
 
 
 def test_the_command_gives_a_document(kept: Memory) -> None:

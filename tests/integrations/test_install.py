@@ -372,6 +372,14 @@ def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_
     assert home.done("install", agent) == "Nothing to do.\n"
 
 
+def test_files_of_a_project_are_said_to_hold_paths_of_this_computer(home: Home) -> None:
+    told = "These files hold paths of this computer: keep them out of git"
+    assert told not in home.run("install", "cursor").stderr
+    for more in (["--dry-run"], []):
+        assert told in home.run("install", "cursor", "--scope", "project", *more).stderr
+    assert told not in home.run("install", "cursor", "--scope", "project").stderr
+
+
 def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
     home.put(SETTINGS, b'{\n  "a": 1\n}\n')
     before = home.files()

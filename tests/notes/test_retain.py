@@ -508,3 +508,29 @@ def test_several_lines_become_one_bullet() -> None:
     bullet = Bullet("Keeps bees\n- and  hens\r\n# all year", "W", ("Mara",))
     check(bullet)
     assert str(bullet) == "- W @Mara: Keeps bees - and hens # all year"
+
+
+@pytest.mark.parametrize(
+    ("text", "shut"),
+    [
+        ("> [!note]\n> - W(scope=user:ada): okapi quoted\n>   on\n>\n> open", {2, 3}),
+        ("> - W(scope=user:ada): okapi\n\nopen", {1}),
+        ("> ## Retain\n> > * O(scope=user:ada): okapi\n> > * W: open", {2}),
+        ("- open\n  > - W(scope=user:ada): okapi\n\n- open", {2}),
+        ("- W(scope=user:ada): okapi\n\n  > quoted\n\n> open", {1, 3}),
+        ("open\n\nscope:: user:ada\n\nopen", {3}),
+        ("> **Scope**:: user:ada", {1}),
+        ("- okapi [scope:: user:ada] there\n- open", {1}),
+        ("- W @Ada: okapi (scope:: user:ada)\n- open", {1}),
+        ("- `[scope:: user:ada]` is how\n\n```\nscope:: user:ada\n```\n\n[scope:: global]\n\nscopes:: none", {9}),
+    ],
+)
+def test_a_quoted_item_and_an_inline_field_shut_their_lines_too(text: str, shut: set[int]) -> None:
+    found = scopes.by_line(parse("x.md", text.encode()))
+    assert set(found) == shut
+    assert set(found.values()) <= {"user:ada", "custom:none"}
+
+
+def test_what_an_inline_field_names_wrongly_is_reported() -> None:
+    note = parse("x.md", b"scope:: user:ada\n\n- x [scope:: ada]\n\nscope::\n")
+    assert [(found.line, found.level) for found in scopes.slips(note)] == [(3, "notice"), (5, "notice")]

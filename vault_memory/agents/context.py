@@ -105,7 +105,7 @@ def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "P
 def _in_time(memory: "Memory", wanted: Wanted, progress: "Progress | None") -> Bundle:
     """The bundle after a bounded catch-up; an index that is not there is built first."""
     try:
-        return memory.ask(lambda store, freshness: _Maker(memory, wanted, store).made(freshness), progress)
+        return memory.ask(lambda store, freshness: _made(memory, wanted, store, freshness), progress)
     finally:
         if memory.remote:
             memory.remote.close()
@@ -117,7 +117,7 @@ def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
     if not why:
         try:
             with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
-                return _Maker(memory, wanted, store, may_ask=False).made(freshness)
+                return _made(memory, wanted, store, freshness, may_ask=False)
         except schema.DAMAGED as error:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
@@ -130,11 +130,21 @@ def _shortened(prompt: str) -> str:
     return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
 
 
-class _Maker:
-    """Makes one bundle from one open index."""
+def _made(memory: "Memory", wanted: Wanted, store: "Store", freshness: "Freshness", may_ask: bool = True) -> Bundle:
+    """The bundle; without a prompt it is made again, which costs little, where lines of the core could use what lay
+    idle."""
+    found = _Maker(memory, wanted, store, may_ask).made(freshness)
+    idle = wanted.budget - found.tokens
+    if wanted.prompt.strip() or not found.omitted.get("core_lines") or idle <= 0:
+        return found
+    return _Maker(memory, wanted, store, may_ask, idle).made(freshness)
 
-    def __init__(self, memory: "Memory", wanted: Wanted, store: "Store", may_ask: bool = True) -> None:
-        self._memory, self._wanted, self._store, self._may_ask = memory, wanted, store, may_ask
+
+class _Maker:
+    """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
+
+    def __init__(self, memory: "Memory", wanted: Wanted, store: "Store", may_ask: bool = True, idle: int = 0) -> None:
+        self._memory, self._wanted, self._store, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
         self._now = wanted.now or datetime.now(UTC)
         self._sheet = Sheet(wanted.format, wanted.budget)
         self._shown: list[journal.Cited] = []
@@ -171,7 +181,7 @@ class _Maker:
         self._degraded += degraded
         share = CORE_SHARE[bool(self._wanted.prompt.strip())]
         alone = not self._wanted.prompt.strip() and not self._wanted.recent_days
-        reserved = 0 if alone else self._wanted.budget - int(self._wanted.budget * share)
+        reserved = 0 if alone else max(0, self._wanted.budget - int(self._wanted.budget * share) - self._idle)
         for core in cores:
             taken = self._take_from_top("core", core, reserved)
             if taken:

@@ -40,9 +40,16 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
     if shared.json:
         shared.say(json.dumps(found))
         return
-    if found["text"]:
-        shared.say(found["text"])
+    if text := found["text"] or _empty(found["format"]):
+        shared.say(text)
     _say_beside(shared, found)
+
+
+def _empty(form: str) -> str:
+    """What is printed when there is nothing to hand over: who reads JSON must find a document, if an empty one."""
+    from vault_memory.agents import frame
+
+    return frame.framed_json({"passages": []}) if form == "json" else ""
 
 
 def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,8 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         installer.apply(changes)
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _say(shared, "install", changes, about)
+    if scope == "project" and any(change.before != change.after for change in changes):
+        shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
         verb = "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {agent}.")

@@ -18,7 +18,7 @@ HEAD_LINES = 6
 BREAK = " ⏎ "
 TITLE_CHARS = 80
 
-_SCOPE = re.compile(r"(\bscopes?[ \t]*)([=:])", re.IGNORECASE)
+_SCOPE = re.compile(r"(\bscopes?[ \t*_]*)([=:])", re.IGNORECASE)
 _WIDE = {"=": "＝", ":": "："}
 """What an item's `scope=` would be read from (scopes.py): a message must not widen who sees it."""
 _UNPRINTABLE = re.compile("[^\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")

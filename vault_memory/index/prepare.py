@@ -78,6 +78,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: scopes.Folde
         problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
     if slip := scopes.problem(note.properties):
         problems.append(Problem(note.path, 1, slip, "warning"))
+    problems += scopes.slips(note)
     sizes: list[int] = []
     headings: list[bool] = []
     rows = _rows(note, whole, problems, sizes, headings)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vault_memory.notes import provenance, retain
-from vault_memory.notes.note import BLANK, HEADING, Note
+from vault_memory.notes.note import BLANK, HEADING, TEXT, Note, Problem
 from vault_memory.notes.properties import guarded
 from vault_memory.notes.retain import BULLET, HEAD, SCOPES, UNREADABLE_SCOPE, is_scope, normal_scope
 
@@ -31,7 +31,7 @@ class _Key(NamedTuple):
 
 
 _SCOPE = _Key(
-    re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*:[ \t]*([^\s,()]*)", re.IGNORECASE),
+    re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*::?[ \t]*([^\s,()]*)", re.IGNORECASE),
     "cope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
     lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
 )  # fmt: skip
@@ -39,19 +39,45 @@ _BY = _Key(
     re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE), "by", provenance.normal, provenance.least
 )
 
+_QUOTED = re.compile(r"[ \t]*+>[ \t]?")
+_FIELD = re.compile(
+    r"(?:^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)]|\[.\])[ \t])*+|[\[(])[ \t*_]*+scopes?[ \t*_]*+::([^\])]*)", re.IGNORECASE
+)
+"""A field as Dataview reads it: all of a line or of a list item, or in brackets."""
+
 
 class _Item:
-    """An open list item: where it began, how far it is indented, its value, what it names, and whether its head has
-    been read."""
+    """An open list item: where it began, in how many quotes, how far it is indented, its value, what it names, and
+    whether its head has been read."""
 
-    def __init__(self, first: int, indent: int, outer: str | None) -> None:
-        self.first, self.indent, self.value, self.head_read = first, indent, outer, False
+    def __init__(self, first: int, quotes: int, indent: int, outer: str | None) -> None:
+        self.first, self.quotes, self.indent, self.value, self.head_read = first, quotes, indent, outer, False
         self.named: set[str] = set()
 
 
 def by_line(note: Note) -> dict[int, str]:
-    """The scope of each line that a list item with a scope holds: its paragraphs, lists and code, to its last line."""
-    return _by_line(note, _SCOPE)
+    """The scope of each line that a list item with a scope holds: its paragraphs, lists and code, to its last line;
+    and of each line with a field that says so, which opens nothing."""
+    found = _by_line(note, _SCOPE)
+    for number, said in _fields(note):
+        scope = _SCOPE.read(said)
+        if scope != GLOBAL:
+            found[number] = _SCOPE.joined({scope, found.get(number, scope)})
+    return found
+
+
+def slips(note: Note) -> Iterator[Problem]:
+    """The fields that name no scope as it should be written."""
+    for number, said in _fields(note):
+        if not is_scope(said):
+            yield Problem(note.path, number, f"`scope:: {said:.80}` is none of {SCOPES}: no agent sees the line")
+
+
+def _fields(note: Note) -> Iterator[tuple[int, str]]:
+    """Each line with a field of a scope, and what it says."""
+    for number, line in enumerate(note.lines, 1):
+        if "::" in line and note.states[number - 1] == TEXT:
+            yield from ((number, match[1].strip()) for match in _FIELD.finditer(note.plain(number)))
 
 
 def origins_by_line(note: Note) -> dict[int, str]:
@@ -67,25 +93,38 @@ def _by_line(note: Note, key: _Key) -> dict[int, str]:
     after_blank = True
     for number, line in enumerate(note.lines, 1):
         state = note.states[number - 1]
-        if state == BLANK or not line.strip():
+        quotes, text = _unquoted(line)
+        if state == BLANK or not text.strip():
             after_blank = True
             continue
-        bullet = BULLET.match(line)
+        bullet = BULLET.match(text)
         _close(items, line, state == HEADING, bullet is not None or after_blank)
         after_blank = False
         if bullet:
             indent = len(bullet[1].expandtabs(4))
-            items.append(_Item(number, indent, items[-1].value if items else None))
+            items.append(_Item(number, quotes, indent, items[-1].value if items else None))
         if items:
-            _read(items[-1], bullet[2] if bullet else line, (number, key), found)
+            _read(items[-1], bullet[2] if bullet else text, (number, key), found)
     return found
+
+
+def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
+    """How many quotes a line stands in, up to `most` of them, and the line without their marks."""
+    quotes = 0
+    while quotes != most and (match := _QUOTED.match(line)):
+        quotes, line = quotes + 1, line[match.end() :]
+    return quotes, line
 
 
 def _close(items: list[_Item], line: str, heading: bool, may_end: bool) -> None:
     """End the items this line is no part of; a line right below an item continues it even without an indent."""
-    indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-    while items and (heading or (may_end and items[-1].indent >= indent)):
+    while items and (heading or (may_end and not _is_inside(items[-1], line))):
         items.pop()
+
+
+def _is_inside(item: _Item, line: str) -> bool:
+    quotes, text = _unquoted(line, item.quotes)
+    return quotes == item.quotes and len(text[: len(text) - len(text.lstrip(" \t"))].expandtabs(4)) > item.indent
 
 
 def _read(item: _Item, text: str, at: tuple[int, _Key], found: dict[int, str]) -> None:
