@@ -13,6 +13,7 @@ from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.files import journal, places
 from vault_memory.health import scoped
+from vault_memory.health import status as state_of
 from vault_memory.health.status import last_reflect, status
 from vault_memory.index import schema
 from vault_memory.index.digest import gaps
@@ -326,7 +327,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
     from vault_memory.conversations import root, tools
 
-    found = status(memory).sessions
+    found = state_of.sessions(memory)
     if found:
         for tool in found.tools:
             folder = tools.root(tool, memory.config, os.environ)
@@ -360,7 +361,7 @@ def _forget_sessions(memory: "Memory") -> Check:
 
 def _further(memory: "Memory") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
-    for each in status(memory).roots:
+    for each in state_of.further(memory):
         if each.why_not:
             yield Check("roots", "warning", f"{each.name} is not asked: {each.why_not}", "Mend `roots`, or mount it.")
         elif each.pending or not each.fresh:

@@ -75,7 +75,7 @@ def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
     found = _looked_at(memory, scopes)
     if scopes:
         return found
-    return replace(found, sessions=_sessions(memory), roots=tuple(_roots(memory)))
+    return replace(found, sessions=sessions(memory), roots=tuple(further(memory)))
 
 
 def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
@@ -103,7 +103,7 @@ def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
         )  # fmt: skip
 
 
-def _sessions(memory: "Memory") -> Counted | None:
+def sessions(memory: "Memory") -> Counted | None:
     found = counted(memory.config, os.environ)
     if found is None:
         return None
@@ -112,7 +112,7 @@ def _sessions(memory: "Memory") -> Counted | None:
     return found._replace(pending=sweep.behind(memory.config, os.environ))
 
 
-def _roots(memory: "Memory") -> Iterator[Root]:
+def further(memory: "Memory") -> Iterator[Root]:
     for root in memory.roots.further:
         known = Root(root.name, str(root.path), root.scope)
         try:
