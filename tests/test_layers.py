@@ -52,7 +52,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
-        "integrations": "shown lines hooklog targets",
+        "integrations": "shown lines hooklog targets agentfiles",
         "reflect": "ledger",
         "conversations": "jsonl opencode ledger tools",
         "rendering": "drawn",
