@@ -61,7 +61,7 @@ LAYERS: list[dict[str, str]] = [
         "index": "prepare worker indexer uses",
         "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank",
         "writing": "writer rewriting forgetting amending filing",
-        "health": "status doctor lint scoped",
+        "health": "status doctor lint scoped agents",
         "embedding": "meaning backfill recognise",
         "daemon": "jobs",
         "reflect": "facts material run verdicts apply retell",

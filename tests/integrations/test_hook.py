@@ -249,7 +249,7 @@ def test_a_person_who_types_a_wrong_agent_is_told(notes: Path) -> None:
 def test_without_a_vault_there_is_silence_and_a_line_in_the_log(tmp_path: Path, data: Path) -> None:
     assert asked(tmp_path / "gone", "s", "Peter?") == ""
     assert re.fullmatch(
-        rf"\S+ claude-code UserPromptSubmit \({tmp_path}/gone\): nothing given after \d\.\d\d s\. "
+        rf"\S+ claude-code UserPromptSubmit \({tmp_path}/gone\): failed after \d\.\d\d s\. "
         rf"The vault {tmp_path}/gone cannot be read: No such file or directory\. Check the path .*",
         logged(data),
     )
