@@ -369,7 +369,7 @@ def test_no_link_of_a_project_leads_out_of_it(home: Home, agent: str, link: str,
     before = home.files()
     for command in ("install", "uninstall"):
         ended = home.run(command, agent, "--scope", "project")
-        assert (ended.returncode, "is a link out of the project" in ended.stderr) == (6, True)
+        assert (ended.returncode, "leads out of the project by a link" in ended.stderr) == (6, True)
         assert home.files() == before and "Traceback" not in ended.stderr
     assert home.run("install", agent, "--dry-run").returncode == 0
 

@@ -61,7 +61,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         both = f"{file} has {_listed(vaults)} for {targets.NAMES[agent]}, too"
         shared.note(f"{both}: where both settings hold, both vaults answer.")
     if not dry_run:
-        _say_what_is_next(shared)
+        _say_what_is_next(shared, any(change.before != change.after for change in changes))
 
 
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
@@ -80,7 +80,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         for name in change.others:
             shared.note(f"`{name}` in {change.file} is another program's, and was left as it is.")
         if change.added:
-            kept = f"in the copy in {installer.backups}" if not dry_run else "a copy would be kept"
+            kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
             shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
         shared.note(f"{targets.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
@@ -107,12 +107,12 @@ def _vaults(changes: Sequence[Change]) -> set[str]:
     return {vault for change in changes for vault in change.vaults}
 
 
-def _say_what_is_next(shared: Shared) -> None:
+def _say_what_is_next(shared: Shared, is_new: bool) -> None:
     """What is still to be done before an agent finds something, and for it to find what is new."""
     with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
         if shared.memory().unusable():
             shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
-    if shared.ask_daemon("health", {}) is None:
+    if is_new and shared.ask_daemon("health", {}) is None:
         shared.note("`memory service install` keeps the index up to date in the background, `memory watch` by hand.")
 
 

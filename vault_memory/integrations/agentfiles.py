@@ -23,7 +23,7 @@ def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
     file = Path(os.path.realpath(named))
     if within and not file.is_relative_to(os.path.realpath(within)):
         # Whoever wrote the repository would choose which file of this computer is changed.
-        what = f"{named} is a link out of the project, to {file}: it was not followed."
+        what = f"{named} leads out of the project by a link, to {file}: it was not followed."
         raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
     with told(file):
         try:

@@ -164,7 +164,7 @@ class _Scanner:
     def _wrong(self, what: str) -> NotJsonError:
         line = len(_LINE_END.findall(self.text, 0, self.at)) + 1
         comment = not self.comments and self.text.startswith(("//", "/*"), self.at)
-        return NotJsonError(f"line {line}: {'a comment' if comment else what}")
+        return NotJsonError(f"line {line}: {'a comment, which its program does not read' if comment else what}")
 
 
 def _matched(pattern: re.Pattern[str], text: str, at: int) -> int:
