@@ -341,9 +341,12 @@ def test_what_was_only_handed_over_counts_for_nothing(kept: Memory) -> None:
 
 
 def test_without_patience_no_index_is_built(kept: Memory) -> None:
-    found = bundle(kept, Wanted("stove"), patience=0)
-    assert (found.text, found.shown, found.seen) == ("", (), None)
-    assert found.degraded == (("index", "there is none yet: `memory index` builds it"),)
+    why = (("index", "there is none yet: `memory index` builds it"),)
+    found = bundle(kept, Wanted("stove", core=False), patience=0)
+    assert (found.text, found.shown, found.seen, found.degraded) == ("", (), None, why)
+    found = bundle(kept, Wanted("stove", recent_days=7, summaries=True), patience=0)
+    assert (found.core, found.seen, found.degraded) == (("memory.md",), None, why)
+    assert "Coffee black" in found.text and "stove" not in found.text
     assert not kept.index_path.exists()
     assert bundle(kept, Wanted("stove")).text
     assert bundle(kept, Wanted("stove"), patience=0).text

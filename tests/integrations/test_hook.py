@@ -29,6 +29,7 @@ from vault_memory.folders import vault_id
 from vault_memory.integrations import claude_code, hooklog, occasion, shown
 from vault_memory.integrations.shown import TURNS, Session
 from vault_memory.memory import Memory
+from vault_memory.notes import tokens
 
 TODAY = date.today().isoformat()
 NOTES = {
@@ -248,7 +249,7 @@ def test_a_person_who_types_a_wrong_agent_is_told(notes: Path) -> None:
 def test_without_a_vault_there_is_silence_and_a_line_in_the_log(tmp_path: Path, data: Path) -> None:
     assert asked(tmp_path / "gone", "s", "Peter?") == ""
     assert re.fullmatch(
-        rf"\S+ claude-code UserPromptSubmit \({tmp_path}/gone\): nothing given after \d\.\d\d s\. "
+        rf"\S+ claude-code UserPromptSubmit \({tmp_path}/gone\): failed after \d\.\d\d s\. "
         rf"The vault {tmp_path}/gone cannot be read: No such file or directory\. Check the path .*",
         logged(data),
     )
@@ -266,6 +267,30 @@ def test_without_an_index_it_is_empty_and_one_is_built(tmp_path: Path, data: Pat
     assert "there is none yet: `memory index` builds it. One is being built." in logged(data)
     until(lambda: (root / ".memory" / "index.sqlite").exists())
     assert until(lambda: asked(root, "s", "How does Peter like his replies?"))
+
+
+@pytest.mark.parametrize("source", ["startup", "compact"])
+def test_a_first_session_has_core_memory_before_there_is_an_index(
+    tmp_path: Path, data: Path, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiktoken.py").write_text("raise ModuleNotFoundError('it is slow to load')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    settings('[core]\nfiles = ["SOUL.md", "own/USER.md"]\n[scopes]\nown = "user:ada"')
+    core = {"SOUL.md": "Be kind.\n\n## Retain\n- W(scope=user:ada): Ada is rich.\n", "own/USER.md": "Ada is 40.\n"}
+    root = fill(tmp_path / "new", NOTES | core)
+    (data / f"building-{vault_id(root)}").parent.mkdir(parents=True, exist_ok=True)
+    (data / f"building-{vault_id(root)}").touch()  # none is built meanwhile
+    text = begun(root, "s", source)
+    assert "tea without sugar" in text and "Be kind" in text and "boiler" not in text and "Ada" not in text
+    assert not (root / ".memory" / "index.sqlite").exists() and not (data / "hook.log").exists()
+
+
+def test_a_first_session_never_gets_more_than_its_budget(tmp_path: Path, data: Path) -> None:
+    root = fill(tmp_path / "new", {"memory.md": "".join(f"- Fact {n} of the house.\n" for n in range(2000))})
+    text = begun(root, "s", "startup")
+    assert "Fact 1 of" in text and "more lines of this note left out" in text
+    assert tokens.count(text) <= 2000
+    assert until(lambda: (root / ".memory" / "index.sqlite").exists())
 
 
 @pytest.mark.parametrize(

@@ -250,12 +250,183 @@ def test_an_older_entry_is_brought_up_to_date_where_it_stands(home: Home) -> Non
     assert str(other) in file.read_text() and str(home.vault) not in file.read_text()
 
 
-def test_another_program_of_our_name_is_left_alone(home: Home) -> None:
-    data = b'{"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs"]}}}'
-    file = home.put(".cursor/mcp.json", data)
-    assert home.run("install", "cursor").returncode == 6
-    assert home.done("uninstall", "cursor") == "Nothing to do.\n"
+OTHERS: list[tuple[str, str, Any, str]] = [
+    ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs"]}}},
+     "mcpServers.vault-memory"),
+    ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"command": "npx", "args": ["theirs", "mcp"]}}},
+     "mcpServers.vault-memory"),
+    ("cursor", ".cursor/mcp.json", {"mcpServers": {"vault-memory": {"url": "https://example.org/mcp"}}},
+     "mcpServers.vault-memory"),
+    ("claude-code", ".claude.json", {"mcpServers": {"vault-memory": {"command": "uvx", "args": ["a", "mcp"]}}},
+     "mcpServers.vault-memory"),
+    ("opencode", ".config/opencode/opencode.json", {"mcp": {"vault-memory": {"command": ["npx", "mcp"]}}},
+     "mcp.vault-memory"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "path", "settings", "name"), OTHERS)
+def test_another_program_of_our_name_is_left_alone(home: Home, agent: str, path: str, settings: Any, name: str) -> None:
+    file = home.put(path, json.dumps(settings).encode())
+    before = home.files()
+    ended = home.run("install", agent)
+    assert (ended.returncode, f"`{name}` in {file} is another program's" in ended.stderr) == (5, True)
+    ended = home.run("uninstall", agent)
+    assert (ended.stdout, f"`{name}` in {file} is another program's, and was left" in ended.stderr) == (
+        "Nothing to do.\n", True,
+    )  # fmt: skip
+    assert home.files() == before
+
+
+def test_a_hook_of_another_program_that_looks_like_ours_stays(home: Home) -> None:
+    theirs = {"hooks": [{"type": "command", "command": "/bin/remember --vault /v hook claude-code Stop"}]}
+    data = json.dumps({"hooks": {"Stop": [theirs]}}).encode()
+    file = home.put(SETTINGS, data)
+    home.done("install", "claude-code")
+    groups = json.loads(file.read_text())["hooks"]["Stop"]
+    assert groups[0] == theirs and len(groups) == 2
+    home.done("uninstall", "claude-code")
     assert file.read_bytes() == data
+
+
+def test_of_a_doubled_name_the_one_that_counts_is_renewed(home: Home) -> None:
+    ours = '"vault-memory": {"command": "/old/memory", "args": ["mcp"]}'
+    file = home.put(".cursor/mcp.json", f'{{"mcpServers": {{{ours}, {ours}}}}}'.encode())
+    home.done("install", "cursor")
+    assert str(home.vault) in json.loads(file.read_text())["mcpServers"]["vault-memory"]["args"]
+
+
+@pytest.mark.parametrize("agent", ["cursor", "claude-code", "opencode"])
+def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
+    told = json.loads(home.done("--json", "install", agent))
+    file, holder = {
+        "cursor": (home.folder / ".cursor/mcp.json", "mcpServers"),
+        "claude-code": (home.folder / ".claude.json", "mcpServers"),
+        "opencode": (home.folder / ".config/opencode/opencode.json", "mcp"),
+    }[agent]
+    assert str(file) in {one["path"] for one in told["files"]}
+    document = json.loads(file.read_text())
+    added = {"env": {"A": "secret"}, "timeout": 99, "disabled": True, "alwaysAllow": ["memory_search"]}
+    document[holder]["vault-memory"] |= added
+    if agent == "opencode":
+        document[holder]["vault-memory"]["enabled"] = False
+    file.write_text(json.dumps(document))
+    assert home.done("install", agent) == "Nothing to do.\n"
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    home.done("install", agent, vault=other)
+    found = json.loads(file.read_text())[holder]["vault-memory"]
+    assert {name: found[name] for name in added} == added and str(other) in json.dumps(found)
+    assert found.get("enabled", False) is False and str(home.vault) not in json.dumps(found)
+    ended = home.run("uninstall", agent)
+    names = ", ".join(f"{holder}.vault-memory.{name}" for name in added)
+    assert f"With ours went what you had added to it: {names}" in ended.stderr and "secret" not in ended.stderr
+    assert not file.exists()
+    assert any(b"secret" in copy.read_bytes() for copy in (home.folder / "data/vault-memory/backups").iterdir())
+
+
+def test_what_a_user_added_to_our_hooks_stays(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    document = json.loads(file.read_text())
+    document["hooks"]["SessionStart"][0]["matcher"] = "startup"
+    document["hooks"]["SessionStart"][0]["hooks"][0] |= {"timeout": 60, "statusMessage": "remembering"}
+    document["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 1
+    file.write_text(json.dumps(document, indent=1))
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    home.done("install", "claude-code", vault=other)
+    hooks = json.loads(file.read_text())["hooks"]
+    (group,) = hooks["SessionStart"]
+    assert group["matcher"] == "startup" and str(other) in group["hooks"][0]["command"]
+    assert (group["hooks"][0]["timeout"], group["hooks"][0]["statusMessage"]) == (60, "remembering")
+    assert hooks["Stop"][0]["hooks"][0]["timeout"] == 10  # it would come before the hook's own deadline
+    ended = home.run("uninstall", "claude-code")
+    assert "hooks.SessionStart.matcher" in ended.stderr and "hooks.SessionStart.statusMessage" in ended.stderr
+    assert not file.exists()
+
+
+# --- out of the project ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agent", "link", "leads_to"),
+    [
+        ("claude-code", ".claude", ".."),
+        ("claude-code", ".claude", "../nowhere"),
+        ("claude-code", ".mcp.json", "../.zlogin"),
+        ("claude-code", ".claude/skills/vault-memory/SKILL.md", "../../../../../SKILL.md"),
+        ("claude-code", ".claude/skills", "../../elsewhere"),
+        ("opencode", "opencode.json", "../opencode.json"),
+        ("opencode", ".opencode", "../elsewhere"),
+        ("cursor", ".cursor/mcp.json", "../../.cursor/mcp.json"),
+        ("vscode", ".vscode", "../project2"),
+    ],
+)
+def test_no_link_of_a_project_leads_out_of_it(home: Home, agent: str, link: str, leads_to: str) -> None:
+    (home.folder / "project2").mkdir()
+    home.put("elsewhere/a", b"")
+    named = home.project / link
+    named.parent.mkdir(parents=True, exist_ok=True)
+    named.symlink_to(leads_to)
+    before = home.files()
+    for command in ("install", "uninstall"):
+        ended = home.run(command, agent, "--scope", "project")
+        assert (ended.returncode, "leads out of the project by a link" in ended.stderr) == (6, True)
+        assert home.files() == before and "Traceback" not in ended.stderr
+    assert home.run("install", agent, "--dry-run").returncode == 0
+
+
+def test_a_link_within_a_project_is_followed(home: Home) -> None:
+    (home.project / "settings").mkdir()
+    (home.project / ".claude").symlink_to("settings")
+    home.done("install", "claude-code", "--scope", "project")
+    assert (home.project / "settings/settings.json").is_file()
+
+
+def test_a_project_behind_a_link_is_its_own_folder(home: Home) -> None:
+    (home.folder / "linked").symlink_to(home.project)
+    words = [
+        sys.executable,
+        "-m",
+        "vault_memory",
+        "--vault",
+        str(home.vault),
+        "install",
+        "cursor",
+        "--scope",
+        "project",
+    ]
+    environ = home.environ | {"PWD": str(home.folder / "linked")}
+    ended = subprocess.run(words, cwd=home.folder / "linked", env=environ, timeout=60, check=False)
+    assert ended.returncode == 0 and (home.project / ".cursor/mcp.json").is_file()
+
+
+def test_a_further_worktree_is_a_project_of_its_own(home: Home) -> None:
+    import shutil
+
+    if not shutil.which("git"):
+        pytest.skip("there is no git")
+    for words in (
+        ["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"],
+        ["worktree", "add", "-q", str(home.folder / "tree")],
+    ):  # fmt: skip
+        subprocess.run(["git", *words], cwd=home.project, env=home.environ, check=True, timeout=60)
+    home.project = home.folder / "tree"
+    home.done("install", "cursor", "--scope", "project")
+    assert (home.folder / "tree/.cursor/mcp.json").is_file()
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind: str) -> None:
+    file = home.folder / ".cursor/mcp.json"
+    file.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to("/dev/zero")
+    ended = home.run(command, "cursor")
+    assert (ended.returncode, "is no plain file" in ended.stderr) == (6, True)
 
 
 @pytest.mark.parametrize(
@@ -278,12 +449,13 @@ def test_a_comment_is_named_and_what_to_paste_is_shown(home: Home) -> None:
     assert tuple(pasted["hooks"]) == EVENTS
 
 
-def test_comments_of_programs_that_allow_them_stay(home: Home) -> None:
-    data = b'// mine\n{\n  "servers": {\n    "a": {}, // why\n  },\n}\n'
-    file = home.put("project/.vscode/mcp.json", data)
-    home.done("install", "vscode", "--scope", "project")
-    assert b"// why" in file.read_bytes() and b"vault-memory" in file.read_bytes()
-    home.done("uninstall", "vscode", "--scope", "project")
+@pytest.mark.parametrize(("agent", "holder"), [("vscode", "servers"), ("cursor", "mcpServers")])
+def test_comments_of_programs_that_allow_them_stay(home: Home, agent: str, holder: str) -> None:
+    data = f'// mine\n{{\n  "{holder}": {{\n    "a": {{}}, /* why */ // so\n  }},\n}}\n'.encode()
+    file = home.put(f"project/.{agent}/mcp.json", data)
+    home.done("install", agent, "--scope", "project")
+    assert b"/* why */ // so" in file.read_bytes() and b"vault-memory" in file.read_bytes()
+    home.done("uninstall", agent, "--scope", "project")
     assert file.read_bytes() == data
 
 
@@ -349,15 +521,26 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     first = home.run("install", agent)
     assert "the place of" not in first.stderr
     planned = home.run("install", agent, "--dry-run", vault=other)
-    assert f"{other} would take the place of the vault {home.vault} for {agent}." in planned.stderr
+    assert f"{other} would take the place of the vault {home.vault} for {targets.NAMES[agent]}." in planned.stderr
     told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
     assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
     done = home.run("install", agent, vault=other)
-    assert f"{other} took the place of the vault {home.vault} for {agent}." in done.stderr
+    assert f"{other} took the place of the vault {home.vault} for {targets.NAMES[agent]}." in done.stderr
     assert "the place of" not in home.run("install", agent, vault=other).stderr
-    assert f"{agent} would have the vault {other} no more." in home.run("uninstall", agent, "--dry-run").stderr
-    assert f"{agent} has the vault {other} no more." in home.run("uninstall", agent).stderr
+    assert (
+        f"{targets.NAMES[agent]} would have the vault {other} no more."
+        in home.run("uninstall", agent, "--dry-run").stderr
+    )
+    assert f"{targets.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
+
+
+def test_a_vault_with_a_quote_in_its_name_is_named_in_full(home: Home) -> None:
+    vault = fill(home.folder / 'the "best" of 5"', {"b.md": "# B\n"})
+    home.done("install", "claude-code", vault=vault)
+    told = json.loads(home.done("--json", "uninstall", "claude-code", "--dry-run"))
+    assert told["vaults"] == [str(vault)]
+    assert f"has the vault {vault} no more" in home.run("uninstall", "claude-code").stderr
 
 
 @pytest.mark.parametrize(("agent", "is_told"), [("claude-code", True), ("opencode", True), ("cursor", False)])
@@ -365,7 +548,7 @@ def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_
     home.done("install", agent)
     other = fill(home.folder / "other", {"b.md": "# B\n"})
     said = home.run("install", agent, "--scope", "project", vault=other).stderr
-    assert (f"has the vault {home.vault} for {agent}, too: where both settings hold" in said) == is_told
+    assert (f"has the vault {home.vault} for {targets.NAMES[agent]}, too: where both settings hold" in said) == is_told
     assert "took the place" not in said
     said = home.run("uninstall", agent, "--scope", "project").stderr
     assert f"the vault {other} no more" in said

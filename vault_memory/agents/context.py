@@ -92,7 +92,7 @@ def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "P
     """Put together what is wanted, and note in the journal what was shown.
 
     With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
-    without an index the bundle is empty and says so. Raises like `Memory.recall`.
+    without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
     """
     started = time.perf_counter()
     wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=_shortened(wanted.prompt))
@@ -121,7 +121,9 @@ def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
         except schema.DAMAGED as error:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
-    return Bundle("", 0, degraded=(("index", f"there is {told}: `memory index` builds it"),))
+    degraded = ("index", f"there is {told}: `memory index` builds it")
+    found = _Maker(memory, wanted._replace(prompt="", recent_days=0), None).of_core()
+    return found._replace(degraded=(degraded, *found.degraded))
 
 
 def _shortened(prompt: str) -> str:
@@ -143,8 +145,10 @@ def _made(memory: "Memory", wanted: Wanted, store: "Store", freshness: "Freshnes
 class _Maker:
     """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
 
-    def __init__(self, memory: "Memory", wanted: Wanted, store: "Store", may_ask: bool = True, idle: int = 0) -> None:
-        self._memory, self._wanted, self._store, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
+    def __init__(
+        self, memory: "Memory", wanted: Wanted, store: "Store | None", may_ask: bool = True, idle: int = 0
+    ) -> None:
+        self._memory, self._wanted, self._opened, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
         self._now = wanted.now or datetime.now(UTC)
         self._sheet = Sheet(wanted.format, wanted.budget)
         self._shown: list[journal.Cited] = []
@@ -152,6 +156,17 @@ class _Maker:
         self._core: list[str] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
+
+    @property
+    def _store(self) -> "Store":
+        assert self._opened, "only the core is made without an index"
+        return self._opened
+
+    def of_core(self) -> Bundle:
+        """The bundle that needs no index: core memory alone."""
+        if self._wanted.core:
+            self._take_core()
+        return self._bundle()
 
     def made(self, freshness: "Freshness") -> Bundle:
         """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
@@ -165,19 +180,22 @@ class _Maker:
             self._take_recent()
         with sight.seen(self._store, self._wanted.scopes):
             found = seen(self._store, freshness, self._wanted.scopes)
+        return self._bundle(found)
+
+    def _bundle(self, found: Seen | None = None) -> Bundle:
         text = self._sheet.text()
         if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
             least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
             self._degraded.append(("budget", least))
         return Bundle(
             text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
-            (*self._degraded, *found.degraded), tuple(self._core), seen=found,
+            (*self._degraded, *(found.degraded if found else ())), tuple(self._core), seen=found,
         )  # fmt: skip
 
     # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
-        cores, degraded = corefiles.cores(self._memory.vault, self._store, self._wanted.scopes)
+        cores, degraded = corefiles.cores(self._memory.vault, self._opened, self._wanted.scopes)
         self._degraded += degraded
         share = CORE_SHARE[bool(self._wanted.prompt.strip())]
         alone = not self._wanted.prompt.strip() and not self._wanted.recent_days

@@ -35,13 +35,16 @@ class _Indexed(NamedTuple):
     tokens: dict[str, int]
 
 
-def cores(vault: Vault, store: Store, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
-    """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover."""
+def cores(vault: Vault, store: Store | None, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
+    """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover.
+
+    Without an index they cost no less than they would with one.
+    """
     return notes(vault, store, named(vault), allowed)
 
 
 def notes(
-    vault: Vault, store: Store, names: Iterable[str], allowed: tuple[str, ...]
+    vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
 ) -> tuple[list[Core], list[tuple[str, str]]]:
     """The same of whatever notes are named."""
     found: list[Core] = []
@@ -65,7 +68,7 @@ def named(vault: Vault) -> Iterator[str]:
     yield from (name for name in vault.config.core_files if name not in PATHS)
 
 
-def _core(vault: Vault, store: Store, path: str, allowed: tuple[str, ...]) -> Core:
+def _core(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> Core:
     known = _indexed(store, path)
     note = parse(path, vault.read(path))
     of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
@@ -98,10 +101,11 @@ def _piece(note: Note, passage: chunk.Passage, count: int) -> Piece:
     return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
 
 
-def _indexed(store: Store, path: str) -> _Indexed:
+def _indexed(store: Store | None, path: str) -> _Indexed:
     """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
-    row = next(store.rows("SELECT scope, header_tokens, day FROM note WHERE path = ?", path), None)
-    if row is None:
+    named = "SELECT scope, header_tokens, day FROM note WHERE path = ?"
+    row = next(store.rows(named, path), None) if store else None
+    if store is None or row is None:
         return _Indexed("global", len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
     counted = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
     return _Indexed(row[0], row[1], dict(store.rows(counted, path)))

@@ -123,20 +123,22 @@ def _file(environ: Mapping[str, str]) -> Path:
 # --- repositories and names ------------------------------------------------------------------------------------------
 
 
+def checkout(folder: Path) -> Path | None:
+    """The folder with the files of a repository that a folder lies in: the nearest with `.git`."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+
+
 def git_root(folder: Path) -> Path | None:
     """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself."""
-    for place in (folder, *folder.parents):
-        mark = place / ".git"
-        if mark.is_dir():
-            return place
-        if mark.is_file():
-            return _of_worktree(mark) or place
-    return None
+    place = checkout(folder)
+    return place and (_of_worktree(place / ".git") or place)
 
 
 def _of_worktree(mark: Path) -> Path | None:
     """The repository that a worktree says it belongs to, where that knows of it: anybody can write such a file."""
     try:
+        if not mark.is_file():
+            return None
         said = _POINTS_TO.match(_read(mark))
         entry = (mark.parent / said[1]).resolve() if said else mark
         is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"

@@ -1,6 +1,9 @@
 """Owns the commands that look after things: `status`, `doctor`, `lint`."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +11,9 @@ from vault_memory import __version__
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health.doctor import Check
 from vault_memory.rendering import render, report
+
+if TYPE_CHECKING:
+    from vault_memory.memory import Memory
 
 
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
@@ -33,9 +39,15 @@ def status(shared: Shared) -> None:
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
     memory = shared.memory()
-    checks = [memory.forget_vectors(forget)] if forget else [*memory.doctor(fix), *_daemon(shared)]
+    checks = [memory.forget_vectors(forget)] if forget else [*memory.doctor(fix), *_agents(memory), *_daemon(shared)]
     shared.say(render.dump(report.doctor_document(checks)) if shared.json else report.doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
+
+
+def _agents(memory: "Memory") -> Iterator[Check]:
+    from vault_memory.health import agents
+
+    yield from agents.checks(memory.config, Path.cwd(), os.environ)
 
 
 def _daemon(shared: Shared) -> Iterator[Check]:

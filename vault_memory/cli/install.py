@@ -1,5 +1,6 @@
 """Owns the `install` and `uninstall` commands."""
 
+import contextlib
 import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from vault_memory.agents import projects
 from vault_memory.cli.common import Shared, command
-from vault_memory.errors import UsageError, VaultError
+from vault_memory.errors import UsageError, VaultError, VaultMemoryError
 from vault_memory.integrations import targets
 from vault_memory.integrations.install import Change, Installer
 
@@ -51,12 +53,15 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if scope == "project" and any(change.before != change.after for change in changes):
         shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
-        verb = "would take" if dry_run else "took"
-        shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {agent}.")
+        name, verb = targets.NAMES[agent], "would take" if dry_run else "took"
+        shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
     other = next(name for name in targets.SCOPES if name != scope)
     file, vaults = _installer(agent, other, config).vaults() if agent in _WITH_HOOKS else (None, None)
     if vaults:
-        shared.note(f"{file} has {_listed(vaults)} for {agent}, too: where both settings hold, both vaults answer.")
+        both = f"{file} has {_listed(vaults)} for {targets.NAMES[agent]}, too"
+        shared.note(f"{both}: where both settings hold, both vaults answer.")
+    if not dry_run:
+        _say_what_is_next(shared, any(change.before != change.after for change in changes))
 
 
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
@@ -71,15 +76,22 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if not dry_run:
         installer.apply(changes)
     _say(shared, "uninstall", changes, {"agent": agent, "scope": scope, "dry_run": dry_run})
+    for change in changes:
+        for name in change.others:
+            shared.note(f"`{name}` in {change.file} is another program's, and was left as it is.")
+        if change.added:
+            kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
+            shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
-        shared.note(f"{agent} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
+        shared.note(f"{targets.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
 
 
 def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
     """What installs a vault; without its settings what takes out whichever it is, for it may be gone by now."""
     from vault_memory.daemon.service import program
 
-    place = targets.Place(scope, _project(Path.cwd()), os.environ)
+    here = Path.cwd()
+    place = targets.Place(scope, projects.checkout(here) or here, os.environ)
     if config is None:
         return Installer(targets.target(agent, place, targets.Program(program(), 0)), os.environ)
     words = (*program(), "--vault", str(config.vault))
@@ -95,20 +107,24 @@ def _vaults(changes: Sequence[Change]) -> set[str]:
     return {vault for change in changes for vault in change.vaults}
 
 
+def _say_what_is_next(shared: Shared, is_new: bool) -> None:
+    """What is still to be done before an agent finds something, and for it to find what is new."""
+    with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
+        if shared.memory().unusable():
+            shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
+    if is_new and shared.ask_daemon("health", {}) is None:
+        shared.note("`memory service install` keeps the index up to date in the background, `memory watch` by hand.")
+
+
 def _listed(vaults: Iterable[str]) -> str:
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
-
-
-def _project(folder: Path) -> Path:
-    """The folder of the project at hand: the nearest with `.git`, else this one."""
-    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, Any]) -> None:
     from vault_memory.rendering import render
 
     if shared.json:
-        files = [{"path": str(change.file), "action": change.action, "diff": _diff(change)} for change in changes]
+        files = [_file(change) for change in changes]
         shared.say(render.dump(render.schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
@@ -120,7 +136,12 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
         return
     shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
-        shared.note(f"Start {about['agent']} again to have it take effect.")
+        shared.note(f"Start {targets.NAMES[about['agent']]} again to have it take effect.")
+
+
+def _file(change: Change) -> dict[str, Any]:
+    found = {"path": str(change.file), "action": change.action, "diff": _diff(change)}
+    return found | {"added": list(change.added), "others": list(change.others)}
 
 
 def _diff(change: Change) -> str:

@@ -3,6 +3,7 @@
 Names and shapes are those of its hooks reference (code.claude.com/docs/en/hooks). Pure.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,9 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"
 
 LONGEST_CONTEXT = 9500
 """UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
+
+TIMEOUT_MARGIN_SECONDS = 8
+"""What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""
 
 _STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
 _NOTES = {"Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
@@ -43,12 +47,21 @@ def answer(event: str, context: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}})
 
 
-def entries(words: Sequence[str], timeout_seconds: int) -> "list[Entry]":
-    """What the settings hold for our hooks: `words` run this program. A group without a matcher is for every case."""
+def entries(words: Sequence[str], seconds: float) -> "list[Entry]":
+    """What the settings hold for our hooks: `words` run this program. A group without a matcher is for every case.
+
+    A hook has so many `seconds`; another timeout that its owner has set is kept, unless it would come before that.
+    """
     from vault_memory.integrations.entries import Entry  # lazy, as all below: a hook needs nothing of it
 
+    def keeps(name: str, there: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+        with contextlib.suppress(TypeError, ValueError):
+            return name == "timeout" and float(there) >= seconds
+        return False
+
+    wait = int(seconds) + TIMEOUT_MARGIN_SECONDS
     return [
-        Entry(("hooks", event), _group((*words, "hook", AGENT, event), timeout_seconds), _words, inner="hooks")
+        Entry(("hooks", event), _group((*words, "hook", AGENT, event), wait), _words, inner="hooks", keeps=keeps)
         for event in EVENTS
     ]
 
@@ -78,4 +91,6 @@ def _words_of_hook(hook: Any) -> list[str]:  # noqa: ANN401
         words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
     except ValueError:  # a quote without its other half
         return []
+    if sys.platform == "win32":  # there the quotes around a word are not taken off
+        words = [word.strip('"') for word in words]
     return words if is_program(words) and words[-3:-1] == ["hook", AGENT] else []

@@ -5,7 +5,7 @@ the text there was. Pure: which file it is, and writing it, is install.py's busi
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -20,11 +20,22 @@ class MisshapenError(ValueError):
     """The settings hold something else where ours is to go."""
 
 
+class TakenError(ValueError):
+    """Another program's stands in the settings under our name."""
+
+
+def _renew_all(name: str, there: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+    return False
+
+
 class Entry(NamedTuple):
     """One thing of ours: the member `key` of the object at `path`, or (no key) an item of the array there.
 
     `words` are the command line of ours, of whatever version, and none of what is not ours. An item may have been taken
     apart by its owner: then it is looked for in the array `inner` of each item, too.
+
+    Where it is there already, its members are renewed, but for those that it `keeps` as they are (by their name and
+    value); members that it does not have are its owner's, and stay.
     """
 
     path: tuple[str, ...]
@@ -32,6 +43,12 @@ class Entry(NamedTuple):
     words: Callable[[Any], Sequence[str]]
     key: str | None = None
     inner: str = ""
+    keeps: Callable[[str, Any], bool] = _renew_all
+
+    @property
+    def label(self) -> str:
+        """Where it stands, as a person would say it."""
+        return ".".join((*self.path, self.key) if self.key else self.path)
 
 
 @dataclass(frozen=True)
@@ -57,7 +74,7 @@ def is_program(words: Sequence[Any]) -> bool:
     """Whether a command line runs this program, wherever it was installed."""
     if not words or not all(isinstance(word, str) for word in words):
         return False
-    name = re.split(r"[\\/]", words[0].strip("\"'"))[-1].removesuffix(".exe")
+    name = re.split(r"[\\/]", words[0])[-1].removesuffix(".exe")
     return name in ("memory", "vault-memory") or list(words[1:3]) == ["-m", "vault_memory"]
 
 
@@ -67,27 +84,64 @@ def is_in(text: str, entries: Sequence[Entry], comments: bool = False) -> bool:
     return any(_find(of, entry) for entry in entries)
 
 
+def commands(text: str, entries: Sequence[Entry], comments: bool = False) -> list[tuple[Entry, Sequence[str]]]:
+    """The command lines of ours in the text, with the entries they are of. Raises NotJsonError."""
+    of = jsontext.parse(text, comments)
+    return [(entry, one.words) for entry in entries for one in _find(of, entry)]
+
+
 def vaults(text: str, entries: Sequence[Entry], comments: bool = False) -> frozenset[str]:
     """The vaults that ours in the text are for, as they name them. Raises NotJsonError."""
+    return frozenset(named for _, words in commands(text, entries, comments) if (named := vault(words)))
+
+
+def vault(words: Sequence[str]) -> str:
+    """The vault that a command line names; "" where it is to be found."""
+    return words[words.index("--vault") + 1] if "--vault" in words[:-1] else ""
+
+
+def others(text: str, entries: Sequence[Entry], comments: bool = False) -> list[str]:
+    """What stands under our name and is not ours: `mcpServers.vault-memory`. Raises NotJsonError."""
     of = jsontext.parse(text, comments)
-    found = [one.words for entry in entries for one in _find(of, entry) if "--vault" in one.words[:-1]]
-    return frozenset(words[words.index("--vault") + 1].strip('"') for words in found)
+    return [entry.label for entry in entries if _is_taken(of, entry)]
+
+
+def added(text: str, entries: Sequence[Entry], comments: bool = False) -> list[str]:
+    """The members that their owner has given to ours: `mcpServers.vault-memory.env`. Raises NotJsonError."""
+    of = jsontext.parse(text, comments)
+    return [
+        f"{entry.label}.{name}"
+        for entry in entries
+        for one in _find(of, entry)
+        for name in _unknown(of.plain(one.container.children[one.place].node), _value(entry, one))
+    ]
+
+
+def _unknown(there: Any, ours: Any) -> Iterator[str]:  # noqa: ANN401
+    if isinstance(there, list) and isinstance(ours, list):
+        for item in there:
+            yield from _unknown(item, ours[0])
+    elif isinstance(there, dict) and isinstance(ours, dict):
+        for name, value in there.items():
+            yield from _unknown(value, ours[name]) if name in ours else (name,)
 
 
 # --- putting in ------------------------------------------------------------------------------------------------------
 
 
 def put(text: str, entries: Sequence[Entry], made: Made, comments: bool = False) -> tuple[str, Made]:
-    """The text with the entries in it; one that is there already stays, an older one is replaced where it stands.
+    """The text with the entries in it; one that is there already stays, an older one is renewed where it stands.
 
-    Raises NotJsonError, and MisshapenError where another kind of value or another's is in the way.
+    Raises NotJsonError, MisshapenError where another kind of value is in the way, TakenError where another program is.
     """
     containers, tails, was_there = set(made.containers), dict(made.tails), False
     for entry in entries:
         of = jsontext.parse(text, comments)
+        if _is_taken(of, entry):
+            raise TakenError(entry.label)
         found = _find(of, entry)
         if found:
-            text, was_there = _renewed(of, entry, found[0]), True
+            text, was_there = _renewed(of, entry, found[-1]), True
             continue
         known = _deepest(of, entry)
         into = of.find(known)
@@ -125,16 +179,44 @@ def _deepest(of: Document, entry: Entry) -> tuple[str, ...]:
         wanted = "array" if depth == len(entry.path) and entry.key is None else "object"
         if node.kind != wanted:
             raise MisshapenError(f"`{'.'.join(path)}` is no {wanted}")
-    node = of.find(path)
-    if path == entry.path and entry.key and node and any(child.key == entry.key for child in node.children):
-        raise MisshapenError(f"`{'.'.join((*path, entry.key))}` is there, and is none of ours")
     return path
 
 
+def _is_taken(of: Document, entry: Entry) -> bool:
+    """Whether what an agent reads under our name is none of ours."""
+    container = of.find(entry.path)
+    there = [child.node for child in container.children if child.key == entry.key] if container and entry.key else []
+    return bool(there) and not entry.words(of.plain(there[-1]))
+
+
 def _renewed(of: Document, entry: Entry, found: Found) -> str:
-    node = found.container.children[found.place].node
-    value = entry.value[entry.inner][0] if found.is_inner else entry.value
-    return of.text if of.plain(node) == _as_read(value) else jsontext.replace(of, node, value)
+    """The text with each member of ours as it is to be."""
+    node, value = found.container.children[found.place].node, _value(entry, found)
+    if entry.inner and not found.is_inner:
+        node, value = _member(node, entry.inner).children[0].node, value[entry.inner][0]
+    for name, wanted in value.items():
+        into = _at(of, node.start)  # all that is changed lies behind its beginning
+        if not any(child.key == name for child in into.children):
+            of = jsontext.parse(jsontext.insert(of, into, wanted, name).text, of.comments)
+            continue
+        there = _member(into, name)
+        plain = of.plain(there)
+        if plain != _as_read(wanted) and not entry.keeps(name, plain):
+            of = jsontext.parse(jsontext.replace(of, there, wanted), of.comments)
+    return of.text
+
+
+def _value(entry: Entry, found: Found) -> Any:  # noqa: ANN401
+    return entry.value[entry.inner][0] if found.is_inner else entry.value
+
+
+def _member(of: Node, key: str) -> Node:
+    """The value of a member that is there; of a doubled key the last."""
+    return [child.node for child in of.children if child.key == key][-1]
+
+
+def _at(of: Document, start: int) -> Node:
+    return next(node for node in jsontext.nodes(of.root) if node.start == start)
 
 
 def _as_read(value: Any) -> Any:  # noqa: ANN401

@@ -70,7 +70,7 @@ def run(call: Call) -> NoReturn:
     work = Work(call)
     threading.Thread(target=work.run, daemon=True).start()
     if not work.wait():
-        work.log.say_in_time(f"Not done within {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
+        work.log.say_in_time(f"{hooklog.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
     with contextlib.suppress(OSError):
         os.write(out, work.said)
     os._exit(0)  # whatever the thread hangs in
@@ -100,7 +100,7 @@ class Work:
         try:
             self._answer()
         except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
-            self.log.say(hooklog.told(error))
+            self.log.say(hooklog.told(error), failed=True)
         finally:
             self._done.set()
 

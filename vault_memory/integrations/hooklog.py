@@ -4,6 +4,7 @@ No line holds what was asked. A log that cannot be written is done without.
 """
 
 import contextlib
+import re
 import sys
 import threading
 import time
@@ -18,6 +19,16 @@ from vault_memory.integrations import lines
 
 MOST_BYTES = 1 << 16
 LONGEST_REASON = 600
+LONGEST_VAULT = 200
+
+NAME = "hook.log"
+
+TOO_LATE = "Not done within"
+"""What a line begins with that tells of a deadline."""
+
+_LINE = re.compile(
+    r"(?P<at>\S+) (?P<who>\S+ \S+) \((?P<vault>.*?)\): (?P<how>failed|nothing given) after [\d.]+ s\. (?P<why>.*)"
+)
 
 
 class Call(NamedTuple):
@@ -35,21 +46,48 @@ class Log(NamedTuple):
     begun: float
     environ: Mapping[str, str]
 
-    def say(self, why: str) -> None:
-        """Append a line: when, who asked for what, how long it took, why nothing was given."""
+    def say(self, why: str, failed: bool = False) -> None:
+        """Append a line: when, who asked for what, how long it took, why nothing was given, as it should or not."""
         agent, event, vault = self.call
-        who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:200]})'}"
+        who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:LONGEST_VAULT]})'}"
         took = time.monotonic() - self.begun
-        words = " ".join(f"{who}: nothing given after {took:.2f} s. {why[:LONGEST_REASON]}".split())
+        how = "failed" if failed else "nothing given"
+        words = " ".join(f"{who}: {how} after {took:.2f} s. {why[:LONGEST_REASON]}".split())
         with contextlib.suppress(OSError):
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            lines.append(folder(self.environ) / "hook.log", f"{now} {words}".encode("utf-8", "replace"), MOST_BYTES)
+            lines.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MOST_BYTES)
 
     def say_in_time(self, why: str) -> None:
-        """The same where the disk may hang: nobody waits for it long."""
-        writing = threading.Thread(target=self.say, args=(why,), daemon=True)
+        """Say what failed where the disk may hang: nobody waits for it long."""
+        writing = threading.Thread(target=self.say, args=(why, True), daemon=True)
         writing.start()
         writing.join(0.05)
+
+
+class Failure(NamedTuple):
+    """A line about what failed: `who` is the agent and its event."""
+
+    at: datetime
+    who: str
+    why: str
+
+
+def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
+    """The failures that a vault's hooks told of last, oldest first; none where something else was told after them."""
+    try:
+        text = (folder(environ) / NAME).read_text("utf-8", "replace")
+    except OSError:
+        return []
+    mine = " ".join(vault[:LONGEST_VAULT].split())
+    found: list[Failure] = []
+    for line in reversed(text.split("\n")):
+        told = _LINE.fullmatch(line)
+        if told and told["vault"] == mine:
+            if told["how"] != "failed":
+                break
+            with contextlib.suppress(ValueError):
+                found.append(Failure(datetime.fromisoformat(told["at"]), told["who"], told["why"]))
+    return found[::-1]
 
 
 def folder(environ: Mapping[str, str]) -> Path:

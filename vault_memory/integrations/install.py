@@ -1,16 +1,14 @@
-"""Owns the files of agents that an install changes and an uninstall changes back: backed up, written whole, guarded.
+"""Owns what an install makes of agents' files, and an uninstall makes of them again: backed up, and recorded.
 
 Everything is looked at before anything is written. What was made besides our entries is kept in a record in the
 user's data folder, so that an uninstall gives back the bytes there were.
 """
 
 import contextlib
-import glob
 import hashlib
 import json
 import os
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,8 +18,8 @@ from typing import Any, NamedTuple
 from vault_memory import folders
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.files import replacing
-from vault_memory.integrations import entries, jsontext
-from vault_memory.integrations.entries import Entry, Made, MisshapenError
+from vault_memory.integrations import agentfiles, entries, jsontext
+from vault_memory.integrations.entries import Entry, Made, MisshapenError, TakenError
 from vault_memory.integrations.jsontext import NotJsonError
 from vault_memory.integrations.targets import Script, Settings, Target
 from vault_memory.shipped import template
@@ -54,6 +52,10 @@ class Change(NamedTuple):
     """Whether it would be ours as a whole, and a person changed it: then it is left as it is."""
     vaults: frozenset[str] = frozenset()
     """The vaults that it named before."""
+    added: tuple[str, ...] = ()
+    """What its owner had added to ours, and goes with it."""
+    others: tuple[str, ...] = ()
+    """What stands under our name and is another program's: it stays."""
 
     @property
     def action(self) -> str:
@@ -70,7 +72,10 @@ class Installer:
     environ: Mapping[str, str]
 
     def install(self) -> list[Change]:
-        """What an install would change. Raises RefusedError for a file that is not to be touched."""
+        """What an install would change.
+
+        Raises RefusedError for a file that is not to be touched, ConflictError where another program has our name.
+        """
         changes = [
             *(self._with_settings(settings) for settings in self.target.settings),
             *(self._with_script(script) for script in self.target.scripts),
@@ -89,7 +94,7 @@ class Installer:
         """The settings that come with hooks or a plugin, and the vaults they name; none where they cannot be read."""
         settings = self.target.settings[0]
         with contextlib.suppress(VaultMemoryError, NotJsonError):
-            text = _text(*_read(settings.file))
+            text = agentfiles.text(*self._read(settings.file))
             return settings.file, entries.vaults(text or "{}", settings.entries, settings.comments)
         return settings.file, frozenset()
 
@@ -99,20 +104,23 @@ class Installer:
             if change.before == change.after:
                 continue
             self._back_up(change)
-            made = _made_folders(change.file.parent)
+            made = agentfiles.missing_folders(change.file.parent)
             if change.record and change.before is None:
                 change = change._replace(record=change.record._replace(folders=(*change.record.folders, *made)))
             known = self._record(change.file)
             with self._kept(change):
-                _write(change)
+                agentfiles.write(change.file, change.before, change.after)
             if change.after is None:
-                _remove_folders(known.folders)
+                agentfiles.remove_folders(known.folders)
+
+    def _read(self, named: Path) -> tuple[Path, bytes | None]:
+        return agentfiles.read(named, self.target.within)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
     def _with_settings(self, settings: Settings) -> Change:
-        file, before = _read(settings.file)
-        text = _text(file, before)
+        file, before = self._read(settings.file)
+        text = agentfiles.text(file, before)
         record = self._record(file)
         try:
             if text is None or not text.strip():
@@ -123,17 +131,22 @@ class Installer:
             after, made = entries.put(text, settings.entries, record.made, settings.comments)
         except (NotJsonError, MisshapenError) as error:
             raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
+        except TakenError as error:
+            what = f"`{error}` in {file} is another program's: nothing was changed."
+            raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
         return Change(file, before, after.encode("utf-8"), record._replace(made=made), vaults=vaults)
 
     def _without_settings(self, settings: Settings) -> Change:
-        file, before = _read(settings.file)
-        text = _text(file, before)
+        file, before = self._read(settings.file)
+        text = agentfiles.text(file, before)
         if text is None or not text.strip():
             return Change(file, before, before)
         record = self._record(file)
         try:
+            others = tuple(entries.others(text, settings.entries, settings.comments))
             if not entries.is_in(text, settings.entries, settings.comments):
-                return Change(file, before, before)
+                return Change(file, before, before, others=others)
+            added = tuple(entries.added(text, settings.entries, settings.comments))
             vaults = entries.vaults(text, settings.entries, settings.comments)
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
@@ -141,27 +154,32 @@ class Installer:
             what = f"Take out of it yourself what looks like this:\n{_snippet(settings.entries)}"
             raise _refused(file, error, what) from error
         is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
+        left: bytes | None = after.encode("utf-8")
         if record.is_new and is_empty:
             left = None if record.before is None else record.before.encode("utf-8")
-            return Change(file, before, left, vaults=vaults)
-        return Change(file, before, after.encode("utf-8"), vaults=vaults)
+        return Change(file, before, left, vaults=vaults, added=added, others=others)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
     def _with_script(self, script: Script) -> Change:
-        file, before = _read(script.file)
+        file, before = self._read(script.file)
         if before is not None and not _is_sealed(before):
             return Change(file, before, before, is_theirs=True)
         record = self._record(file) if before is not None else Record(Made(), True)
         return Change(file, before, _script(script).encode("utf-8"), record)
 
     def _without_script(self, script: Script) -> Change:
-        file, before = _read(script.file)
+        file, before = self._read(script.file)
         if before is not None and not _is_sealed(before):
             return Change(file, before, before, is_theirs=True)
         return Change(file, before, None)
 
     # --- backups and records -------------------------------------------------------------------------------------
+
+    @property
+    def backups(self) -> Path:
+        """Where files lie as they were before a change."""
+        return self._folder("backups")
 
     def _folder(self, name: str) -> Path:
         return Path(folders.user_folder("data", self.environ)) / name
@@ -169,8 +187,8 @@ class Installer:
     def _back_up(self, change: Change) -> None:
         if change.before is None:
             return
-        folder = self._folder("backups")
-        with _told(folder):
+        folder = self.backups
+        with agentfiles.told(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
             file = folder / f"{stamp}-{change.file.name}"
@@ -201,7 +219,7 @@ class Installer:
         A new one is kept first: an entry without its record could not be taken out exactly.
         """
         file = self._record_file(change.file)
-        with _told(file):
+        with agentfiles.told(file):
             before = file.read_bytes() if file.exists() else None
         if change.record:
             self._keep(change.file, change.record)
@@ -212,12 +230,12 @@ class Installer:
                 _write_record(file, before)
             raise
         if change.record is None:
-            with _told(file):
+            with agentfiles.told(file):
                 file.unlink(missing_ok=True)
 
     def _keep(self, of: Path, record: Record) -> None:
         file = self._record_file(of)
-        with _told(file.parent):
+        with agentfiles.told(file.parent):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             document = {
                 "file": str(of), "is_new": record.is_new, "before": record.before,
@@ -237,102 +255,11 @@ def _write_record(file: Path, data: bytes | None) -> None:
     os.replace(part, file)
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
-
-
-def _read(named: Path) -> tuple[Path, bytes | None]:
-    """The file that a name leads to, through links, and what it holds; None where there is none."""
-    file = Path(os.path.realpath(named))
-    with _told(file):
-        try:
-            return file, file.read_bytes()
-        except FileNotFoundError:
-            return file, None
-
-
-def _text(file: Path, data: bytes | None) -> str | None:
-    try:
-        return None if data is None else data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
-
-
 def _allowed(change: Change) -> Change:
-    """The change, unless the file is closed by its owner, or would be parted from its other names."""
-    if change.before is None or change.before == change.after:
-        return change
-    with _told(change.file):
-        status = change.file.stat()
-    if not status.st_mode & 0o222 or not os.access(change.file, os.W_OK):
-        raise RefusedError(
-            f"{change.file} is read-only: it was not touched.",
-            "Make it writable, and run again; where another program makes it, tell that one.",
-        )
-    if status.st_nlink > 1:
-        raise RefusedError(
-            f"{change.file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it"
-            " was not touched.",
-            "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
-        )
+    """The change, unless its file is not to be replaced."""
+    if change.before is not None and change.before != change.after:
+        agentfiles.check_writable(change.file)
     return change
-
-
-def _write(change: Change) -> None:
-    """Put one file as it is to be, if it still is as it was."""
-    file = change.file
-    _sweep(file)
-    part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
-    with _told(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing.one_writer(file.parent):
-            try:
-                if change.after is not None:
-                    replacing.write_durably(part, change.after)
-                if (file.read_bytes() if file.exists() else None) != change.before:
-                    what = f"{file} was changed meanwhile: it was not touched."
-                    raise ConflictError(what, "Run this again; close the program that writes it if need be.")
-                _put(part, change)
-            finally:
-                part.unlink(missing_ok=True)
-
-
-def _sweep(file: Path) -> None:
-    """Delete what a write that was killed has left beside a file."""
-    with contextlib.suppress(OSError):
-        for part in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - part.stat().st_mtime > replacing.LEFT_BEHIND_SECONDS:
-                part.unlink()
-
-
-def _put(part: Path, change: Change) -> None:
-    if change.after is None:
-        change.file.unlink()
-    elif change.before is None:
-        replacing.place_new(part, change.file)
-    else:
-        replacing.keep_attributes(change.file, part)
-        os.replace(part, change.file)
-
-
-def _made_folders(folder: Path) -> list[str]:
-    """The folders that are missing, innermost first."""
-    return [str(place) for place in (folder, *folder.parents) if not place.exists()]
-
-
-def _remove_folders(made: Sequence[str]) -> None:
-    """Remove the folders that were made and are empty again."""
-    with contextlib.suppress(OSError):
-        for folder in made:
-            os.rmdir(folder)
-
-
-@contextlib.contextmanager
-def _told(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        what = f"{error.filename or file} cannot be read or written: {error.strerror or error}."
-        raise VaultMemoryError(what, "Check its permissions and free space.") from error
 
 
 def _refused(file: Path, error: ValueError, next_step: str) -> RefusedError:

@@ -164,7 +164,7 @@ class _Scanner:
     def _wrong(self, what: str) -> NotJsonError:
         line = len(_LINE_END.findall(self.text, 0, self.at)) + 1
         comment = not self.comments and self.text.startswith(("//", "/*"), self.at)
-        return NotJsonError(f"line {line}: {'a comment' if comment else what}")
+        return NotJsonError(f"line {line}: {'a comment, which its program does not read' if comment else what}")
 
 
 def _matched(pattern: re.Pattern[str], text: str, at: int) -> int:
@@ -224,7 +224,7 @@ class _Shape:
         self.is_spread = not root.children or _LINE_END.search(text, root.start, root.end) is not None
         own_line = [child for child in root.children if _begins_line(text, child.start)]
         self.unit = _indentation(text, own_line[0].start) if own_line else "  "
-        members = (child for node in _nodes(root) for child in node.children if child.key is not None)
+        members = (child for node in nodes(root) for child in node.children if child.key is not None)
         first = next(members, None)
         self.space = " " if first is None or text[first.node.start - 1] != ":" else ""
 
@@ -244,10 +244,11 @@ def _dumped(value: Any, **layout: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False, **layout)
 
 
-def _nodes(node: Node) -> Iterator[Node]:
+def nodes(node: Node) -> Iterator[Node]:
+    """A value and all that is in it."""
     yield node
     for child in node.children:
-        yield from _nodes(child.node)
+        yield from nodes(child.node)
 
 
 def _begins_line(text: str, at: int) -> bool:

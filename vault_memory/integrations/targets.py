@@ -15,11 +15,12 @@ from vault_memory.errors import UsageError
 from vault_memory.integrations import claude_code
 from vault_memory.integrations.entries import NAME, Entry, is_program
 
-AGENTS = ("claude-code", "opencode", "claude-desktop", "cursor", "vscode")
+NAMES = {
+    "claude-code": "Claude Code", "opencode": "opencode", "claude-desktop": "Claude Desktop", "cursor": "Cursor",
+    "vscode": "VS Code",
+}  # fmt: skip
+AGENTS = tuple(NAMES)
 SCOPES = ("user", "project")
-
-TIMEOUT_MARGIN_SECONDS = 8
-"""What an agent waits for a hook beyond the hook's own deadline: a machine that wakes up is slow to start Python."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,16 @@ class Target(NamedTuple):
 
     settings: tuple[Settings, ...]
     scripts: tuple[Script, ...] = ()
+    within: Path | None = None
+    """The project that all of it must lie in, links followed."""
 
 
 def target(agent: str, place: Place, program: Program) -> Target:
     """What goes where for an agent; raises UsageError where it has no such scope."""
+    return _target(agent, place, program)._replace(within=None if place.is_user else place.project)
+
+
+def _target(agent: str, place: Place, program: Program) -> Target:
     if agent == "claude-code":
         return _claude_code(place, program)
     if agent == "opencode":
@@ -95,7 +102,7 @@ def target(agent: str, place: Place, program: Program) -> Target:
         return Target((Settings(folder / "mcp.json", [_server("servers", value)], comments=True),))
     if agent == "cursor":
         folder = place.home if place.is_user else place.project
-        return Target((Settings(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)]),))
+        return Target((Settings(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True),))
     if not place.is_user:
         raise UsageError("Claude Desktop has no settings of a project.", "Install it with --scope user.")
     del value["type"]
@@ -112,7 +119,7 @@ def _claude_code(place: Place, program: Program) -> Target:
         servers = folder / ".claude.json" if os.path.isabs(named) else place.home / ".claude.json"
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
-    hooks = claude_code.entries(program.words, int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS)
+    hooks = claude_code.entries(program.words, program.hook_seconds)
     skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
     return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])), (skill,))
 
@@ -130,7 +137,7 @@ def _opencode(place: Place, program: Program) -> Target:
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
-    return Entry((holder,), value, _words, key=NAME)
+    return Entry((holder,), value, _words, key=NAME, keeps=lambda name, _: name == "enabled")
 
 
 def _words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything

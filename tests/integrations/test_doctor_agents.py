@@ -1,0 +1,141 @@
+"""What doctor says of agents: whose vault it is, what is missing, whose hooks failed; nothing is written by it."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_install import SETTINGS, Home
+from vaults import fill
+
+from vault_memory.integrations import hooklog, targets
+from vault_memory.integrations.hooklog import Call, Log
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def told(home: Home, *names: str) -> list[dict[str, Any]]:
+    """The checks of these names, by default of agents."""
+    checks = json.loads(home.done("--json", "doctor"))["checks"]
+    return [check for check in checks if check["name"] in (names or ("agents",))]
+
+
+def test_without_agents_there_is_nothing_to_say(home: Home) -> None:
+    home.put(".cursor/mcp.json", b'{"mcpServers": {"vault-memory": {"command": "npx", "args": ["mcp"]}}}')
+    assert told(home, "agents", "hooks") == []
+
+
+@pytest.mark.parametrize("agent", targets.AGENTS)
+def test_an_agent_that_has_this_vault_is_well(home: Home, agent: str) -> None:
+    home.done("install", agent)
+    before = home.files()
+    (check,) = told(home)
+    assert (check["level"], check["message"]) == ("ok", f"{targets.NAMES[agent]} has this vault")
+    assert home.files().keys() == before.keys()
+
+
+def test_in_the_users_home_nothing_is_told_twice(home: Home) -> None:
+    home.done("install", "claude-code")
+    home.project = home.folder
+    assert len(told(home)) == 1
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "opencode", "vscode"])
+def test_another_vault_is_named_by_its_path_only(home: Home, agent: str) -> None:
+    other = fill(home.folder / "other", {"secret.md": "# 4711\n"})
+    home.done("install", agent, "--scope", "project", vault=other)
+    (check,) = told(home)
+    name = targets.NAMES[agent]
+    assert check["message"] == f"{name} in this project has the vault {other}, not this one"
+    assert check["mend"].startswith(f"`memory install {agent} --scope project` puts") and "4711" not in str(check)
+    home.done("install", agent, "--scope", "project")
+    assert [check["level"] for check in told(home)] == ["ok"]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "opencode", "cursor"])
+def test_a_vault_that_is_gone_is_told(home: Home, agent: str) -> None:
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    home.done("install", agent, vault=other)
+    (other / "b.md").unlink()
+    for part in sorted(other.rglob("*"), reverse=True):
+        part.rmdir() if part.is_dir() else part.unlink()
+    other.rmdir()
+    (check,) = told(home)
+    assert check["level"] == "warning" and f"has the vault {other}, which is not there" in check["message"]
+    assert f"`memory install {agent}`" in check["mend"]
+
+
+def test_a_program_that_is_gone_is_told(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / ".claude.json"
+    document = json.loads(file.read_text())
+    document["mcpServers"]["vault-memory"]["command"] = str(home.folder / "gone/bin/memory")
+    file.write_text(json.dumps(document))
+    (check,) = told(home)
+    assert check["message"] == f"Claude Code starts {home.folder}/gone/bin/memory, which is not there"
+    home.done("install", "claude-code")
+    assert [check["level"] for check in told(home)] == ["ok"]
+
+
+def test_hooks_that_are_half_there_are_told(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    document = json.loads(file.read_text())
+    del document["hooks"]["Stop"], document["hooks"]["SessionStart"]
+    file.write_text(json.dumps(document))
+    (check,) = told(home)
+    assert check["message"] == "Claude Code has it half: hooks.SessionStart, hooks.Stop are missing"
+    home.done("install", "claude-code")
+    assert [check["level"] for check in told(home)] == ["ok"]
+
+
+def test_a_plugin_that_is_gone_is_told(home: Home) -> None:
+    home.done("install", "opencode")
+    (home.folder / ".config/opencode/plugins/vault-memory.js").unlink()
+    assert [check["message"] for check in told(home)] == ["opencode has it half: vault-memory.js is missing"]
+
+
+def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
+    home.put(SETTINGS, b"{")
+    home.put(".cursor/mcp.json", b"\xff")
+    (home.project / ".mcp.json").symlink_to("/dev/zero")
+    (home.project / ".vscode").symlink_to("../elsewhere")
+    assert told(home) == []
+
+
+def failed(home: Home, why: str, vault: str = "", is_failure: bool = True) -> None:
+    call = Call("claude-code", "UserPromptSubmit", vault or str(home.vault))
+    Log(call, time.monotonic(), home.environ).say(why, is_failure)
+
+
+def test_hooks_that_fell_silent_are_told(home: Home) -> None:
+    failed(home, "The disk is full.")
+    failed(home, "The disk is full.")
+    failed(home, "Secret of another.", str(home.folder / "other"))
+    (check,) = told(home, "hooks")
+    assert check["level"] == "warning" and check["message"].endswith(", 2 times in a row: The disk is full.")
+    assert check["message"].startswith("claude-code UserPromptSubmit failed last on 2") and "hook.log" in check["mend"]
+    failed(home, f"{hooklog.TOO_LATE} 2 s.")
+    assert "`memory service install`" in told(home, "hooks")[0]["mend"]
+    failed(home, "The prompt names nothing to look for.", is_failure=False)
+    assert told(home, "hooks") == []
+
+
+def test_what_failed_long_ago_or_is_no_line_is_not_told(home: Home) -> None:
+    file = hooklog.folder(home.environ) / hooklog.NAME
+    file.parent.mkdir(parents=True)
+    call = f"claude-code Stop ({home.vault}): failed after 0.10 s. Why."
+    file.write_text(f"2020-01-01T00:00:00+00:00 {call}\nnever {call}\n\x00\n({home.vault}): failed after")
+    assert told(home, "hooks") == []
+
+
+def test_a_real_hook_that_fails_is_told(home: Home) -> None:
+    home.put(".config/vault-memory/config.toml", b"[hooks]\nseconds = 'many'\n")
+    home.run("hook", "claude-code", "SessionStart")
+    home.put(".config/vault-memory/config.toml", b"")
+    (check,) = told(home, "hooks")
+    assert "claude-code SessionStart failed last on" in check["message"] and "hooks.seconds" in check["message"]

@@ -1,0 +1,141 @@
+"""Owns what doctor says of agents: which have which vault, with a program that is there, and whole; whose hooks failed.
+
+It looks at the user's own settings of each agent and at those of the project at hand. Of another vault it knows nothing
+but the path that stands there.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.agents import projects
+from vault_memory.config import Config
+from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.health.doctor import Check
+from vault_memory.integrations import agentfiles, entries, hooklog, targets
+from vault_memory.integrations.jsontext import NotJsonError
+from vault_memory.integrations.targets import Script, Settings, Target
+
+FAILED_DAYS = 7
+"""What failed longer ago is told no more."""
+
+_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
+
+
+class Installed(NamedTuple):
+    """What stands in an agent's settings: our command lines, and what of ours is missing beside them."""
+
+    agent: str
+    scope: str
+    commands: Sequence[Sequence[str]]
+    missing: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return targets.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
+
+    @property
+    def mend(self) -> str:
+        """The command that puts this vault in place."""
+        return f"`memory install {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
+
+
+def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
+    """What there is to say of each agent that has a vault, seen from a folder."""
+    for found in _installed(projects.checkout(folder) or folder, config.hooks_seconds, environ):
+        amiss = [*_of_program(found), *_of_vault(found, config.vault)]
+        if found.missing:
+            what = f"{found.name} has it half: {', '.join(found.missing)} {_verb(found.missing)} missing"
+            amiss.append(Check("agents", "warning", what, f"{found.mend} puts it in."))
+        yield from amiss or [Check("agents", "ok", f"{found.name} has this vault")]
+    yield from _of_log(config.vault, environ)
+
+
+def _verb(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _of_program(found: Installed) -> Iterator[Check]:
+    for program in sorted({words[0] for words in found.commands}):
+        if os.path.isabs(program) and not os.access(program, os.X_OK):
+            what = f"{found.name} starts {program}, which is not there"
+            yield Check("agents", "warning", what, f"{found.mend} names the program that runs now.")
+
+
+def _of_vault(found: Installed, mine: Path) -> Iterator[Check]:
+    for vault in sorted({entries.vault(words) for words in found.commands} - {""}):
+        if not os.path.isdir(vault):
+            what = f"{found.name} has the vault {vault}, which is not there"
+            yield Check("agents", "warning", what, f"Mount its drive, or {found.mend} puts this one in its place.")
+        elif os.path.realpath(vault) != os.path.realpath(mine):
+            what = f"{found.name} has the vault {vault}, not this one"
+            yield Check("agents", "notice", what, f"{found.mend} puts this one in its place.")
+
+
+def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
+    """What a vault's hooks said last, where that is a failure."""
+    since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
+    failed = [line for line in hooklog.last_failures(str(vault), environ) if line.at >= since]
+    if failed:
+        at, who, why = failed[-1]
+        times = f", {len(failed)} times in a row" if len(failed) > 1 else ""
+        log = hooklog.folder(environ) / hooklog.NAME
+        what = f"{who} failed last on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
+        faster = "`memory service install` has hooks answered faster; " if why.startswith(hooklog.TOO_LATE) else ""
+        yield Check("hooks", "warning", what, f"{faster}{log} tells more.")
+
+
+# --- what is installed -----------------------------------------------------------------------------------------------
+
+
+def _installed(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installed]:
+    """What each agent has, in each scope."""
+    program = targets.Program((entries.NAME,), seconds)
+    for agent in targets.AGENTS:
+        seen: set[str] = set()
+        for scope in targets.SCOPES:
+            with contextlib.suppress(UsageError):  # it has no such scope
+                target = targets.target(agent, targets.Place(scope, project, environ), program)
+                files = {os.path.realpath(settings.file) for settings in target.settings}
+                found = _of_target(agent, scope, target) if not files & seen else None
+                seen |= files  # in the user's home the two scopes have files in common
+                if found and found.commands:
+                    yield found
+
+
+def _of_target(agent: str, scope: str, target: Target) -> Installed:
+    commands: list[Sequence[str]] = []
+    missing: list[str] = []
+    for settings in target.settings:
+        found = _commands(settings, target.within)
+        commands += found.values()
+        missing += [entry.label for entry in settings.entries if entry.label not in found]
+    for script in target.scripts:
+        if "command" in script.values:
+            words = _command(script, target.within)
+            commands += [words] if words else []
+            missing += [] if words else [script.file.name]
+    return Installed(agent, scope, commands, missing)
+
+
+def _commands(settings: Settings, within: Path | None) -> dict[str, Sequence[str]]:
+    """The command lines of ours in a settings file by what they are for; none where it cannot be read."""
+    with contextlib.suppress(VaultMemoryError, NotJsonError):
+        text = agentfiles.text(*agentfiles.read(settings.file, within)) or ""
+        found = entries.commands(text if text.strip() else "{}", settings.entries, settings.comments)
+        return {entry.label: words for entry, words in found}
+    return {}
+
+
+def _command(script: Script, within: Path | None) -> list[str]:
+    """The command line that a plugin of ours runs; none where there is none."""
+    with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
+        found = _COMMAND.search(agentfiles.text(*agentfiles.read(script.file, within)) or "")
+        words = json.loads(found[1]) if found else []
+        return words if entries.is_program(words) else []
+    return []

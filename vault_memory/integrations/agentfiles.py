@@ -1,0 +1,118 @@
+"""Owns one file of an agent as it lies on the disk: read through links, and replaced whole where it is as it was read.
+
+What is in it, and why it is to be changed, is the business of others.
+"""
+
+import contextlib
+import glob
+import os
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
+from vault_memory.files import replacing
+
+
+def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
+    """The file that a name leads to, through links, and what it holds; None where there is none.
+
+    Raises RefusedError for what is no plain file, and for one that does not lie `within` the real path of that folder.
+    """
+    file = Path(os.path.realpath(named))
+    if within and not file.is_relative_to(os.path.realpath(within)):
+        # Whoever wrote the repository would choose which file of this computer is changed.
+        what = f"{named} leads out of the project by a link, to {file}: it was not followed."
+        raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
+    with told(file):
+        try:
+            mode = file.stat().st_mode
+        except FileNotFoundError:
+            return file, None
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
+            raise RefusedError(f"{file} is no plain file: it was not touched.", "Move it away, and run again.")
+        return file, file.read_bytes()
+
+
+def text(file: Path, data: bytes | None) -> str | None:
+    """What a file holds as text; raises RefusedError where that is not UTF-8."""
+    try:
+        return None if data is None else data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
+
+
+def check_writable(file: Path) -> None:
+    """Raise RefusedError for a file that is closed by its owner, or would be parted from its other names."""
+    with told(file):
+        status = file.stat()
+    if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
+        raise RefusedError(
+            f"{file} is read-only: it was not touched.",
+            "Make it writable, and run again; where another program makes it, tell that one.",
+        )
+    if status.st_nlink > 1:
+        raise RefusedError(
+            f"{file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it was"
+            " not touched.",
+            "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
+        )
+
+
+def write(file: Path, before: bytes | None, after: bytes | None) -> None:
+    """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
+    _sweep(file)
+    part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
+    with told(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with replacing.one_writer(file.parent):
+            try:
+                if after is not None:
+                    replacing.write_durably(part, after)
+                if (file.read_bytes() if file.exists() else None) != before:
+                    what = f"{file} was changed meanwhile: it was not touched."
+                    raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+                _put(part, file, before, after)
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def _sweep(file: Path) -> None:
+    """Delete what a write that was killed has left beside a file."""
+    with contextlib.suppress(OSError):
+        for part in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
+            if time.time() - part.stat().st_mtime > replacing.LEFT_BEHIND_SECONDS:
+                part.unlink()
+
+
+def _put(part: Path, file: Path, before: bytes | None, after: bytes | None) -> None:
+    if after is None:
+        file.unlink()
+    elif before is None:
+        replacing.place_new(part, file)
+    else:
+        replacing.keep_attributes(file, part)
+        os.replace(part, file)
+
+
+def missing_folders(folder: Path) -> list[str]:
+    """The folders that are missing, innermost first."""
+    return [str(place) for place in (folder, *folder.parents) if not place.exists()]
+
+
+def remove_folders(made: Sequence[str]) -> None:
+    """Remove the folders that were made and are empty again."""
+    with contextlib.suppress(OSError):
+        for folder in made:
+            os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def told(file: Path) -> Iterator[None]:
+    """Raise what a disk says of a file as a sentence for a person."""
+    try:
+        yield
+    except OSError as error:
+        what = f"{error.filename or file} cannot be read or written: {error.strerror or error}."
+        raise VaultMemoryError(what, "Check its permissions and free space.") from error
