@@ -31,7 +31,7 @@ LAYERS: list[dict[str, str]] = [
                  "provenance",
         "language": "spans tense timetokens timewords dates english languages terms",
         "retrieval": "query answer",
-        "ranking": "evidence weights noterank rank spread pack decay supersede presets",
+        "ranking": "evidence weights footing noterank rank spread pack decay supersede presets",
         "embedding": "wordpiece vectors",
         "models": "known",
         "files": "filters mounts",

@@ -188,7 +188,8 @@ def test_hooks_at_once_do_no_harm(notes: Path, data: Path) -> None:
 @pytest.mark.parametrize(
     "prompt",
     ["", "  ", "yes", "Yes, continue.", "ok go ahead!", "y", "1", "2.", "👍", "/compact", "/model opus", "/mcp__a:b c",
-     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}"],
+     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}", "[Image #1]",
+     "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
 )  # fmt: skip
 def test_a_nod_asks_for_nothing(prompt: str) -> None:
     assert occasion.asks(prompt) == ""
@@ -199,6 +200,21 @@ def test_a_nod_asks_for_nothing(prompt: str) -> None:
 )
 def test_a_question_does(prompt: str) -> None:
     assert occasion.asks(prompt) == prompt
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("why is [Image #1] so dark?", "why is   so dark?"),
+        ("@src/app.ts: the boiler", ": the boiler"),
+        ("ask @Peter about it", "ask @Peter about it"),
+        ("ask @Peter. And @Anna?", "ask @Peter. And @Anna?"),
+        ("mail ada@example.org", "mail ada@example.org"),
+        ("the [Image of Peter]", "the [Image of Peter]"),
+    ],
+)
+def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
+    assert occasion.asks(prompt) == asks
 
 
 @given(st.text())

@@ -300,9 +300,11 @@ class _Maker:
 
 
 def _is_guess(answer: "Answer") -> bool:
-    """Whether nothing in the notes has a word of the prompt, or what it names: something near in meaning always is."""
+    """Whether nothing in the notes has a word of the prompt, or what it names, or too little: something near in meaning
+    always is."""
     found = answer.understood
-    return not (answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window)
+    is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
+    return not (is_met and answer.has_footing)
 
 
 def _claim(piece: Piece) -> str:

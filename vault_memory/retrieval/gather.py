@@ -12,9 +12,11 @@ from vault_memory.index.postings import HeldPostings
 from vault_memory.index.search import Search
 from vault_memory.index.shelf import NoteInfo
 from vault_memory.index.store import Store, Totals
+from vault_memory.language import terms
 from vault_memory.language.dates import Window
 from vault_memory.notes.entities import slug
 from vault_memory.ranking.evidence import Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.ranking.footing import has_footing
 from vault_memory.ranking.noterank import note_frequency
 from vault_memory.ranking.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.retrieval.answer import Request
@@ -74,6 +76,7 @@ class Lanes:
     degraded: Sequence[tuple[str, str]]
     window: Window | None
     beyond_pool: int
+    has_footing: bool
 
 
 class Found(NamedTuple):
@@ -149,6 +152,8 @@ class Gatherer:
             degraded=found.degraded,
             window=found.window,
             beyond_pool=found.beyond_pool,
+            # A run without spaces is asked for by pairs of characters, most of which are no words.
+            has_footing=terms.has_runs(question.text) or has_footing(found.evidence),
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -234,6 +239,7 @@ class Gatherer:
             passages=passages,
             notes=self._note_facts(dict.fromkeys(p.note_id for p in passages.values()), caught.toward),
             rarity={p: inverse_frequency(total.passages, found.passages) for p, found in held.items()},
+            unknown=[inverse_frequency(total.passages, 0)] * len(self._unknown(question)),
             note_rarity={p: note_frequency(total.notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
@@ -271,6 +277,11 @@ class Gatherer:
         counts = {phrase: self._lexicon.count(phrase) for phrase in phrases}
         present = {phrase: found for phrase, found in counts.items() if found.passages}
         return {p: found for p, found in present.items() if found.passages * COMMON <= self._totals.passages} or present
+
+    def _unknown(self, question: Question) -> list[str]:
+        """The words of a question that stand nowhere; what has parts (`tile-server`) is known by them."""
+        words = (phrase for phrase in question.phrases if len(self._lexicon.stems(phrase.strip('"*'))) == 1)
+        return [word for word in words if not self._lexicon.count(word).passages]
 
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:
