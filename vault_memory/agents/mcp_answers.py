@@ -192,7 +192,7 @@ def _one_fact(text: str) -> str:
 
 def _own_words(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
-    kept = frame.unframed(text)
+    kept = frame.stripped(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
 
 
