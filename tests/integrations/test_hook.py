@@ -162,6 +162,14 @@ def test_damage_is_passed_over(data: Path) -> None:
     assert session.prompts() == ["a prompt"]
 
 
+def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
+    session = Session("a", "s", os.environ)
+    session.turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
+    session.beside([], "my password is hunter2, keep it in mind")
+    assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
+    assert session.prompts()[1] == "my password is [redacted: password], keep it in mind"
+
+
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for number in range(3000):

@@ -63,11 +63,11 @@ class Session:
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
-        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
 
     def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
 
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
@@ -110,6 +110,15 @@ class Session:
             return
         with contextlib.suppress(OSError):
             lines.append(self.file, json.dumps(line).encode("ascii"), MOST_BYTES)
+
+
+def _kept(prompt: str) -> str:
+    """What is kept of a prompt: its beginning, without secrets."""
+    if not prompt:
+        return ""
+    from vault_memory.conversations.redact import redacted  # its patterns take some milliseconds to compile
+
+    return redacted(prompt)[:LONGEST_PROMPT]
 
 
 def _line(raw: bytes) -> dict[str, Any] | None:
