@@ -101,6 +101,22 @@ def test_after_a_compaction_all_may_come_again(notes: Path, data: Path) -> None:
     assert "# Core" in text and "mended the boiler" in text
 
 
+def test_a_session_that_is_resumed_is_told_only_what_changed(tmp_path: Path, data: Path) -> None:
+    root = fill(tmp_path / "v", NOTES)
+    Memory(Config(vault=root)).index()
+    assert "tea without sugar" in begun(root, "s", "startup")
+    for turn in range(TURNS + 1):
+        asked(root, "s", f"who mended the boiler? ({turn})")
+    assert begun(root, "s", "resume") == ""
+    put(root, "memory.md", "# Memory\n\n- Peter prefers tea without sugar.\n- Anna prefers coffee.\n")
+    Memory(Config(vault=root)).index()
+    text = begun(root, "s", "resume")
+    assert "L4 - Anna prefers coffee." in text and "sugar" not in text and "mended" not in text
+    assert begun(root, "s", "resume") == ""
+    assert "sugar" in begun(root, "s", "clear") and "sugar" in begun(root, "s", "compact")
+    assert "sugar" in begun(root, "another", "resume")  # nothing is known of it
+
+
 def test_a_compaction_brings_back_what_was_asked_about(notes: Path, data: Path) -> None:
     asked(notes, "s", "what about the greenhouse door?")
     hooked(notes, "PreCompact", recorded("PreCompact", "s", trigger="auto"))

@@ -45,14 +45,14 @@ class Session:
         name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
-    def recent(self) -> frozenset[str]:
-        """The keys of the passages shown since the last compaction, in the last turns."""
+    def recent(self, turns: int | None = TURNS) -> frozenset[str]:
+        """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
         found: set[str] = set()
-        turns = 0
+        seen = 0
         for line in self._newest_first():
             found |= line["keys"]
-            turns += line["what"] == "turn"
-            if turns == TURNS:
+            seen += line["what"] == "turn"
+            if seen == turns:
                 break
         return frozenset(found)
 
