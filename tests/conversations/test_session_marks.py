@@ -14,9 +14,9 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_mark_is_taken_once_and_the_newest_comes_first(environ: dict[str, str]) -> None:
-    for session in ("a", "b", "a"):
+    for session in ("a", "b", "c", "a", "d"):
         assert marks.mark(f"/x/{session}.jsonl", session, "claude-code", environ)
-    assert marks.take(environ) == [Mark("/x/a.jsonl", "a", "claude-code"), Mark("/x/b.jsonl", "b", "claude-code")]
+    assert marks.take(environ) == [Mark(f"/x/{session}.jsonl", session, "claude-code") for session in "dacb"]
     assert marks.take(environ) == []
 
 

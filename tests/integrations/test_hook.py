@@ -145,6 +145,16 @@ def test_two_vaults_that_answer_one_session_count_their_own_turns(notes: Path, t
     assert "concise" in asked(notes, "s", question)
 
 
+def test_a_passage_may_come_again_in_the_ninth_turn(data: Path) -> None:
+    session, key = Session("a", "s", os.environ), "a" * 16
+    session.turn([key])
+    for _ in range(7):
+        session.turn(["b" * 16])
+    assert key in session.recent()  # for the turns 2 to 9
+    session.turn([])
+    assert key not in session.recent() and key in session.recent(turns=None)
+
+
 KEYS = st.integers(0, 40).map(lambda number: f"{number:016x}")
 STEPS = st.lists(st.one_of(st.tuples(st.just("turn"), st.lists(KEYS, max_size=4)), st.just(("clear", []))), max_size=30)
 
@@ -397,7 +407,7 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
     Memory(Config(vault=root)).index()
     settings("", "seconds = 30\nbudget = 50000")
     for text in (begun(root, "s", "startup"), asked(root, "t", "the boiler replies of Peter")):
-        assert 1000 < len(text.encode("utf-16-le")) // 2 <= claude_code.LONGEST_CONTEXT
+        assert 8000 < len(text.encode("utf-16-le")) // 2 <= 9500 == claude_code.LONGEST_CONTEXT
 
 
 def test_the_log_is_bounded(data: Path) -> None:
