@@ -34,7 +34,7 @@ LAYERS: list[dict[str, str]] = [
         "ranking": "evidence weights footing noterank rank spread pack decay supersede presets",
         "embedding": "wordpiece vectors",
         "models": "known",
-        "files": "filters mounts",
+        "files": "filters lines mounts",
         "daemon": "pending schedule",
         "reflect": "__init__ model cite blocks merge plan edits placing changed moves dated nearby supposed "
                    "grounds prose outdated called periods select wording sections summaries clauses polarwords "
@@ -52,7 +52,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
-        "integrations": "shown lines hooklog targets",
+        "integrations": "shown hooklog targets",
         "reflect": "ledger",
         "conversations": "jsonl opencode ledger tools",
         "rendering": "drawn",

@@ -32,7 +32,9 @@ def test_a_damaged_line_is_passed_over(environ: dict[str, str], tmp_path: Path) 
 def test_marks_that_nobody_takes_do_not_grow_for_ever(environ: dict[str, str], tmp_path: Path) -> None:
     marks.mark("/x", "s", "t", environ)
     (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * marks.MOST_BYTES)
-    assert not marks.mark("/x", "s", "t", environ)
+    assert marks.mark("/y", "s", "t", environ)
+    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < marks.MOST_BYTES
+    assert marks.take(environ) == [Mark("/y", "s", "t")]
 
 
 def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from vault_memory.files import lines
 from vault_memory.folders import user_folder
-from vault_memory.integrations import lines
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
