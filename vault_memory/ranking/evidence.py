@@ -72,8 +72,6 @@ class Evidence:
     """By note id."""
     rarity: Mapping[str, float] = field(default_factory=dict)
     """The question's terms, with their inverse document frequency among passages."""
-    unknown: Sequence[float] = ()
-    """How rare each of its terms is that stands nowhere."""
     note_rarity: Mapping[str, float] = field(default_factory=dict)
     """The same among notes: what a note is about comes up in it again and again."""
     hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)

@@ -12,6 +12,9 @@ ENOUGH = 0.97
 KNOWN = 0.2
 """What it counts that words of the prompt stand anywhere, beside those that one passage holds."""
 
+LEAST = 0.25
+"""The least that a word counts that is known, against one that is not: in a small vault all stand in many passages."""
+
 MOST_KNOWN = 6
 """So many of the rarest words a passage may be expected to hold: a long prompt has others that the notes know."""
 
@@ -19,26 +22,27 @@ BY_WORDS = 1.0
 """How well a title matches at the most that merely shares words with a question."""
 
 
-def has_footing(found: Evidence) -> bool:
-    """Whether the prompt names something that the notes know, or its words and its meaning are near enough to them."""
+def has_footing(found: Evidence, unknown: int, rarest: float) -> bool:
+    """Whether the prompt names something that the notes know, or its words and its meaning are near enough to them.
+
+    So many of its words are `unknown`, each `rarest` of all: what the prompt is about is not in the notes.
+    """
     if found.only_time or found.about or max(found.title.values(), default=0.0) > BY_WORDS:
         return True
     if not found.words:  # idle words alone, which stand everywhere
         return False
-    return _in_words(found) + max(found.cosine.values(), default=0.0) >= ENOUGH
+    return _in_words(found, unknown, rarest) + max(found.cosine.values(), default=0.0) >= ENOUGH
 
 
-def _in_words(found: Evidence) -> float:
-    """How much of the prompt, by the rarity of its words, the notes know, most of all in one passage.
-
-    A word that stands nowhere is the rarest: what the prompt is about is not in the notes.
-    """
+def _in_words(found: Evidence, unknown: int, rarest: float) -> float:
+    """How much of the prompt, by the rarity of its words, the notes know, most of all in one passage."""
+    rarity = {term: max(rarity, LEAST * rarest) for term, rarity in found.rarity.items()}
     held: dict[int, float] = {}
-    for term, rarity in found.rarity.items():
+    for term, rare in rarity.items():
         for passage in found.hits.get(term, ()):
-            held[passage] = held.get(passage, 0.0) + rarity
-    known, unknown = sum(found.rarity.values()), sum(found.unknown)
-    if not known:
+            held[passage] = held.get(passage, 0.0) + rare
+    if not held:
         return 0.0
-    expected = min(known, MOST_KNOWN * max(*found.rarity.values(), *found.unknown, 0.0))
-    return min(max(held.values(), default=0.0) / (expected + unknown), 1.0) + KNOWN * known / (known + unknown)
+    known, missing = sum(rarity.values()), unknown * rarest
+    expected = min(known, MOST_KNOWN * max(rarity.values()))
+    return min(max(held.values()) / (expected + missing), 1.0) + KNOWN * known / (known + missing)

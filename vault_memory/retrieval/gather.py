@@ -152,8 +152,7 @@ class Gatherer:
             degraded=found.degraded,
             window=found.window,
             beyond_pool=found.beyond_pool,
-            # A run without spaces is asked for by pairs of characters, most of which are no words.
-            has_footing=terms.has_runs(question.text) or has_footing(found.evidence),
+            has_footing=not request.floor or self._has_footing(question, found.evidence),
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -239,7 +238,6 @@ class Gatherer:
             passages=passages,
             notes=self._note_facts(dict.fromkeys(p.note_id for p in passages.values()), caught.toward),
             rarity={p: inverse_frequency(total.passages, found.passages) for p, found in held.items()},
-            unknown=[inverse_frequency(total.passages, 0)] * len(self._unknown(question)),
             note_rarity={p: note_frequency(total.notes, found.notes) for p, found in held.items()},
             hits=self._hits(list(held), stems),
             stems=stems,
@@ -278,10 +276,14 @@ class Gatherer:
         present = {phrase: found for phrase, found in counts.items() if found.passages}
         return {p: found for p, found in present.items() if found.passages * COMMON <= self._totals.passages} or present
 
-    def _unknown(self, question: Question) -> list[str]:
-        """The words of a question that stand nowhere; what has parts (`tile-server`) is known by them."""
+    def _has_footing(self, question: Question, found: Evidence) -> bool:
+        """Whether a question that nobody asked has to do with the notes."""
+        if terms.has_runs(question.text):  # asked for by pairs of characters, most of which are no words
+            return True
+        # What has parts (`tile-server`) is known by them.
         words = (phrase for phrase in question.phrases if len(self._lexicon.stems(phrase.strip('"*'))) == 1)
-        return [word for word in words if not self._lexicon.count(word).passages]
+        unknown = sum(not self._lexicon.count(word).passages for word in words)
+        return has_footing(found, unknown, inverse_frequency(self._totals.passages, 0))
 
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:
