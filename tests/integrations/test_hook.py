@@ -145,12 +145,12 @@ def test_two_vaults_that_answer_one_session_count_their_own_turns(notes: Path, t
     assert "concise" in asked(notes, "s", question)
 
 
-def test_a_passage_may_come_again_in_the_ninth_turn(data: Path) -> None:
+def test_a_passage_stays_away_for_the_next_eight_turns(data: Path) -> None:
     session, key = Session("a", "s", os.environ), "a" * 16
     session.turn([key])
     for _ in range(7):
         session.turn(["b" * 16])
-    assert key in session.recent()  # for the turns 2 to 9
+    assert key in session.recent()  # the ninth turn is about to come
     session.turn([])
     assert key not in session.recent() and key in session.recent(turns=None)
 
