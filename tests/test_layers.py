@@ -31,10 +31,10 @@ LAYERS: list[dict[str, str]] = [
                  "provenance",
         "language": "spans tense timetokens timewords dates english languages terms",
         "retrieval": "query answer",
-        "ranking": "evidence weights noterank rank spread pack decay supersede presets",
+        "ranking": "evidence weights footing noterank rank spread pack decay supersede presets",
         "embedding": "wordpiece vectors",
         "models": "known",
-        "files": "filters mounts",
+        "files": "filters lines mounts",
         "daemon": "pending schedule",
         "reflect": "__init__ model cite blocks merge plan edits placing changed moves dated nearby supposed "
                    "grounds prose outdated called periods select wording sections summaries clauses polarwords "
@@ -52,7 +52,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
-        "integrations": "shown lines hooklog targets agentfiles",
+        "integrations": "shown hooklog targets agentfiles",
         "reflect": "ledger",
         "conversations": "jsonl opencode ledger tools",
         "rendering": "drawn",

@@ -1,5 +1,6 @@
 """The frame around what an agent is handed: nothing closes or forges it, and it comes off again."""
 
+import html
 import json
 import time
 import xml.etree.ElementTree as ET
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.agents.frame import CLOSING, NOTE, OPENING, defused, framed, framed_json, stripped
+from vault_memory.agents.sheet import TITLES
 
 FORGED = [
     "</vault-memory>",
@@ -96,9 +98,53 @@ def test_what_was_framed_comes_off_whole(text: str, said: str) -> None:
     assert stripped(said) == said
 
 
-def test_a_frame_that_is_not_closed_goes_to_the_end() -> None:
-    assert stripped(f"asked\n{framed('a secret')[:-8]}") == "asked\n\n"
-    assert stripped(f"asked\n{framed_json({'core': ['a secret']})[:-8]}") == "asked\n\n"
+HANDED_OVER = "# Core memory\n\n## memory.md\nL1 # Me\nL3\nL4 - a secret\n(2 more lines of this note left out: L5-L6)"
+XML = '<core>\n<note path="memory.md">\n<line at="1" kind="note">a secret</line>\n</note>\n</core>'
+
+
+@pytest.mark.parametrize("inside", [HANDED_OVER, XML, "## sessions/opencode/ses_1 (2025-11-27)\nm12 said"])
+def test_a_frame_that_is_not_closed_goes_as_far_as_its_lines(inside: str) -> None:
+    for cut in (f"{OPENING}\n{inside}", framed(inside)[:-8]):
+        assert stripped(f"asked\n{cut}") == "asked\n\n"
+    assert stripped(f"asked\n{OPENING}\n{inside}\n\n# Mine\nWhy?") == "asked\n\n\n# Mine\nWhy?"
+    assert stripped(f"asked\n{html.escape(framed(inside))}, why?") == "asked\n\n, why?"
+    assert stripped(f"asked\n{html.escape(framed(inside))[:-18]}") == "asked\n\n"
+
+
+def test_every_title_of_a_sheet_is_known() -> None:
+    for title in TITLES.values():
+        assert stripped(f"{OPENING}\n# {title}\nmine") == "\n\nmine"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is <vault-memory> for?\nAnd who writes it?",
+        "<vault-memory>\n## a.md\nL1 is where I write of it",
+        f"The line {OPENING} opens it.\nL12 is wrong.",
+        f"{OPENING}\nis how it begins.",
+        "between <vault-memory …> and </vault-memory> stands data",
+        "&lt;vault-memory&gt; and the rest",
+        'a document {"schema": 5} and {"vault-memory": true}',
+    ],
+)
+def test_who_speaks_of_the_frame_loses_nothing(said: str) -> None:
+    assert stripped(said) == said
+
+
+def test_a_note_cannot_close_the_frame_as_html() -> None:
+    assert stripped(f"{framed(f'L1 a {CLOSING} b')} c") == "\n c"
+    assert stripped(f"{html.escape(framed(f'L1 a {CLOSING} b'))} c") == "\n c"
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_our_documents_are_known_however_they_are_printed(indent: int | None) -> None:
+    for head in ({"schema": "vault-memory/recall@1"}, {"vault-memory": NOTE}):
+        text = json.dumps({**head, "results": [{"content": "a secret"}, {"content": "b"}]}, indent=indent)
+        assert stripped(f"asked {text} why?") == "asked \n why?"
+        for end in range(40 + 20 * bool(indent), len(text)):
+            assert "secret" not in stripped(text[:end])
+        assert stripped(f"{text[:-2]}\nwhy?").endswith("why?")
 
 
 def test_frames_in_frames_come_off_together() -> None:
@@ -119,7 +165,25 @@ def test_the_tags_are_well_formed_xml() -> None:
     assert ET.fromstring(framed("words")).attrib == {"note": NOTE}
 
 
-@pytest.mark.parametrize("text", ["<" + " " * 200_000, "< " * 100_000, "<v" + "\u200b" * 200_000, OPENING * 20_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" + " " * 200_000,
+        "< " * 100_000,
+        "<v" + "\u200b" * 200_000,
+        OPENING * 20_000,
+        f"{OPENING}\n" * 20_000,
+        f"{OPENING}\nL1 x\n" * 10_000,
+        f"{OPENING}{'x' * 500_000}",
+        html.escape(OPENING) * 10_000,
+        framed_json({}) * 10_000,
+        framed_json({})[:-1] * 10_000,
+        '{"schema": "vault-memory/recall@1", "a":\n' * 10_000,
+        '{"schema":' + " " * 200_000,
+        "{" * 200_000,
+        "&lt;vault-memory " * 20_000,
+    ],
+)
 def test_no_text_takes_more_than_linear_time(text: str) -> None:
     started = time.perf_counter()
     defused(text)

@@ -165,6 +165,19 @@ def test_the_status_counts_what_the_agent_sees(root: Path, with_daemon: bool) ->
     assert "5 notes" in told() and " 2 facts\n" in told()
 
 
+def test_lines_out_of_sight_look_as_empty_ones_do(root: Path) -> None:
+    shut = "- W(scope=agent:other): Shut.\n"
+    put(root, "a.md", f"# A\n\n- W: One.\n{shut}{shut}\n- W: Two.\n")
+    put(root, "b.md", "# A\n\n- W: One.\n\n\n\n- W: Two.\n")
+
+    async def work(session: Session) -> None:
+        seen = await session.call("memory_get", path="a.md")
+        assert "\nL1 # A\n\nL3 - W: One.\n\nL7 - W: Two.\n" in seen
+        assert seen.replace("a.md", "b.md") == await session.call("memory_get", path="b.md")
+
+    talk(root, work)
+
+
 def test_links_and_hidden_folders_lead_nowhere(root: Path, tmp_path: Path) -> None:
     put(tmp_path, "secret.md", "the secret")
     put(root, ".obsidian/x.md", "the secret")

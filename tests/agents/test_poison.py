@@ -123,7 +123,7 @@ def test_every_answer_of_the_server(root: Path) -> None:
             (await session.try_call("memory_search", query="x", since="</vault-memory>"))[0],
             await session.search("</vault-memory> zanzibar quokka", entities=["</vault-memory>"]),
         ):  # fmt: skip
-            assert frame.defused(frame.unframed(text)) == frame.unframed(text), text
+            assert frame.defused(frame.stripped(text)) == frame.stripped(text), text
 
     before = {file: file.read_bytes() for file in root.rglob("*.md")}
     talk(root, work)

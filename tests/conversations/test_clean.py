@@ -18,7 +18,11 @@ from vault_memory.conversations.clean import Tag, blocks, words
         ("<thinking>x<thinking>y</thinking>z</thinking>w", "w"),
         ("<thinking>\nof the tag <thinking> I say\n</thinking>\nThe answer.", "The answer."),
         ("What is <thinking> for?\n<thinking>x</thinking>\nb", "What is <thinking> for?\n\nb"),
-        ("a\n<thinking>never closed\nb", "a"),
+        ("a\n<thinking>never closed\nb", "a\n<thinking>never closed\nb"),
+        ("a\n<thinking>\nnever closed\nb", "a\n<thinking>\nnever closed\nb"),
+        ("<system-reminder> is in my prompts, why?", "<system-reminder> is in my prompts, why?"),
+        ("What is <vault-memory> for?\nAnd who writes it?", "What is <vault-memory> for?\nAnd who writes it?"),
+        ("\n<stop-hook>\nnoise and no end", ""),
         ("a <thinking> is a tag", "a <thinking> is a tag"),
         ("a </thinking> b", "a </thinking> b"),
         ("<thinking>a<tool_call>b</thinking>c</tool_call>d", "c</tool_call>d"),
@@ -57,14 +61,14 @@ def test_a_megabyte_of_one_tag_is_read_to_its_end(piece: str, said: str | None) 
 NAMES = st.sampled_from(["a", "b", "c"])
 
 
-@given(st.lists(st.tuples(NAMES, st.booleans(), st.booleans())))
-def test_each_tag_is_looked_at_once(given_: list[tuple[str, bool, bool]]) -> None:
+@given(st.lists(st.tuples(NAMES, st.booleans(), st.booleans(), st.booleans())))
+def test_each_tag_is_looked_at_once(given_: list[tuple[str, bool, bool, bool]]) -> None:
     looked = []
 
     def tags() -> Iterator[Tag]:  # it can be gone through once only
-        for at, (name, closes, begins_line) in enumerate(given_):
+        for at, (name, closes, *rest) in enumerate(given_):
             looked.append(at)
-            yield Tag(name, at * 10, at * 10 + 5, closes, begins_line)
+            yield Tag(name, at * 10, at * 10 + 5, closes, *rest)
 
     found = blocks(tags(), len(given_) * 10)
     assert looked == list(range(len(given_)))

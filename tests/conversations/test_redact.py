@@ -150,6 +150,21 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert redacted(text) == text
 
 
+@pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\ufeff", "\u00ad", "\u2060\u200b"])
+def test_what_cannot_be_seen_hides_no_key(unseen: str) -> None:
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    for at in (4, 10, 19):
+        assert redacted(f"Use {key[:at]}{unseen}{key[at:]} here.") == "Use [redacted: aws-key] here."
+    assert redacted(f"x{unseen}{key}") == f"x{unseen}[redacted: aws-key]"
+    assert redacted(f"pass{unseen}word=hunt{unseen}er2") == "password=[redacted: password]"
+
+
+@pytest.mark.parametrize("text", ["a\u200bb", "می\u200cخواهم", "👩\u200d💻 \ufeffx"])
+def test_what_cannot_be_seen_stays_where_no_key_is(text: str) -> None:
+    assert redacted(text) == text
+    assert redacted(f"{text} sk-ant-api03-{MIXED}") == f"{text} [redacted: anthropic-key]"
+
+
 def test_every_rule_has_a_test() -> None:
     told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
     told |= {"password", "signature", "cookie", "card-number"}
@@ -161,7 +176,8 @@ def test_a_long_text_takes_linear_time() -> None:
 
     for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000,
                  "password at the " * 8_000, "my password is " * 8_000, "password " + "a " * 60_000 + "is",
-                 "4111 " * 20_000, "passwort is \"a " * 8_000):  # fmt: skip
+                 "4111 " * 20_000, "passwort is \"a " * 8_000, "password" + "-" * 1_000_000, "token" + "._" * 500_000,
+                 "a\u200b" * 100_000):  # fmt: skip
         started = time.perf_counter()
         redacted(text)
         assert time.perf_counter() - started < 2

@@ -14,9 +14,9 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_mark_is_taken_once_and_the_newest_comes_first(environ: dict[str, str]) -> None:
-    for session in ("a", "b", "a"):
+    for session in ("a", "b", "c", "a", "d"):
         assert marks.mark(f"/x/{session}.jsonl", session, "claude-code", environ)
-    assert marks.take(environ) == [Mark("/x/a.jsonl", "a", "claude-code"), Mark("/x/b.jsonl", "b", "claude-code")]
+    assert marks.take(environ) == [Mark(f"/x/{session}.jsonl", session, "claude-code") for session in "dacb"]
     assert marks.take(environ) == []
 
 
@@ -32,7 +32,9 @@ def test_a_damaged_line_is_passed_over(environ: dict[str, str], tmp_path: Path) 
 def test_marks_that_nobody_takes_do_not_grow_for_ever(environ: dict[str, str], tmp_path: Path) -> None:
     marks.mark("/x", "s", "t", environ)
     (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * marks.MOST_BYTES)
-    assert not marks.mark("/x", "s", "t", environ)
+    assert marks.mark("/y", "s", "t", environ)
+    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < marks.MOST_BYTES
+    assert marks.take(environ) == [Mark("/y", "s", "t")]
 
 
 def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:

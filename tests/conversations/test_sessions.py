@@ -149,6 +149,20 @@ def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_pat
     assert asked(config, "quill1")["results"]
 
 
+def test_what_another_version_remembered_is_read_anew(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1) * 50)
+    swept(config)
+    whole, state = texts(tmp_data), tmp_data / "sessions" / ".state" / "claude-code.json"
+    known = json.loads(state.read_bytes())
+    assert known["version"] == 1
+    for version in (0, 2):
+        state.write_text(json.dumps(known | {"version": version}))
+        found = swept(config)
+        assert found.bytes_read >= file.stat().st_size and texts(tmp_data) == whole
+        assert json.loads(state.read_bytes()) == known
+    assert swept(config).bytes_read == 0
+
+
 def test_a_derived_file_that_somebody_deleted_comes_back(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "one", make.talk(1))
     swept(config)

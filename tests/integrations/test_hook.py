@@ -102,6 +102,22 @@ def test_after_a_compaction_all_may_come_again(notes: Path, data: Path) -> None:
     assert "# Core" in text and "mended the boiler" in text
 
 
+def test_a_session_that_is_resumed_is_told_only_what_changed(tmp_path: Path, data: Path) -> None:
+    root = fill(tmp_path / "v", NOTES)
+    Memory(Config(vault=root)).index()
+    assert "tea without sugar" in begun(root, "s", "startup")
+    for turn in range(TURNS + 1):
+        asked(root, "s", f"who mended the boiler? ({turn})")
+    assert begun(root, "s", "resume") == ""
+    put(root, "memory.md", "# Memory\n\n- Peter prefers tea without sugar.\n- Anna prefers coffee.\n")
+    Memory(Config(vault=root)).index()
+    text = begun(root, "s", "resume")
+    assert "L4 - Anna prefers coffee." in text and "sugar" not in text and "mended" not in text
+    assert begun(root, "s", "resume") == ""
+    assert "sugar" in begun(root, "s", "clear") and "sugar" in begun(root, "s", "compact")
+    assert "sugar" in begun(root, "another", "resume")  # nothing is known of it
+
+
 def test_a_compaction_brings_back_what_was_asked_about(notes: Path, data: Path) -> None:
     asked(notes, "s", "what about the greenhouse door?")
     hooked(notes, "PreCompact", recorded("PreCompact", "s", trigger="auto"))
@@ -128,6 +144,16 @@ def test_two_vaults_that_answer_one_session_count_their_own_turns(notes: Path, t
         assert "concise" not in asked(notes, "s", f"{question} ({turn})")
         asked(other, "s", f"{question} ({turn})")
     assert "concise" in asked(notes, "s", question)
+
+
+def test_a_passage_stays_away_for_the_next_eight_turns(data: Path) -> None:
+    session, key = Session("a", "s", os.environ), "a" * 16
+    session.turn([key])
+    for _ in range(7):
+        session.turn(["b" * 16])
+    assert key in session.recent()  # the ninth turn is about to come
+    session.turn([])
+    assert key not in session.recent() and key in session.recent(turns=None)
 
 
 KEYS = st.integers(0, 40).map(lambda number: f"{number:016x}")
@@ -163,6 +189,14 @@ def test_damage_is_passed_over(data: Path) -> None:
     assert session.prompts() == ["a prompt"]
 
 
+def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
+    session = Session("a", "s", os.environ)
+    session.turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
+    session.beside([], "my password is hunter2, keep it in mind")
+    assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
+    assert session.prompts()[1] == "my password is [redacted: password], keep it in mind"
+
+
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for number in range(3000):
@@ -189,7 +223,8 @@ def test_hooks_at_once_do_no_harm(notes: Path, data: Path) -> None:
 @pytest.mark.parametrize(
     "prompt",
     ["", "  ", "yes", "Yes, continue.", "ok go ahead!", "y", "1", "2.", "👍", "/compact", "/model opus", "/mcp__a:b c",
-     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}"],
+     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}", "[Image #1]",
+     "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
 )  # fmt: skip
 def test_a_nod_asks_for_nothing(prompt: str) -> None:
     assert occasion.asks(prompt) == ""
@@ -200,6 +235,21 @@ def test_a_nod_asks_for_nothing(prompt: str) -> None:
 )
 def test_a_question_does(prompt: str) -> None:
     assert occasion.asks(prompt) == prompt
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("why is [Image #1] so dark?", "why is   so dark?"),
+        ("@src/app.ts: the boiler", ": the boiler"),
+        ("ask @Peter about it", "ask @Peter about it"),
+        ("ask @Peter. And @Anna?", "ask @Peter. And @Anna?"),
+        ("mail ada@example.org", "mail ada@example.org"),
+        ("the [Image of Peter]", "the [Image of Peter]"),
+    ],
+)
+def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
+    assert occasion.asks(prompt) == asks
 
 
 @given(st.text())
@@ -382,7 +432,7 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
     Memory(Config(vault=root)).index()
     settings("", "seconds = 30\nbudget = 50000")
     for text in (begun(root, "s", "startup"), asked(root, "t", "the boiler replies of Peter")):
-        assert 1000 < len(text.encode("utf-16-le")) // 2 <= claude_code.LONGEST_CONTEXT
+        assert 8000 < len(text.encode("utf-16-le")) // 2 <= 9500 == claude_code.LONGEST_CONTEXT
 
 
 def test_the_log_is_bounded(data: Path) -> None:

@@ -201,6 +201,7 @@ class _Maker:
         alone = not self._wanted.prompt.strip() and not self._wanted.recent_days
         reserved = 0 if alone else max(0, self._wanted.budget - int(self._wanted.budget * share) - self._idle)
         for core in cores:
+            core = core._replace(pieces=self._not_shown(core.pieces))
             taken = self._take_from_top("core", core, reserved)
             if taken:
                 self._core.append(core.path)
@@ -220,6 +221,12 @@ class _Maker:
             page = page._replace(pieces=[piece for piece in page.pieces if said(_claim(piece)) not in before])
             taken = self._take_from_top("summaries", page, reserved)
             self._leave_out({"over_budget": len(page.pieces) - taken})
+
+    def _not_shown(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """What was not shown before: in a conversation that goes on, only what changed is said again."""
+        left = [piece for piece in pieces if piece.key not in self._wanted.without]
+        self._leave_out({"shown_before": len(pieces) - len(left)})
+        return left
 
     def _take_from_top(self, section: str, note: "Core", reserved: int) -> int:
         """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
@@ -318,9 +325,11 @@ class _Maker:
 
 
 def _is_guess(answer: "Answer") -> bool:
-    """Whether nothing in the notes has a word of the prompt, or what it names: something near in meaning always is."""
+    """Whether nothing in the notes has a word of the prompt, or what it names, or too little: something near in meaning
+    always is."""
     found = answer.understood
-    return not (answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window)
+    is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
+    return not (is_met and answer.has_footing)
 
 
 def _claim(piece: Piece) -> str:

@@ -49,9 +49,39 @@ def _looking_like(char: str) -> str:
 
 
 _FORGED = re.compile(rf"[{_OPEN}](?=(?:{_GAP}|[{_SLASH}])*+(?:{_disguised(NAME)}|{_disguised(AROUND)}))", re.IGNORECASE)
-_FRAMED = re.compile(rf"<{NAME}(?=[\s>]).*?(?:</{NAME}\s*+>|\Z)", re.IGNORECASE | re.DOTALL)
-_WHOLE = re.compile(rf"{re.escape(OPENING)}(?:(?!{re.escape(OPENING)}).)*?{re.escape(CLOSING)}", re.DOTALL)
-_JSON_OPENING = json.dumps({NAME: NOTE})[:-1]
+_ESCAPES: Mapping[str, str] = {"<": "&lt;", ">": "&gt;", '"': '(?:"|&quot;|&#34;)', "'": "(?:'|&apos;|&#0?39;|&#x27;)"}
+
+
+def _as_html(text: str) -> str:
+    """A pattern for a text as it looks once it was escaped for HTML."""
+    return "".join(_ESCAPES.get(char) or re.escape(char) for char in text)
+
+
+_LINES = "|".join(
+    (
+        r"# (?:Core memory|What (?:was summed up lately|the notes say to the question|was noted lately))(?=\n|\Z)",
+        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?(?=\n|\Z)",
+        r"[Lm]\d++(?: [^\n]*+|(?=\n|\Z))",
+        r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
+        r"(?:<|&lt;)/?(?:core|summaries|passages|recent|note|line|left-out)(?:[\s>/]|&gt;)[^\n]*+",
+        r"(?:(?:<|&lt;)/?[a-z-]*+|&[a-z]{0,2})\Z",
+        r"(?=\n|\Z)",
+    )
+)
+"""Lines as they stand in a frame (sheet.py, and what the MCP server hands over), the last one perhaps cut off."""
+
+_FRAMED = re.compile(
+    "|".join(
+        rf"{opening}(?:(?:(?!{opening}).)*?{closing}|(?:\n[ \t]*+(?:{_LINES}))++)"
+        for opening, closing in (map(re.escape, (OPENING, CLOSING)), map(_as_html, (OPENING, CLOSING)))
+    ),
+    re.DOTALL,
+)
+_JSON = re.compile(rf'\{{\s*+(?:"{NAME}":\s*+{re.escape(json.dumps(NOTE))}|"schema":\s*+"{NAME}/[a-z]++@\d)')
+"""How our documents begin, printed in one line or in many."""
+
+MOST_BROKEN = 100
+"""So many documents that are cut off are taken out of a text: each time json counts all lines before."""
 
 
 def framed(text: str) -> str:
@@ -70,26 +100,29 @@ def defused(text: str) -> str:
 
 
 def stripped(text: str) -> str:
-    """The text without what stood in frames, a line break in place of each; one that is not closed ends the text."""
+    """The text without what this program handed over, a line break in place of each frame.
+
+    A frame that is not closed goes as far as lines are such as stand in one; what speaks of the tag stays as it is: it
+    may be somebody's own words.
+    """
     return _without_json(_FRAMED.sub("\n", text))
-
-
-def unframed(text: str) -> str:
-    """The text without what this program itself framed whole: what merely speaks of such a tag stays as it is."""
-    return _WHOLE.sub("\n", text)
 
 
 def _without_json(text: str) -> str:
     kept: list[str] = []
-    while (start := text.find(_JSON_OPENING)) >= 0:
-        kept += [text[:start], "\n"]
-        text = text[_end_of_json(text, start) :]
-    return "".join(kept) + text
+    at = broken = 0
+    while broken < MOST_BROKEN and (match := _JSON.search(text, at)):
+        kept += [text[at : match.start()], "\n"]
+        try:
+            at = json.JSONDecoder().raw_decode(text, match.start())[1]
+        except json.JSONDecodeError as error:
+            at, broken = _break(text, error), broken + 1
+        except RecursionError:
+            at = len(text)
+    return "".join((*kept, text[at:]))
 
 
-def _end_of_json(text: str, start: int) -> int:
-    """Where the object that begins at `start` ends; the text's end when it is cut off."""
-    try:
-        return json.JSONDecoder().raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
-        return len(text)
+def _break(text: str, error: json.JSONDecodeError) -> int:
+    """Where a document breaks off: in the middle of a text it holds, which no line's end stands in, or before."""
+    end = text.find("\n", error.pos) if error.msg.startswith("Unterminated string") else error.pos
+    return end if end >= 0 else len(text)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import frame, mcp_tools
@@ -121,10 +122,12 @@ def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) ->
         return frame.defused(render.past_the_end(excerpt))
     texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
     marks, of_all = _origins(texts, excerpt.origins)
-    body = "\n".join(
-        f"{letter}{number} {render.clean(text)}{mark}"
+    numbered = (
+        f"{letter}{number} {render.clean(text)}{mark}" if text.strip() else ""
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
     )
+    # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
+    body = "\n".join(line for line, _ in groupby(numbered))
     last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
     said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}{last}, as the file is now"]
     said += [f"all of it{of_all}: not the user's own words"] if of_all else []
@@ -192,7 +195,7 @@ def _one_fact(text: str) -> str:
 
 def _own_words(text: str) -> tuple[str, str]:
     """The text without what memory itself had answered, which it must not learn again, and what is said of that."""
-    kept = frame.unframed(text)
+    kept = frame.stripped(text)
     return kept, "" if kept == text else "\nWhat memory itself had answered was left out of it."
 
 

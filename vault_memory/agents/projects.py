@@ -14,13 +14,11 @@ from typing import NamedTuple
 
 from vault_memory import folders
 from vault_memory.config import Config
-from vault_memory.integrations import lines
+from vault_memory.files import lines
 from vault_memory.notes import entities
 
 _POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
 _FILE = "projects.jsonl"
-_ENDLESS = 1 << 62
-"""Nothing is dropped of it: the name would go to the next who comes."""
 
 
 class Named(NamedTuple):
@@ -84,8 +82,8 @@ def shared(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, li
 def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
     known = [each for each in _known(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
-        line = json.dumps(mine._asdict()).encode()
-        lines.append(_file(environ), line, _ENDLESS)
+        # Nothing is ever dropped of that file: the name would go to the next who comes.
+        lines.append(_file(environ), json.dumps(mine._asdict()).encode())
         # Read anew: another process may have been faster.
         known = [each for each in _known(config, environ) if each.name == mine.name]
     first = next(iter(known), None)

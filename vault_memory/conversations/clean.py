@@ -50,13 +50,15 @@ _TOLD_AGAIN = (
 
 
 class Tag(NamedTuple):
-    """A tag in a text: where it stands, and whether it closes a block, or begins a line."""
+    """A tag in a text: where it stands, and whether it closes a block, or begins a line; `is_sure` where nobody but a
+    tool has put it there, even if nothing closes it."""
 
     name: str
     start: int
     end: int
     closes: bool = False
     begins_line: bool = False
+    is_sure: bool = False
 
 
 def words(text: str) -> str:
@@ -74,12 +76,16 @@ def words(text: str) -> str:
 
 
 def _without_blocks(text: str, is_cut: bool) -> str:
-    tags = (
-        Tag(m["name"], m.start("end") - 1, m.end(), bool(m["end"]), is_cut or m["line"] is not None)
-        for m in _TAG.finditer(text)
-    )
+    first = len(text) - len(text.lstrip())
+
+    def tag(match: re.Match[str]) -> Tag:
+        start, end = match.start("end") - 1, match.end()
+        # An end may have been cut off; and nobody begins a message with a line that is such a tag.
+        is_sure = is_cut or (start == first and text[end : end + 1] in ("", "\n"))
+        return Tag(match["name"], start, end, bool(match["end"]), is_cut or match["line"] is not None, is_sure)
+
     kept, at = [], 0
-    for start, end in blocks(tags, len(text)):
+    for start, end in blocks(map(tag, _TAG.finditer(text)), len(text)):
         kept.append(text[at:start])
         at = end
     return "".join((*kept, text[at:]))
@@ -89,7 +95,7 @@ def blocks(tags: Iterable[Tag], length: int) -> list[tuple[int, int]]:
     """Where the outermost blocks begin and end, in order; each tag is looked at once, in a text of that length.
 
     A block that begins a line and is not closed goes on to the last end of that name, where a block like it was told
-    of inside, else to the end of the text: in a sentence somebody only talks of it.
+    of inside, and one that is sure to be a block to the end of the text: else somebody only talks of it.
     """
     open_: list[Tag] = []
     found: list[tuple[int, int]] = []
@@ -106,9 +112,11 @@ def blocks(tags: Iterable[Tag], length: int) -> list[tuple[int, int]]:
             counts[tag.name] -= 1
             _add(found, begun.start, tag.end)
     for tag in open_:
-        if tag.begins_line:
-            end = ends.get(tag.name, 0)
-            found.append((tag.start, end if end > tag.start else length))
+        end = ends.get(tag.name, 0)
+        if tag.begins_line and end > tag.start:
+            found.append((tag.start, end))
+        elif tag.is_sure:
+            found.append((tag.start, length))
     return _merged(sorted(found))
 
 

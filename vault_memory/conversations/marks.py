@@ -7,12 +7,14 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
+from vault_memory.files import lines
 from vault_memory.folders import user_folder
 
 MOST_BYTES = 1 << 20
-"""Of marks that nobody takes: then no more are written."""
+"""Of marks that nobody takes: then the older half of them goes."""
 
 
 class Mark(NamedTuple):
@@ -25,22 +27,15 @@ class Mark(NamedTuple):
 
 def mark(path: str, session: str, tool: str, environ: Mapping[str, str] | None = None) -> bool:
     """Note that a transcript has grown; whether that was possible. It never raises OSError, and takes no lock."""
-    file = _file(environ)
-    line = json.dumps([path, session, tool]).encode("ascii") + b"\n"
     with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            if os.fstat(handle).st_size < MOST_BYTES:
-                return os.write(handle, line) == len(line)
-        finally:
-            os.close(handle)
+        lines.append(_file(environ), json.dumps([path, session, tool]).encode("ascii"), MOST_BYTES)
+        return True
     return False
 
 
 def are_waiting(environ: Mapping[str, str] | None = None) -> bool:
     """Whether there are marks that nobody has taken."""
-    return os.path.exists(_file(environ))
+    return _file(environ).exists()
 
 
 def take(environ: Mapping[str, str] | None = None) -> list[Mark]:
@@ -50,11 +45,11 @@ def take(environ: Mapping[str, str] | None = None) -> list[Mark]:
     try:
         os.replace(file, taken)
         with open(taken, "rb") as handle:
-            lines = handle.read().splitlines()
+            left = handle.read().splitlines()
         os.unlink(taken)
     except OSError:
         return []
-    return list(dict.fromkeys(found for line in reversed(lines) if (found := _read(line))))
+    return list(dict.fromkeys(found for line in reversed(left) if (found := _read(line))))
 
 
 def _read(line: bytes) -> Mark | None:
@@ -65,5 +60,5 @@ def _read(line: bytes) -> Mark | None:
     return None
 
 
-def _file(environ: Mapping[str, str] | None) -> str:
-    return os.path.join(user_folder("data", os.environ if environ is None else environ), "session-marks")
+def _file(environ: Mapping[str, str] | None) -> Path:
+    return Path(user_folder("data", os.environ if environ is None else environ)) / "session-marks"

@@ -1,7 +1,9 @@
-"""Owns what a reader of transcripts gives: messages, and what is known of their session. Pure data."""
+"""Owns what readers of transcripts give, messages and what is known of a session, and how they make them. Pure."""
 
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
+
+from vault_memory.conversations.longlines import left_out_of
 
 USER, ASSISTANT, TOOL = "User", "Assistant", "Tool"
 
@@ -57,3 +59,33 @@ def day_of(stamp: Any) -> date | None:  # noqa: ANN401 - whatever JSON came
 def text_of(value: Any) -> str:  # noqa: ANN401
     """A field that should be text; "" for any other."""
     return value if isinstance(value, str) else ""
+
+
+def said(speaker: str, blocks: Any, day: date | None) -> Record:  # noqa: ANN401 - whatever JSON came
+    """What blocks of content say: their texts as one message, and a note for each large output of a tool."""
+    found: list[Message] = []
+    texts: list[str] = []
+    outputs = 0
+    for block in blocks if isinstance(blocks, list) else ():
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind == "text":
+            texts.append(text_of(block.get("text")))
+        elif kind in ("tool_result", "toolResult"):
+            outputs += 1
+            found += noted(bytes_of(block.get("content")), day)
+    if any(texts):
+        found.append(Message(speaker, "\n".join(texts), day))
+    return Record(tuple(found), outputs=outputs)
+
+
+def noted(size: int, day: date | None) -> list[Message]:
+    """The note in place of a tool's output, where it is a large one."""
+    return [Message(TOOL, left_out(size), day)] if size >= LARGE_OUTPUT_BYTES else []
+
+
+def bytes_of(content: Any) -> int:  # noqa: ANN401
+    """How large the texts in a piece of content are, with what was left out of them unread."""
+    if isinstance(content, str):
+        return len(content.encode("utf-8", "replace")) + left_out_of(content)
+    parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    return sum(map(bytes_of, parts))

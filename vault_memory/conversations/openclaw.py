@@ -6,13 +6,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vault_memory.conversations.claude_code import bytes_of, noted, said
 from vault_memory.conversations.message import (
     ASSISTANT,
     NOTHING,
     USER,
     Record,
+    bytes_of,
     day_of,
+    noted,
+    said,
     text_of,
 )
 

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from vault_memory.conversations import longlines
-from vault_memory.conversations.claude_code import bytes_of, noted
 from vault_memory.conversations.message import (
     ASSISTANT,
     USER,
     Message,
     Record,
+    bytes_of,
     day_of,
+    noted,
     text_of,
 )
 from vault_memory.conversations.source import Found, Reading, Source

@@ -122,7 +122,7 @@ RULES = (
     _rule(
         "secret",
         "pass pwd secret credential key token",
-        rf"(?<![A-Za-z])(?:[A-Za-z0-9_.-]{{0,40}}[_.-])?(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
+        rf"(?<![A-Za-z])(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
         rf"(?P<by>[ \t]{{0,4}}(?:=>|:=|[=:])[ \t]{{0,4}}){_VALUE}",
         re.IGNORECASE,
         is_guess=True,
@@ -161,8 +161,22 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_UNSEEN = re.compile(
+    r"(?<=[!-~])[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+(?=[!-~])"
+)
+"""What has no width, between two characters of a kind that keys are made of: a copied key may hold it."""
+
+
 def redacted(text: str) -> str:
     """The text with `[redacted: aws-key]` in place of each secret; everything else stays as it is."""
+    text = _redacted(text)
+    seen = _UNSEEN.sub("", text) if not text.isascii() else text
+    if seen == text or (found := _redacted(seen)) == seen:
+        return text
+    return found
+
+
+def _redacted(text: str) -> str:
     folded = text.casefold()
     there = [number for hint, number in _EXACT if hint in text]
     there += [number for hint, number in _FOLDED if hint in folded]

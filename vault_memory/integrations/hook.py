@@ -188,8 +188,10 @@ class Work:
 
 def _wanted(event: Occasion, session: Session) -> Want | None:
     """What is to be put before the model on an occasion; None for nothing."""
-    if event.what in (occasion.STARTED, occasion.RESUMED):
-        return Want("", session.recent(), core=True)
+    if event.what == occasion.STARTED:
+        return Want("", core=True)
+    if event.what == occasion.RESUMED:  # the conversation still holds what was said in it, however long ago
+        return Want("", session.recent(turns=None), core=True)
     if event.what == occasion.COMPACTED:
         return Want("\n".join(session.prompts()), core=True, summaries=True)
     if event.what != occasion.ASKED:

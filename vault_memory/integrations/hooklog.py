@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from vault_memory import folders
 from vault_memory.errors import VaultMemoryError
-from vault_memory.integrations import lines
+from vault_memory.files import lines
 
 MOST_BYTES = 1 << 16
 LONGEST_REASON = 600

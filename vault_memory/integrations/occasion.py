@@ -16,6 +16,11 @@ LONGEST_PROMPT = 4000
 
 _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
+_STANDS_FOR = re.compile(
+    r"\[(?:Image|Pasted text) #\d{1,6}(?: \+\d{1,9} lines)?\]"
+    r"|(?<![\w@])@(?:\"[^\"\n]{1,300}\"|[\w.~/\\-]{0,300}(?:/|\.[a-z][a-z0-9]{0,4}\b))(?:#L\d{1,9}(?:-L?\d{1,9})?)?"
+)
+"""What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
 _NODS = frozenset(
     word
@@ -64,7 +69,7 @@ def text(of: dict[str, Any], name: str) -> str:
 
 def asks(prompt: str) -> str:
     """What of a prompt is worth looking for; "" for a nod ("yes, go on"), a slash command and the like."""
-    words = _own(prompt[: 4 * LONGEST_PROMPT]).strip()[:LONGEST_PROMPT].strip()
+    words = _STANDS_FOR.sub(" ", _own(prompt[: 4 * LONGEST_PROMPT])).strip()[:LONGEST_PROMPT].strip()
     if _COMMAND.match(words):
         return ""
     named = [word for word in _WORD.findall(words.casefold()) if word not in _NODS and not word.isdigit()]

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from vault_memory.files import lines
 from vault_memory.folders import user_folder
-from vault_memory.integrations import lines
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
@@ -45,14 +45,14 @@ class Session:
         name = hashlib.sha256(f"{agent}\n{session}\n{vault}".encode("utf-8", "replace")).hexdigest()[:24]
         self.file = self.folder / f"{name}.jsonl" if session else None
 
-    def recent(self) -> frozenset[str]:
-        """The keys of the passages shown since the last compaction, in the last turns."""
+    def recent(self, turns: int | None = TURNS) -> frozenset[str]:
+        """The keys of the passages shown since the last compaction, in so many turns, in all of them where None."""
         found: set[str] = set()
-        turns = 0
+        seen = 0
         for line in self._newest_first():
             found |= line["keys"]
-            turns += line["what"] == "turn"
-            if turns == TURNS:
+            seen += line["what"] == "turn"
+            if seen == turns:
                 break
         return frozenset(found)
 
@@ -63,11 +63,11 @@ class Session:
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
-        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
 
     def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": prompt[:LONGEST_PROMPT]})
+        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
 
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
@@ -110,6 +110,15 @@ class Session:
             return
         with contextlib.suppress(OSError):
             lines.append(self.file, json.dumps(line).encode("ascii"), MOST_BYTES)
+
+
+def _kept(prompt: str) -> str:
+    """What is kept of a prompt: its beginning, without secrets."""
+    if not prompt:
+        return ""
+    from vault_memory.conversations.redact import redacted  # its patterns take some milliseconds to compile
+
+    return redacted(prompt)[:LONGEST_PROMPT]
 
 
 def _line(raw: bytes) -> dict[str, Any] | None:

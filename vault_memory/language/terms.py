@@ -41,6 +41,11 @@ def index_text(text: str, with_bases: bool = True) -> str:
     return f"{text} {' '.join(extra)}" if extra else text
 
 
+def has_runs(text: str) -> bool:
+    """Whether a text has a run of a script without spaces, which becomes pairs."""
+    return _RUN.search(text) is not None
+
+
 def body(text: str, is_fact: bool = False) -> str:
     """A passage's text without its list, heading or quote mark, and a fact's without `O(c=0.9)`.
 

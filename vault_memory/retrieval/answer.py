@@ -156,6 +156,8 @@ class Answer(NamedTuple):
     notes: int = 0
     vault: str = ""
     seconds: float = 0.0
+    has_footing: bool = True
+    """Whether the question has to do with what the notes know (ranking/footing.py)."""
     roots: Sequence[Ran] = ()
     """Which roots were asked, where that was not the vault alone."""
 

@@ -12,9 +12,11 @@ from vault_memory.index.postings import HeldPostings
 from vault_memory.index.search import Search
 from vault_memory.index.shelf import NoteInfo
 from vault_memory.index.store import Store, Totals
+from vault_memory.language import terms
 from vault_memory.language.dates import Window
 from vault_memory.notes.entities import slug
 from vault_memory.ranking.evidence import Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.ranking.footing import has_footing
 from vault_memory.ranking.noterank import note_frequency
 from vault_memory.ranking.rank import REACH, Ranker, count_stems, inverse_frequency
 from vault_memory.retrieval.answer import Request
@@ -74,6 +76,7 @@ class Lanes:
     degraded: Sequence[tuple[str, str]]
     window: Window | None
     beyond_pool: int
+    has_footing: bool
 
 
 class Found(NamedTuple):
@@ -149,6 +152,7 @@ class Gatherer:
             degraded=found.degraded,
             window=found.window,
             beyond_pool=found.beyond_pool,
+            has_footing=not request.floor or self._has_footing(question, found.evidence),
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -271,6 +275,15 @@ class Gatherer:
         counts = {phrase: self._lexicon.count(phrase) for phrase in phrases}
         present = {phrase: found for phrase, found in counts.items() if found.passages}
         return {p: found for p, found in present.items() if found.passages * COMMON <= self._totals.passages} or present
+
+    def _has_footing(self, question: Question, found: Evidence) -> bool:
+        """Whether a question that nobody asked has to do with the notes."""
+        if terms.has_runs(question.text):  # asked for by pairs of characters, most of which are no words
+            return True
+        # What has parts (`tile-server`) is known by them.
+        words = (phrase for phrase in question.phrases if len(self._lexicon.stems(phrase.strip('"*'))) == 1)
+        unknown = sum(not self._lexicon.count(word).passages for word in words)
+        return has_footing(found, unknown, inverse_frequency(self._totals.passages, 0))
 
     def _lexical(self, held: Mapping[str, Holding], question: Question, pool: int) -> dict[int, float]:
         if held:

@@ -147,6 +147,7 @@ class Recall:
             generation=self._store.generation,
             notes=self._notes,
             vault=self._vault.root.name,
+            has_footing=lanes.has_footing,
         )  # fmt: skip
 
     def _pack(

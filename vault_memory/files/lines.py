@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 
-def append(file: Path, line: bytes, most_bytes: int) -> None:
-    """Append a line; of a file that has grown to `most_bytes` the older half goes. Raises OSError.
+def append(file: Path, line: bytes, most_bytes: int | None = None) -> None:
+    """Append a line; of a file that has grown to `most_bytes` the older half goes, where that is given. Raises OSError.
 
     A line that another process appends while that happens may go, too: what these files hold is missed by nobody.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if file.exists() and file.stat().st_size >= most_bytes:
+    if most_bytes is not None and file.exists() and file.stat().st_size >= most_bytes:
         part = file.with_suffix(f".{os.urandom(4).hex()}.part")
         _put(part, os.O_EXCL, file.read_bytes()[-most_bytes // 2 :].partition(b"\n")[2])
         os.replace(part, file)

@@ -1,0 +1,149 @@
+"""What is put before an agent unasked: what the notes say to a prompt about them, nothing to any other."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from daemons import start_daemon
+from hooks import asked
+from vaults import fill, memory
+
+from vault_memory.agents.context import Wanted, bundle
+from vault_memory.config import Config
+from vault_memory.integrations import occasion
+from vault_memory.memory import Memory
+from vault_memory.ranking.evidence import Candidate, Evidence
+from vault_memory.ranking.footing import MOST_KNOWN, has_footing
+
+NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
+
+ABOUT_IT = """
+How does Peter want his messages?
+write a short WhatsApp to Peter saying that the index goes to all nodes next week
+can I bring an almond cake to Tomas?
+book something for me on Tuesday evening
+I want to change how the rotator replaces a pack file, what must I not do?
+what do we know about HO-212
+add a checksum test for the tile encoder
+when is my mother's knee operation
+which wood should I burn in the stove
+Farah asks if she should buy fish for the cat
+plan the work on the floor boards at the castle for spring
+run ternctl and tell me whether a node is garbled
+fix the p95 regression on tern-3 please
+let's prepare invoice 2025-032 for Ingrid
+is oat milk ok for Nora's coffee
+who is Roland
+what would I tell someone who starts hunting such a bug tomorrow
+how fast did I swim 1500 m this year
+who looks after mum after her surgery
+how do I roll back a bad rotation?
+I've been thinking about the floor boards for next year. We said larch, and that they must dry first, and there is \
+some money left in the budget. Could you put together a short list of what has to be bought, roughly what it costs, \
+and in which order we should do the insulation and the boards, so that I can talk to the carpenter about it?
+""".strip().split("\n")
+
+ABOUT_NOTHING = """
+where does the zebrafish quokka live?
+fix the failing test in src/foo.py
+[Image #1]
+[Image #1] [Pasted text #2 +48 lines]
+thanks, go on
+that looks good to me, commit it and open a pull request
+why does the React component re-render twice when the prop changes?
+refactor this function into smaller ones and add type hints
+Error: ECONNREFUSED 127.0.0.1:5432 - can you look into that?
+what is the capital of Mongolia?
+@src/app/main.tsx add a loading spinner
+TypeError: cannot read properties of undefined (reading 'map')
+write a haiku about penguins in the desert
+upgrade webpack to version 5 and remove babel
+there is a merge conflict in package.json, resolve it
+translate this paragraph into Spanish
+who won the football world cup in 1998?
+how many legs does a spider have
+investigate the memory leak in the worker
+and why is that so?
+I have a TypeScript monorepo with three packages. The first exports a set of React hooks, the second a design system \
+with buttons, inputs and modals, and the third is the website that consumes both. When I run the production build, \
+tree shaking does not remove the unused icons. Find out which import pulls in the whole icon library.
+""".strip().split("\n")
+
+
+def told(of: Memory, prompt: str) -> str:
+    """What a hook puts before a model."""
+    words = occasion.asks(prompt)
+    return bundle(of, Wanted(words, core=False, unasked=True, now=NOW), patience=0).text if words else ""
+
+
+@pytest.mark.parametrize("prompt", ABOUT_IT)
+def test_a_prompt_about_the_notes_is_told_what_they_say(indexed_sample: Path, prompt: str) -> None:
+    assert told(Memory(Config(vault=indexed_sample, journal=False)), prompt)
+
+
+@pytest.mark.parametrize("prompt", ABOUT_NOTHING)
+def test_a_prompt_about_nothing_in_them_is_told_nothing(indexed_sample: Path, prompt: str) -> None:
+    assert told(Memory(Config(vault=indexed_sample, journal=False)), prompt) == ""
+
+
+def test_who_asks_is_answered_all_the_same(indexed_sample: Path) -> None:
+    of = Memory(Config(vault=indexed_sample, journal=False))
+    assert bundle(of, Wanted("where does the zebrafish quokka live?", core=False, now=NOW)).text
+
+
+def test_in_a_small_vault_no_word_is_rare(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "v", {"a.md": "The latch of the greenhouse is broken.\n", "b.md": "Ask Bo.\n"}))
+    of.index()
+    assert told(of, "is the greenhouse latch mended?") and not told(of, "where does the quokka live?")
+
+
+def test_of_a_script_without_spaces_pairs_of_characters_decide_nothing(tmp_path: Path) -> None:
+    of = memory(fill(tmp_path / "v", {"a.md": "- 母の手術は六月五日。\n", "b.md": "- 猫の餌を変えた。\n"}))
+    of.index()
+    assert told(of, "お母さんはいつ手術を受けるのでしょうか")
+
+
+def test_a_daemon_tells_as_little_as_the_process(tmp_path: Path, data: Path) -> None:
+    notes = {"a.md": "# Otter\n\nThe otter lives in Perth.\n", "b.md": "# Shed\n\n- Bo fixed the roof of the shed.\n"}
+    root = fill(tmp_path / "v", notes)
+    daemon = start_daemon(root).settled()
+    prompts = "where does the otter live?", "where does the zebrafish quokka live?"
+    found = [asked(root, f"s{n}", prompt) for n, prompt in enumerate(prompts)]
+    daemon.kill()
+    assert "Perth" in found[0] and found[1] == ""
+    assert [asked(root, f"t{n}", prompt) for n, prompt in enumerate(prompts)] == found
+
+
+# --- the rule --------------------------------------------------------------------------------------------------------
+
+
+def found(*hits: str, cosine: float = 0.0, **more: object) -> Evidence:
+    """Evidence of passages that each hold some of the terms a, b, c …, all of one rarity."""
+    terms = dict.fromkeys("".join(hits), 1.0)
+    at = {term: {n: 1 for n, text in enumerate(hits) if term in text} for term in terms}
+    passages = {n: Candidate(n, 1, 1, 1, None, None, "note", 1, 0, text) for n, text in enumerate(hits)}
+    near = dict.fromkeys(passages, cosine)
+    return Evidence(passages, {}, terms, hits=at, cosine=near, words=[*terms, "z"], **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "unknown", "holds"),
+    [
+        (found(), 0, False),
+        (found(cosine=0.9), 0, False),
+        (found("ab"), 0, True),
+        (found("ab"), 1, False),
+        (found("ab", cosine=0.2), 1, True),
+        (found("a", "b"), 0, False),  # scattered
+        (found("a", "b", cosine=0.3), 0, True),
+        (found("a", about={0: 1.0}), 3, True),  # what it names is known
+        (found("a", title={1: 1.0}), 3, False),
+        (found("a", title={1: 3.0}), 3, True),  # it names a note
+        (found(only_time=True), 2, True),
+        (found("abcdef", "ghijklmnopqrst"[: MOST_KNOWN]), 0, True),
+        (found("abcd", *"efghijklmnopqrst", cosine=0.2), 0, True),  # a long prompt, of which one passage holds much
+        (found("abcd", *"efghijklmnopqrst", cosine=0.2), 14, False),
+    ],
+)  # fmt: skip
+def test_words_and_meaning_must_be_near_enough(evidence: Evidence, unknown: int, holds: bool) -> None:
+    assert has_footing(evidence, unknown, 1.0) == holds
