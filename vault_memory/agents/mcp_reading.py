@@ -44,7 +44,7 @@ def get(caller: Caller, given: Arguments) -> str:
     """Lines of a note, each with its number; of a folder, what is in it."""
     named, lines = request.span(given["path"], None)
     path = pathnames.inside(named)
-    if not path or named.endswith("/"):
+    if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
         return _folder(caller, path) or f"There is no folder {shown(named)} with notes in it (nothing was read)."
     if "start_line" in given or "line_count" in given:
         first = given.get("start_line", lines[0] if lines else _first_message(path))
