@@ -13,6 +13,8 @@ import vaults
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
+from vault_memory.agents.frame import CLOSING, OPENING
+
 T = TypeVar("T")
 
 AGENT = Implementation(name="Test Agent", version="1")
@@ -75,6 +77,18 @@ class Session:
         while "being built now" in (text := await self.call("memory_search", query=query, **options)):
             await asyncio.sleep(0.05)
         return text
+
+
+def inside(text: str) -> str:
+    """What of an answer stands in its frame, which is one."""
+    _, framed = text.split(f"{OPENING}\n")
+    return framed.split(f"\n{CLOSING}")[0]
+
+
+def outside(text: str) -> str:
+    """What of an answer stands before and behind its frame."""
+    before, framed = text.split(OPENING)
+    return before + framed.split(CLOSING)[1]
 
 
 class Wire:

@@ -87,7 +87,7 @@ LAYERS: list[dict[str, str]] = [
     {
         "daemon": "background process",
         "integrations": "hook",
-        "agents": "desk mcp_answers mcp_server",
+        "agents": "desk mcp_reading mcp_answers mcp_server",
     },
     {
         "cli": "common index recall notes knowledge health daemon service hook install context reflect forget "

@@ -218,12 +218,23 @@ class Memory(Scribe):
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open."""
+        from unicodedata import normalize
+
         from vault_memory.notes.entities import link_name
 
-        wanted, sql = link_name(name).casefold(), "SELECT path FROM note ORDER BY path"
+        def plain(text: str) -> str:
+            return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
+
+        wanted, sql = plain(name), "SELECT path FROM note ORDER BY path"
         return self._look(
-            lambda store, _: [path for (path,) in store.rows(sql) if link_name(path).casefold() == wanted],
-            scopes=scopes,
+            lambda store, _: [path for (path,) in store.rows(sql) if plain(path) == wanted], scopes=scopes
+        )
+
+    def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
+        """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
+        start, sql = f"{folder}/" if folder else "", "SELECT path FROM note ORDER BY path"
+        return self._look(
+            lambda store, _: [path for (path,) in store.rows(sql) if path.startswith(start)], scopes=scopes
         )
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":

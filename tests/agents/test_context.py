@@ -250,6 +250,11 @@ def test_nothing_out_of_scope_is_told(kept: Memory, scopes: tuple[str, ...], sec
 def test_a_private_core_stays_private(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "vault", {"memory.md": "---\nscope: agent:moss\n---\n- Coffee black.\n"}))
     assert make(of).text == "" and make(of, scopes=("agent:moss",)).core == ("memory.md",)
+    put(of.vault.root, "memory.md", "---\nscope: agent:moss\n---\n# Shut\n- W(scope=global): Tea.\n- Coffee black.\n")
+    found = make(of)  # a line that its own key opens is open here as in any other note
+    assert (
+        found.core == ("memory.md",) and "Tea" in found.text and "Coffee" not in found.text and "Shut" not in found.text
+    )
 
 
 # --- within the budget -----------------------------------------------------------------------------------------------

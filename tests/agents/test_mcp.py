@@ -11,12 +11,13 @@ import anyio
 import pytest
 from daemons import Running, start_daemon
 from mcp import MCPError
-from mcp_client import Session, Wire, talk
+from mcp_client import Session, Wire, inside, talk
 from vaults import fill, memory, obeying_permissions, put, run
 
 from vault_memory.agents.desk import Desk
 from vault_memory.agents.frame import CLOSING, OPENING
-from vault_memory.agents.mcp_answers import Caller, search
+from vault_memory.agents.mcp_answers import search
+from vault_memory.agents.mcp_reading import Caller
 from vault_memory.files import places
 from vault_memory.notes.tokens import count
 
@@ -132,7 +133,8 @@ def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
         assert "switched off" in await session.fail("memory_edit", action="append", text="x")
         assert "`query`" in await session.fail("memory_search")
         assert "`query` says nothing" in await session.fail("memory_search", query=" \n")
-        assert "--since" in await session.fail("memory_search", query="x", since="someday")
+        dated = await session.fail("memory_search", query="x", since="someday")
+        assert "`since`" in dated and "--" not in dated
         assert "is not a kind" in await session.fail("memory_search", query="x", kinds=["feeling"])
         assert "leads out" in await session.fail("memory_get", path="../secret.md")
         assert "read back" in await session.fail("memory_store", content="%% hidden")
@@ -217,7 +219,8 @@ def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
             for query in ("line of a long note about gardens", "spaceships"):
                 found = search(Caller(desk, "test-agent"), {"query": query, "budget": budget})
                 assert count(found) <= budget, (budget, found)
-                assert budget < 200 or "gardens" in found or "gardens" not in query
+                assert "gardens" not in query or ("#" in found and "L" in found and found.count(OPENING) == 1), budget
+                assert found.split(CLOSING)[-1].strip(), "nothing is said of it"
     finally:
         del os.environ["MEMORY_SCOPE"]
         desk.close()
@@ -257,19 +260,6 @@ def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
         for line in (5, 40):
             past = await session.call("memory_get", path=log, start_line=line)
             assert past == f"{log} has 4 lines; line {line} is not there."
-
-    talk(root, work)
-
-
-def test_a_note_is_found_by_the_name_that_links_give_it(root: Path) -> None:
-    put(root, "bank/entities/Ida Falk.md", "# Ida Falk\n")
-    put(root, "shut/Ida Falk.md", "---\nscope: agent:other\n---\nSecret\n")
-
-    async def work(session: Session) -> None:
-        await session.search("Ida")
-        for link in ("[[Ida Falk]]", "[[Ida Falk|Ida]]", "ida falk.md", "people/Ida Falk", "shut/Ida Falk.md"):
-            said = await session.call("memory_get", path=link)
-            assert said == f"There is no note {link} (nothing was read). Called so: bank/entities/Ida Falk.md"
 
     talk(root, work)
 
@@ -348,11 +338,11 @@ def test_the_same_is_not_stored_twice(root: Path) -> None:
             return await session.call("memory_store", content=content, entities=list(names), **more)
 
         place = (await stored("Nora moved to Lisbon", "Nora")).split("Stored at ")[1].split(";")[0]
-        assert await stored(" Nora  moved to Lisbon", "Nono") == f"That stands already at {place}: nothing was written."
+        assert inside(await stored(" Nora  moved to Lisbon", "Nono")) == place
         assert "Stored at" in await stored("Nora moved to Lisbon", "Peter")
         assert "Stored at" in await stored("Nora moved to Porto", "Nora")
-        assert "stands already at People.md#L4" in await stored("Likes night trains", "Nora", kind="opinion")
-        assert "stands already at People.md#L4" in await stored("Likes night trains")
+        assert inside(await stored("Likes night trains", "Nora", kind="opinion")) == "People.md#L4"
+        assert "stands already" in await stored("Likes night trains")
         # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
         assert "Stored at" in await stored("Rowed to the island", "Nora", kind="experience")
         assert "stands already" in await stored("Rowed to the island", "Nora", kind="experience")

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tests.benchmarks import made, process
 from tests.benchmarks.timing import percentile
@@ -49,6 +50,12 @@ class Server:
         assert not answer["isError"], answer
         return time.perf_counter() - started
 
+    def read(self, uri: str) -> float:
+        """The seconds that reading a resource takes."""
+        started = time.perf_counter()
+        self.ask("resources/read", uri=uri)
+        return time.perf_counter() - started
+
     def end(self) -> float:
         """Close its standard input; the seconds until it has ended."""
         assert self._process.stdin
@@ -71,6 +78,9 @@ def run(notes: int, starts: int) -> None:
         memory.index()
         print(f"{notes} notes; load of the machine {os.getloadavg()[0]:.1f}")
         _starts(root, starts)
+        settings = Path(os.environ["XDG_CONFIG_HOME"]) / "vault-memory/config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text("[mcp]\nedit = true\n", "utf-8")  # the sixth tool, which no start above has
         _calls("in the process", root, notes)
         daemon = process.watch(root)
         try:
@@ -108,10 +118,15 @@ def _calls(how: str, root: Path, notes: int) -> None:
         "memory_get": [server.call("memory_get", path=path) for _ in range(50)],
         "memory_status": [server.call("memory_status") for _ in range(20)],
         "memory_store": [server.call("memory_store", content=f"Fact {number} is kept") for number in range(10)],
+        "memory_edit": [server.call("memory_edit", action="append", text=f"- Line {number}") for number in range(5)],
+        "memory_reflect": [server.call("memory_reflect", dry_run=True) for _ in range(2)],
+        "memory://core": [server.read("memory://core") for _ in range(20)],
+        "memory://entity": [server.read(f"memory://entity/{made.PEOPLE[0]}") for _ in range(20)],
+        "memory://note": [server.read(f"memory://note/{quote(path)}") for _ in range(20)],
     }
     print(f"{how}: first memory_search {first:.2f} s after being greeted, {process.use(server.pid).memory_mb:.0f} MB; "
           f"{1000 * spent:.0f} ms of processor a search")  # fmt: skip
     for tool, values in times.items():
         shares = (percentile(values, 0.5), percentile(values, 0.95), max(values))
-        print("  {:14}p50 {:.1f} ms  p95 {:.1f} ms  max {:.1f} ms".format(tool, *(1000 * share for share in shares)))
+        print("  {:15} p50 {:.1f} ms  p95 {:.1f} ms  max {:.1f} ms".format(tool, *(1000 * share for share in shares)))
     server.end()

@@ -146,3 +146,15 @@ def test_a_damaged_part_of_the_package_is_an_error_with_a_next_step(vault: Path,
     said = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path / "copy", check=False)
     assert (said.returncode, "cl100k_base.tiktoken is damaged" in said.stderr) == (4, True), said.stderr
     assert "Reinstall vault-memory." in said.stderr
+
+
+def test_a_folder_is_no_note(vault: Path) -> None:
+    (vault / "Boats").mkdir()
+    (vault / "Boats.md").write_text("# Boats\n")
+    (vault / "Empty").mkdir()
+    assert call("get", "Boats").out == "# Boats\n"
+    for folder in ("Boats/", "Empty", "Empty/"):
+        said = call("get", folder)
+        assert (said.out, f"`{folder}` is a folder" in said.err) == ("", True)
+    assert call("get", "../x/").code == 6
+    assert "sessions.tools" in call("get", "sessions/claude-code/x").err

@@ -577,6 +577,14 @@ def test_the_command_line(config: Config, tmp_path: Path, tmp_data: Path) -> Non
     assert json.loads(run("index", "--json"))["sessions"]["bytes_read"] == 0
     text = run("recall", "rollback of number 2", "--source", "all")
     assert "## sessions/claude-code/s2" in text and "\nm3 - User: And the rollback of number 2?" in text
+    long = run("get", "sessions/claude-code/s2", "--max-tokens", "40", "--json")
+    assert json.loads(long)["truncated"]
+    cut = CliRunner(env=env).invoke(
+        group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2", "--max-tokens", "40"]
+    )
+    assert "cut after message 1; go on with: memory get 'sessions/claude-code/s2' --lines 2:" in cut.stderr
+    back = CliRunner(env=env).invoke(group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2#m3-m2"])
+    assert "There are no messages 3 to 2." in str(back.exception)
     assert run("get", "sessions/claude-code/s2#m3") == "- User: And the rollback of number 2?\n"
     assert "sessions 3 of claude-code, 12 messages" in run("status")
     batch = tmp_path / "batch.jsonl"

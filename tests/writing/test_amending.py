@@ -54,6 +54,18 @@ def test_what_reflect_writes_is_not_touched() -> None:
     assert edit(owned, "append", "- mine").startswith(owned)
 
 
+@pytest.mark.parametrize(
+    ("before", "action", "text", "old"),
+    [
+        (b"# M\n- a\n", "append", "<!-- open", ""), (b"# M\n- a\n- b\n", "insert", "%% open", "- a"),
+        (b"# M\n\n%% open\n- a\n", "append", "- nobody reads it", ""), (b"- a\n- b\n", "replace", "<!--", "- a"),
+    ],
+)  # fmt: skip
+def test_nothing_is_hidden_in_a_comment(before: bytes, action: str, text: str, old: str) -> None:
+    with pytest.raises(ConflictError, match="comment"):
+        edit(before, action, text, old)
+
+
 def test_a_file_that_is_not_utf8_is_left_alone() -> None:
     with pytest.raises(ConflictError):
         edit(b"caf\xe9", "append", "x")

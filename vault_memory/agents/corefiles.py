@@ -28,9 +28,8 @@ class Core(NamedTuple):
 
 
 class _Indexed(NamedTuple):
-    """What the index knows of a note: its scope, its header's tokens, and those of its passages by their text."""
+    """What the index knows of a note: its header's tokens, and those of its passages by their text."""
 
-    scope: str
     name_tokens: int
     tokens: dict[str, int]
 
@@ -72,9 +71,6 @@ def _core(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]
     known = _indexed(store, path)
     note = parse(path, vault.read(path))
     of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
-    # Where the settings put a note into a scope, only the index knows: both must be allowed.
-    if known.scope not in allowed:
-        return Core(path, 0, [])
     private, origins = scopes.by_line(note), scopes.origins_by_line(note)
     whole = provenance.of_properties(note.properties)
     pieces = []
@@ -103,9 +99,9 @@ def _piece(note: Note, passage: chunk.Passage, count: int) -> Piece:
 
 def _indexed(store: Store | None, path: str) -> _Indexed:
     """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
-    named = "SELECT scope, header_tokens, day FROM note WHERE path = ?"
+    named = "SELECT header_tokens FROM note WHERE path = ?"
     row = next(store.rows(named, path), None) if store else None
     if store is None or row is None:
-        return _Indexed("global", len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
+        return _Indexed(len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
     counted = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
-    return _Indexed(row[0], row[1], dict(store.rows(counted, path)))
+    return _Indexed(row[0], dict(store.rows(counted, path)))

@@ -70,7 +70,8 @@ class Desk:
         return found
 
     def status(self, scopes: tuple[str, ...]) -> Document:
-        """The `status@1` document of what lies in the open scopes."""
+        """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
+        Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
         found = self._of_daemon("status", {"scope": list(scopes)})
         return report.narrowed(found or report.status_document(Memory(self.config()).status(scopes)))
 
@@ -87,6 +88,18 @@ class Desk:
     def notes_called(self, name: str, scopes: tuple[str, ...]) -> list[str]:
         """The paths of notes in the open scopes that a link with this name would open; none while there is no index."""
         return self._memory().notes_called(name, scopes) if self._has_index() else []
+
+    def notes_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
+        """The paths of notes in the open scopes that lie in a folder, "" for the vault's own; raises as `entity`."""
+        if not self._has_index():
+            raise BusyError("The index is being built.", "Try again in a moment.")
+        return self._memory().notes_below(folder, scopes)
+
+    def no_sessions(self) -> str:
+        """Why no sessions can be opened; "" where the settings want them."""
+        from vault_memory.agents.roots import OFF
+
+        return "" if self.config().sessions_tools else OFF
 
     def read(self, path: str, lines: tuple[int, int | None] | None, scopes: tuple[str, ...]) -> "Excerpt":
         """Lines of a note, those of no open scope blank.
@@ -120,7 +133,10 @@ class Desk:
 
         allowed = list(corefiles.named(Vault(self.config())))
         if name and name not in allowed:
-            raise ConflictError(f"{name} is not a core file.", f"Those are: {', '.join(allowed)}.")
+            # The settings that name them may come with the vault: they are no words of ours.
+            raise ConflictError(
+                f"{name} is not a core file.", "Leave `file` out for memory.md; memory://core shows all."
+            )
         return name or allowed[0]
 
     # --- what is written -----------------------------------------------------------------------------------------

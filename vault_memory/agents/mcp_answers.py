@@ -1,18 +1,18 @@
-"""Owns what the tools and resources of the MCP server answer: short text, notes framed as data, what was left out told.
+"""Owns what the tools of the MCP server answer: short text, notes framed as data, what was left out told.
 
-It knows the vault (desk.py) and nothing of the protocol. What is wrong is raised as an error of errors.py.
+What is read by path or name is mcp_reading.py's. It knows the vault (desk.py) and nothing of the protocol. What is
+wrong is raised as an error of errors.py.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from vault_memory.agents import frame, mcp_tools
-from vault_memory.agents.desk import Desk
-from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
+from vault_memory.agents import frame
+from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
+from vault_memory.errors import RefusedError, UsageError
 from vault_memory.files import pathnames
 from vault_memory.notes import provenance, retain
 from vault_memory.notes.parse import parse
@@ -23,65 +23,96 @@ from vault_memory.retrieval.answer import SESSION
 if TYPE_CHECKING:
     from vault_memory.writing.writer import Bullet
 
-Arguments = Mapping[str, Any]
-
 FRAME_TOKENS = 25
 """What the frame costs: taken off the budget, for everything that is handed over counts."""
 
 NOTE_TOKENS = 100
 """What is kept for the line below the frame, a quarter of the budget at the most; passages may leave it more."""
 
+TIGHT = 200
+"""Below so many tokens they are counted, and not bounded by bytes: little would be left. That loads tiktoken once."""
+
+CUT = "cut; memory_get shows the rest"
+
+CUT_SHARE = 12
+"""This part of the budget is kept for saying so."""
+
+LONGEST_WORD = 40
+"""What is cut is cut between words, unless one is longer than that."""
+
 MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
+MOST_NAMED = 20
+"""So many pages that a reflect wrote are named."""
+
 LONGEST_FACT = 2000
 """The characters of a fact; what is longer is a note, or several facts."""
-
-
-MOST_CALLED = 5
-"""So many notes of one name are told of."""
-
-
-class Caller(NamedTuple):
-    """The vault that is asked, and which agent asks: the name its client gave, "" for none."""
-
-    desk: Desk
-    agent: str
-
-    @property
-    def scopes(self) -> tuple[str, ...]:
-        """What is open to the agent."""
-        return self.desk.scopes(self.agent)
 
 
 def search(caller: Caller, given: Arguments) -> str:
     """Passages for a question, and in a line below them what is to be known of the answer."""
     if not given["query"].strip():
         raise UsageError("`query` says nothing.", "Ask in plain words.")
-    scopes = caller.scopes
-    found = caller.desk.recall(_options(caller, given, scopes))
+    scopes, budget = caller.scopes, _budget(caller, given)
+    options = _options(caller, given, scopes)
+    found = caller.desk.recall(options)
     if found is None:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
     said = [each.replace("(--k shows more)", "(max_results shows more)") for each in found["said"]]
-    notes = [*said, *(["index up to date"] if found["index"]["fresh"] else [])]
-    text, room = "", _budget(caller, given)
-    if found["results"]:
-        text = frame.framed(found["text"]) + "\n"
-        room -= FRAME_TOKENS + found["rendered_tokens"] + _size(frame.defused(found["text"])) - _size(found["text"])
-    return text + _within(room, [*notes, f"scopes: {', '.join(scopes)}"])
+    notes = [*said, *(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
+    if budget < TIGHT or not found["results"]:
+        return _tight(caller, options, budget, found, notes)
+    text = frame.framed(found["text"]) + "\n"
+    room = budget - FRAME_TOKENS - found["rendered_tokens"]
+    room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
+    return text + _within(room, notes, _bytes)
 
 
-def _within(room: int, notes: Sequence[str]) -> str:
-    """What is to be known of an answer, in so many tokens at the most: none is less than a byte."""
+def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, Any], notes: Sequence[str]) -> str:
+    """An answer in few tokens, which are counted: where the best passage does not fit, as much of it as does."""
+    from vault_memory.notes.tokens import count
+
+    text = frame.framed(found["text"]) if found["results"] else ""
+    if any(each["what"] == "budget" for each in found["degraded"]):
+        best = caller.desk.recall({**options, "k": 1, "budget": None}) or found
+        cut = _cut(best["text"], budget - budget // CUT_SHARE, count) if best["results"] else ""
+        text, notes = (
+            (cut, [CUT, *(each for each in notes if not each.startswith("budget: "))]) if cut else (text, notes)
+        )
+    text += "\n" if text else ""
+    return text + _within(budget - count(text) - 1, notes, count)
+
+
+def _cut(text: str, most: int, count: Callable[[str], int]) -> str:
+    """The beginning of a passage below its note's name, framed in `most` tokens; "" where no word of it fits."""
+    name, _, passage = text.partition("\n")
+
+    def made(length: int) -> str:
+        return frame.framed(f"{name}\n{passage[:length].rstrip()}…")
+
+    length = bisect_right(range(1, len(passage)), most, key=lambda size: count(made(size)))
+    length = max(passage.rfind(" ", 0, length + 1), length - LONGEST_WORD)
+    # More characters may by chance be fewer tokens.
+    while length > 0 and count(made(length)) > most:
+        length -= 1
+    return made(length) if len(passage[:length].split()) > 1 else ""
+
+
+def _within(room: int, notes: Sequence[str], size: Callable[[str], int]) -> str:
+    """What is to be known of an answer: as much, from its beginning, as so many tokens hold."""
     text = frame.defused("; ".join(notes))
-    if _size(text) <= room:
+    if size(text) <= room:
         return text
-    return text.encode("utf-8", "replace")[: max(0, room - _size("…"))].decode("utf-8", "ignore") + "…" * (room > 2)
+    words = text.split(" ")
+    kept = bisect_right(range(1, len(words)), room, key=lambda number: size(" ".join(words[:number]) + " …"))
+    return " ".join(words[:kept]) + " …" if kept else "…" * (size("…") <= room)
 
 
-def _size(text: str) -> int:
+def _bytes(text: str) -> int:
+    """The most tokens that a text can be: none is less than a byte."""
     return len(text.encode("utf-8", "replace"))
 
 
@@ -103,60 +134,6 @@ def _options(caller: Caller, given: Arguments, scopes: Sequence[str]) -> dict[st
     }  # fmt: skip
 
 
-def get(caller: Caller, given: Arguments) -> str:
-    """Lines of a note, each with its number."""
-    named, lines = request.span(given["path"], None)
-    path = pathnames.inside(named)
-    if "start_line" in given or "line_count" in given:
-        first = given.get("start_line", lines[0] if lines else 1)
-        count = given.get("line_count")
-        lines = first, first + count - 1 if count else None
-    return _excerpt(caller, path, lines)
-
-
-def _excerpt(caller: Caller, path: str, lines: tuple[int, int | None] | None) -> str:
-    excerpt = caller.desk.read(path, lines, caller.scopes)
-    if excerpt.not_found:
-        return f"There is no note {_shown(path)} (nothing was read).{_called_so(caller, path)}"
-    if excerpt.end_line < excerpt.start_line:
-        return frame.defused(render.past_the_end(excerpt))
-    texts, letter = excerpt.text.split("\n"), "m" if excerpt.path.startswith("sessions/") else "L"
-    marks, of_all = _origins(texts, excerpt.origins)
-    numbered = (
-        f"{letter}{number} {render.clean(text)}{mark}" if text.strip() else ""
-        for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
-    )
-    # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
-    body = "\n".join(line for line, _ in groupby(numbered))
-    last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
-    said = [f"{_shown(excerpt.path)}#{letter}{excerpt.start_line}{last}, as the file is now"]
-    said += [f"all of it{of_all}: not the user's own words"] if of_all else []
-    if excerpt.line_cut:
-        said.append(f"{letter}{excerpt.end_line} is longer than can be shown; memory_search finds what else it says")
-    if excerpt.end_line < excerpt.lines and excerpt.truncated:
-        said.append(f"cut here; go on with start_line {excerpt.end_line + 1}")
-    return f"{frame.framed(body)}\n{'; '.join(said)}"
-
-
-def _called_so(caller: Caller, path: str) -> str:
-    """Where the note is that a wikilink would open: links in notes name no folders."""
-    name = re.split(r"[|#]", path.removeprefix("[[").removesuffix("]]"))[0]
-    found: list[str] = []
-    with suppress(VaultMemoryError):  # without an index nothing is to be said of names
-        found = caller.desk.notes_called(name, caller.scopes) if name.strip() else []
-    return f" Called so: {_shown(', '.join(found[:MOST_CALLED]))}" if found else ""
-
-
-def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], str]:
-    """What is written behind each line that came from outside; where all did, what is said once of them all."""
-    marks = [provenance.mark(by) if text.strip() else "" for text, by in zip(texts, origins, strict=False)]
-    marks += [""] * (len(texts) - len(marks))
-    found = {mark for mark, text in zip(marks, texts, strict=True) if text.strip()}
-    if len(found) == 1 and "" not in found:
-        return [""] * len(texts), found.pop()
-    return marks, ""
-
-
 def store(caller: Caller, given: Arguments) -> str:
     """Write a fact, or with a title a note, and say where it stands."""
     content, taken_out = _own_words(given["content"])
@@ -172,10 +149,10 @@ def store(caller: Caller, given: Arguments) -> str:
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
     signed = _signed(bullet, caller.agent)
     if stands := caller.desk.standing(signed, caller.scopes):
-        return f"That stands already at {_shown(stands)}: nothing was written.{taken_out}"
+        return f"That stands already, and nothing was written:\n{frame.framed(render.clean(stands))}{taken_out}"
     done = caller.desk.retain(signed)
-    shown = frame.framed(render.clean(done.bullet))
-    return _written(f"Stored at {done.path}#L{done.line}", done.warning, shown) + taken_out
+    bullet_shown = frame.framed(render.clean(done.bullet))
+    return _written(f"Stored at {shown(done.path)}#L{done.line}", done.warning, bullet_shown) + taken_out
 
 
 def _one_fact(text: str) -> str:
@@ -230,12 +207,12 @@ def _filed(caller: Caller, given: Arguments, content: str) -> str:
     by = _by(content, caller.agent)
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     done = caller.desk.file(Filing(given["title"], content, given.get("kind", "world"), names, by))
-    return _written(f"Stored as {_shown(done.path)}", done.warning)
+    return _written(f"Stored as {shown(done.path)}", done.warning)
 
 
-def _written(what: str, warning: str, shown: str = "") -> str:
-    state = f"{what}. {frame.defused(render.clean(warning))}" if warning else f"{what}; it can be found now."
-    return f"{state}\n{shown}" if shown else state
+def _written(what: str, warning: str, framed: str = "") -> str:
+    state = f"{what}. {shown(warning)}" if warning else f"{what}; it can be found now."
+    return f"{state}\n{framed}" if framed else state
 
 
 def status(caller: Caller, given: Arguments) -> str:
@@ -262,10 +239,8 @@ def edit(caller: Caller, given: Arguments) -> str:
             "Keep it with memory_store; the user may put it there.",
         )
     done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
-    undo = f"Edited {_shown(done.path)}. Undo: memory reflect --undo {done.run}"
-    return (
-        f"{undo}\n{frame.framed(render.clean(done.diff))}" + (f"\n{done.warning}" if done.warning else "") + taken_out
-    )
+    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(done.diff))}"
+    return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out
 
 
 def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
@@ -279,13 +254,12 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
     pages = _open_pages(caller, document["pages"])
     skipped = _open_pages(caller, document["skipped"])
     verb = "would be written" if document["dry_run"] else "written"
-    named = ", ".join(pages[:20]) + (f" and {len(pages) - 20} more" if len(pages) > 20 else "")
-    said = [f"{render.plural(len(pages), 'page')} {verb}{': ' + named if named else ''}"]
-    if skipped:
-        said.append(f"{len(skipped)} skipped, the first: {skipped[0]}")
+    said = f"{render.plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
     if document["run"] and pages:
-        said.append(f"undo with: memory reflect --undo {document['run']}")
-    return frame.defused(render.clean("\n".join(said)))
+        said += f"; undo with: memory reflect --undo {document['run']}"
+    named = [*pages[:MOST_NAMED], *(f"skipped: {path}" for path in skipped[:1])]
+    more = f"\n(and {len(pages) - MOST_NAMED:,} more)" if len(pages) > MOST_NAMED else ""
+    return f"{said}\n{frame.framed(render.clean(chr(10).join(named)))}{more}" if named else said
 
 
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -298,53 +272,3 @@ TOOLS: Mapping[str, Callable[[Caller, Arguments], str]] = {
     "memory_search": search, "memory_get": get, "memory_store": store, "memory_status": status, "memory_edit": edit,
 }  # fmt: skip
 """`memory_reflect` is a process of its own: mcp_server.py runs it."""
-
-
-# --- resources -------------------------------------------------------------------------------------------------------
-
-
-def core(caller: Caller) -> str:
-    """The core files, one after the other."""
-    found = caller.desk.core_files()
-    if not found:
-        return "There is no core memory yet: `memory.md` in the vault is missing."
-    return "\n\n".join(_excerpt(caller, path, None) for path in found)
-
-
-def entity(caller: Caller, name: str) -> str:
-    """What is known of an entity: page, opinions, facts."""
-    if not name.strip() or len(name) > 200:
-        raise UsageError("This is no entity's name.", "")
-    found = caller.desk.entity(name, caller.scopes)
-    if found is None:
-        near = ", ".join(caller.desk.similar_names(name, caller.scopes))
-        return f"Nothing is known of {_shown(name)}." + (f" Known are: {_shown(near)}" if near else "")
-    return f"{frame.framed(render.entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
-
-
-def note(caller: Caller, path: str) -> str:
-    """A whole note, 10,000 characters of it at most."""
-    return _excerpt(caller, pathnames.inside(path), None)
-
-
-def resource(caller: Caller, uri: str) -> str:
-    """What a URI of this server names; raises UsageError for one that names nothing here."""
-    if uri == mcp_tools.CORE_URI:
-        return core(caller)
-    for start, read in ((mcp_tools.ENTITY_URI, entity), (mcp_tools.NOTE_URI, note)):
-        if uri.startswith(start):
-            return read(caller, _decoded(uri.removeprefix(start)))
-    raise UsageError("There is no such resource.", "memory://core, memory://entity/NAME and memory://note/PATH are.")
-
-
-def _decoded(text: str) -> str:
-    from urllib.parse import unquote_to_bytes
-
-    try:
-        return unquote_to_bytes(text).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedError("What is percent-encoded there is not UTF-8.", "Encode the name as UTF-8.") from error
-
-
-def _shown(text: str) -> str:
-    return frame.defused(render.clean(text))

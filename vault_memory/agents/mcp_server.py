@@ -31,7 +31,7 @@ from vault_memory.errors import UsageError, VaultMemoryError
 
 if TYPE_CHECKING:
     from vault_memory.agents.desk import Desk
-    from vault_memory.agents.mcp_answers import Caller
+    from vault_memory.agents.mcp_reading import Caller
 
 Context = ServerRequestContext[Any, Any]
 
@@ -187,9 +187,9 @@ class McpServer:
         uri = str(params.uri)
 
         def work() -> str:
-            from vault_memory.agents import mcp_answers
+            from vault_memory.agents import mcp_reading
 
-            return mcp_answers.resource(self._caller(_agent(context)), uri)
+            return mcp_reading.resource(self._caller(_agent(context)), uri)
 
         try:
             text = await self._in(self._answers, work)
@@ -213,7 +213,7 @@ class McpServer:
         return self._desk
 
     def _caller(self, agent: str) -> "Caller":
-        from vault_memory.agents.mcp_answers import Caller
+        from vault_memory.agents.mcp_reading import Caller
 
         return Caller(self._at(), agent)
 

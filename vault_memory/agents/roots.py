@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.retrieval.reading import Excerpt
 
 NOTES, SESSIONS = "notes", "sessions"
-OFF = "no session transcripts are indexed: `sessions.tools` in your own settings switches them on"
+OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 _UNKNOWN = ("lexical", "entity", "temporal")
 """What a root says of these is that it holds nothing of the question; another may."""
 _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")

@@ -13,6 +13,7 @@ from vault_memory.rendering import render
 from vault_memory.retrieval import request
 
 if TYPE_CHECKING:
+    from vault_memory.memory import Memory
     from vault_memory.retrieval.reading import Excerpt
 
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
@@ -73,7 +74,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
     elif excerpt.not_found:
-        shared.note(f"There is no note `{path}`: a note is named by its path in the vault.")
+        shared.note(_missing(shared.memory(), path))
     elif excerpt.end_line < excerpt.start_line:
         shared.note(render.past_the_end(excerpt))
     else:
@@ -82,10 +83,24 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
             shared.note(_cut(excerpt))
 
 
+def _missing(memory: "Memory", path: str) -> str:
+    """What is said where there is no such note."""
+    from vault_memory.agents.roots import OFF
+
+    if (memory.vault.root / path).is_dir():  # what leads out was refused before
+        return f"`{path}` is a folder: name a note in it."
+    if path.startswith("sessions/") and not memory.config.sessions_tools:
+        return f"There is no note `{path}`: {OFF}."
+    return f"There is no note `{path}`: a note is named by its path in the vault."
+
+
 def _cut(excerpt: "Excerpt") -> str:
+    what = render.unit(excerpt.path)
     if excerpt.line_cut:
-        return f"cut within line {excerpt.end_line}; --max-tokens shows more of it"
-    return f"cut after line {excerpt.end_line}; go on with: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
+        return f"cut within {what} {excerpt.end_line}; --max-tokens shows more of it"
+    return (
+        f"cut after {what} {excerpt.end_line}; go on with: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
+    )
 
 
 @command(

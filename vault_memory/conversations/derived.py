@@ -10,6 +10,7 @@ import re
 from datetime import date
 
 from vault_memory.conversations.message import Message
+from vault_memory.errors import UsageError
 
 PREFIX = "sessions/"
 HEAD_LINES = 6
@@ -77,9 +78,15 @@ def outer(path: str) -> str:
 
 
 def inner(name: str) -> tuple[str, tuple[int, int] | None] | None:
-    """The derived file that `sessions/<tool>/<id>#m3-m5` names, and the messages; None where it names no session."""
+    """The derived file that `sessions/<tool>/<id>#m3-m5` names, and the messages; None where it names no session.
+
+    Raises UsageError for messages that cannot be.
+    """
     match = _CITED.fullmatch(name)
     if match is None:
         return None
     messages = (int(match["first"]), int(match["last"] or match["first"])) if match["first"] else None
+    if messages and not 1 <= messages[0] <= messages[1]:
+        first, last = messages
+        raise UsageError(f"There are no messages {first} to {last}.", "They count from 1, the smaller number first.")
     return f"{match['path']}.md", messages

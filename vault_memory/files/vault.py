@@ -134,7 +134,8 @@ class Vault:
         named = Path(path)
         with contextlib.suppress(ValueError):
             named = named.relative_to(self.root if named.is_relative_to(self.root) else self.config.vault)
-        for candidate in (named, named.with_name(named.name + ".md")) if named.name else ():
+        candidates = [named, named.with_name(named.name + ".md")] if named.name else []
+        for candidate in candidates[:1] if path.endswith("/") else candidates:  # `a/` is a folder, and never a.md
             full = Path(os.path.normpath(self.root / candidate))
             if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
                 raise RefusedError(

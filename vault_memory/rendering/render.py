@@ -331,11 +331,16 @@ def get_document(excerpt: "Excerpt") -> Document:
     return schema("get") | document
 
 
+def unit(path: str) -> str:
+    """What a citation of this path counts: messages of a session, lines of any other note."""
+    return "message" if path.startswith("sessions/") else "line"
+
+
 def past_the_end(excerpt: "Excerpt") -> str:
     """What is said of lines that a note does not have."""
     if not excerpt.lines:
         return f"{clean(excerpt.path)} is empty."
-    what = "message" if excerpt.path.startswith("sessions/") else "line"
+    what = unit(excerpt.path)
     return f"{clean(excerpt.path)} has {plural(excerpt.lines, what)}; {what} {excerpt.start_line} is not there."
 
 

@@ -111,7 +111,7 @@ def _day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date |
         return None
     span = dates.parse_option(str(text), today)
     if span is None:
-        raise UsageError(f"`{text}` is not a date that --{key} understands.", DATE_HELP)
+        raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)
     return span.start if first else span.end
 
 

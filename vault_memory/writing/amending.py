@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.notes import provenance, retain
+from vault_memory.notes.note import COMMENT
 from vault_memory.notes.parse import parse
 from vault_memory.notes.scopes import Standing, of_all_lines, of_note
 from vault_memory.retrieval.reading import EVERYTHING, Opened, seen_lines
@@ -88,6 +89,11 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
             f"{wanted.path}: this would change a block that reflect writes; nothing was written.",
             "Edit what stands outside of it.",
         )
+    if _in_comments(wanted.path, after) > _in_comments(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
+            "Comments (%% or <!--) are read to nobody: leave them out, and have the user close one that is open.",
+        )
     _refuse_moved(wanted.path, data, after, opened)
     if wanted.by and not _of_persons(wanted.path, after) <= _of_persons(wanted.path, data):
         raise ConflictError(
@@ -95,6 +101,11 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
             "memory_store keeps facts, and signs them.",
         )
     return after
+
+
+def _in_comments(path: str, data: bytes) -> int:
+    """How many lines stand in comments alone."""
+    return parse(path, data).states.count(COMMENT)
 
 
 def _of_persons(path: str, data: bytes) -> set[str]:
@@ -168,7 +179,8 @@ def _placed(wanted: Amendment, text: str, values: tuple[str, str], found: list[i
     if len(found) != 1:
         what = "does not stand in" if not found else f"stands {len(found)} times in"
         raise UsageError(
-            f"`old` {what} {wanted.path}.", "Give text that stands there exactly once, as memory_get shows."
+            f"`old` {what} {wanted.path}.",
+            "Give text that stands there exactly once, as memory_get shows it behind `L12 `.",
         )
     (start,), (new, old) = found, values
     if wanted.action == REPLACE:
