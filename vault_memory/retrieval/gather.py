@@ -276,7 +276,7 @@ class Gatherer:
         if held:
             searched = _searched(held)
             found = self._held(searched, pool)
-            return dict(self._search.lexical(" OR ".join(searched), pool) if found is None else found)
+            return dict(self._search.lexical(searched, pool) if found is None else self._search.in_order(found, pool))
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
@@ -308,7 +308,7 @@ class Gatherer:
 
     def _titles(self, question: Question) -> dict[int, float]:
         """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
-        found = self._search.titles(" OR ".join(question.phrases), OTHER_POOL) if question.phrases else []
+        found = self._search.titles(question.phrases, OTHER_POOL) if question.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
         whole = slug(question.text)
