@@ -149,6 +149,8 @@ class Recall:
             degraded=[*(lanes.degraded if results else _without_guesses(lanes.degraded)), *unsure],
             generation=self._store.generation,
             notes=self._notes,
+            words=lanes.words,
+            passages=lanes.passages,
             vault=self._vault.root.name,
         )  # fmt: skip
 
