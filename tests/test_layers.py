@@ -46,9 +46,9 @@ LAYERS: list[dict[str, str]] = [
         "rendering": "plot picture",
     },
     {
-        "agents": "access projects sight further mcp_tools",
+        "agents": "access projects sight further shares mcp_tools",
         "files": "vault walk aliases drives replacing places journal gitlines preimages pathnames",
-        "index": "schema store lexicon held shelf postings search digest changes",
+        "index": "schema store lexicon held shelf postings seenwords search digest changes",
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",

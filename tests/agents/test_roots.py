@@ -162,3 +162,53 @@ def test_settings(tmp_path: Path) -> None:
     (home / "config.toml").write_text('[roots]\nvaults = [{scope = "x"}]\nunder = [1]\n[sessions]\ntools = ["vim"]\n')
     with pytest.raises(UsageError, match="3 settings cannot be used"):
         load(str(vault), environ)
+
+
+COMMON = "- The harbour ferry {} leaves in the morning.\n- The morning harbour is calm, ferry {} is late.\n"
+
+
+@pytest.fixture
+def rare(tmp_path: Path) -> Config:
+    """A vault that is full of a question's common words, and a further one whose one line has the rare word."""
+    vault = fill(tmp_path / "Notes", {f"{n}.md": f"# Day {n}\n\n{COMMON.format(n, n)}" for n in range(12)})
+    work = fill(tmp_path / "Work", {"b.md": "- The quokka came on a boat.\n", "c.md": "- Tests need a database.\n"})
+    return Config(vault=vault, roots=((work, "project:work"),))
+
+
+@pytest.mark.parametrize("preset", ["tuned", "weighted", "classic", "rrf"])
+@pytest.mark.parametrize("other", ["Tests need a {}.", "The ferry has a {}."])
+def test_the_root_that_knows_the_rare_word_comes_first(rare: Config, tmp_path: Path, preset: str, other: str) -> None:
+    words = ("lantern", "kettle", "walnut", "stove")
+    fill(tmp_path / "Work", {f"{word}.md": f"- {other.format(word)}\n" for word in words})
+    rare = replace(rare, recall_preset=preset)
+    for query in ("quokka harbour ferry", "did the quokka take the morning ferry in the harbour?"):
+        assert asked(rare, query=query)["results"][0]["path"] == "roots/work/b.md"
+
+
+def test_a_root_that_knows_every_word_keeps_its_scores(rare: Config) -> None:
+    def scores(config: Config, query: str) -> dict[str, float]:
+        return {r["path"]: r["score"] for r in asked(config, query=query, k=50, budget=9000)["results"]}
+
+    alone = replace(rare, roots=())
+    for query in ("harbour ferry", "morning harbour zanzibar", "“"):
+        found = scores(alone, query)
+        assert found == {path: score for path, score in scores(rare, query).items() if path in found}
+    known = scores(rare, "quokka harbour")
+    lost = scores(alone, "quokka harbour")
+    shares = [known[path] / score for path, score in lost.items()]
+    assert 0 < shares[0] < 0.5 and shares == pytest.approx([shares[0]] * len(shares), rel=0.01)
+
+
+def test_what_a_root_hides_weighs_nothing(rare: Config, tmp_path: Path) -> None:
+    """Whether a private note of a root has a word plays no part in how the roots' scores are compared."""
+    query, scope = "quokka harbour ferry database", ["global", "project:work"]
+    shut = "---\nscope: agent:x\n---\n"
+    for root, name in ((rare.vault, "x.md"), (tmp_path / "Work", "x.md")):
+        fill(root, {name: shut})
+    before = asked(rare, query=query, scope=scope)
+    for root, name in ((rare.vault, "x.md"), (tmp_path / "Work", "x.md")):
+        fill(root, {name: f"{shut}{COMMON.format(1, 2)}The quokka has no database, no harbour. Zanzibar.\n"})
+    after = asked(rare, query=query, scope=scope)
+    assert [(r["path"], r["score"], r["content"]) for r in after["results"]] == [
+        (r["path"], r["score"], r["content"]) for r in before["results"]
+    ]

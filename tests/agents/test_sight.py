@@ -1,9 +1,9 @@
 """What an asker with scopes gets is the same whether or not there is anything outside them: nothing can leak.
 
 Equal to the byte, in recall by words, meaning, entity and day, in what is counted and left out, in entities, opinions
-and lines of notes. Not equal, and not claimed to be: the index's generation; scores, and with them the order and what a
-small `k` or budget cuts off, since FTS5 knows how rare a word is in the whole index; how many files wait to be indexed;
-and for a line that is out of scope inside a note that is not, that the lines below it have the numbers they have.
+and lines of notes. Not equal, and not claimed to be: the index's generation; how many files wait to be indexed; and for
+a line that is out of scope inside a note that is not, that the lines below it have the numbers they have. Scores and
+the order they make are compared in test_sight_scores.py.
 """
 
 import json

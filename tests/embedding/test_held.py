@@ -50,8 +50,8 @@ def remove(store: Store, where: str) -> None:
 def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -> list[tuple[int, float]]:
     """The same two stages by SQLite's scan of the codes and plain arithmetic."""
     sql = (
-        "SELECT id FROM embedding_code WHERE embedder = ?"
-        " ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?)), id LIMIT ?"
+        "SELECT id FROM (SELECT id, rank() OVER (ORDER BY vec_distance_hamming(vec_bit(code), vec_bit(?2))) AS place"
+        " FROM embedding_code WHERE embedder = ?1) WHERE place <= ?3"  # with all at the last distance
     )
     near = [row[0] for row in store.rows(sql, space, bit_code(query), pool)]
     of = dict(store.rows("SELECT id, vector FROM embedding"))

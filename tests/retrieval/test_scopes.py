@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened
 
+from vault_memory.notes.retain import UNREADABLE_SCOPE
+from vault_memory.notes.scopes import of_lines
 from vault_memory.retrieval.answer import Answer, Filters, Request
 
 FILLER = "The walnut tree stood on the slope behind the old mill and nobody had counted its branches. "
@@ -187,3 +189,29 @@ def test_a_private_page_is_not_named(tmp_path: Path, query: str, understood: tup
     assert answer.understood.entities == understood
     assert {name for result in answer.results for name in result.entities} <= {"Pete"}
     assert ask(tmp_path, "what does Pete like?", "agent:moss").understood.entities == ("Peter Quibble",)
+
+
+def test_a_paragraph_whose_lines_have_different_scopes_is_nobodys(tmp_path: Path) -> None:
+    """Whoever may see one of its lines may not see the other; alone, each is for those whose scope it names."""
+    moss, ada = "Walnut kettle [scope:: agent:moss]", "Zanzibar ferry [scope:: user:ada]"
+    fill(tmp_path, {"both.md": f"{moss}\n{ada}\n", "moss.md": f"{moss}\nIn the harbour.\n", "ada.md": f"{ada}\n"})
+
+    def seen(*scopes: str) -> set[str]:
+        request = Request(
+            "walnut zanzibar",
+            k=9,
+            budget_tokens=None,
+            now=datetime(2025, 12, 1, tzinfo=UTC),
+            filters=Filters(scopes=scopes),
+        )
+        (answer,) = memory(tmp_path).recall([request], keep=False)
+        return {result.path for result in answer.results}
+
+    assert seen("global", "agent:moss") == {"moss.md"}
+    assert seen("global", "user:ada") == {"ada.md"}
+    assert seen("global", "agent:moss", "user:ada") == {"ada.md", "moss.md"}
+    assert seen() == {"ada.md", "both.md", "moss.md"}
+    found = {1: "agent:moss", 2: "user:ada", 4: "agent:moss"}
+    assert [of_lines(found, *lines) for lines in ((1, 2), (1, 1), (2, 3), (1, 4), (3, 3))] == [
+        UNREADABLE_SCOPE, "agent:moss", "user:ada", UNREADABLE_SCOPE, None,
+    ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Owns answering from several roots at once: the vault, further vaults of the user's settings, the agents' sessions.
 
 Each root is a Memory with its own index, asked as if it were alone with the whole budget. Their answers are merged by
-score, which means the same everywhere (the same features with the same weights), and packed anew into the one budget.
+score (the same features with the same weights, made comparable by shares.py) and packed anew into the one budget.
 What one root cannot answer is said, and takes nothing from the others.
 """
 
@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.agents import shares
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.files import journal
 from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood
@@ -296,6 +297,8 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
     """One answer of several; the vault's own where nothing else was to be asked."""
     if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
         return given[0].answer
+    told = shares.scaled([each.answer for each in given])
+    given = [each._replace(answer=answer) for each, answer in zip(given, told, strict=True)]
     ranked = sorted((r for each in given for r in each.answer.results), key=lambda result: -result.score)
     taken, left_out, tokens, rendered = _packed(request, ranked)
     omitted = dict(left_out)

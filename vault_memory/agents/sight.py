@@ -3,7 +3,8 @@
 SQLite looks for a name among the temporary things first, so that every statement, whoever wrote it, reads only what
 lies in the asker's scopes: notes, passages, facts, names, claims, counts. Nothing can be forgotten in a lane, and a
 statement that would write fails. The two tables of words cannot be seen through a view: who reads them joins `passage`,
-or looks at `Store.is_narrowed`. How rare a word is in the whole index, and with it scores, is not kept from anybody.
+or looks at `Store.is_narrowed`; how rare a word is and how long rows are is counted anew over what is seen
+(seenwords.py), so that no score tells of the rest.
 
 A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
 A note that is not as it was indexed is not seen at all: it may have been made private since.

@@ -118,7 +118,7 @@ class HeldVectors:
     def nearest(self, space: int, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
         """(embedding id, cosine) of the nearest vectors: the best `limit` of the `pool` nearest by bit code.
 
-        None where nothing is held: then SQLite is to scan.
+        With all that come level with the last, of either. None where nothing is held: then SQLite is to scan.
         """
         self._asked += 1
         block = self._current(space, len(vector)) if self._asked >= EARNED else None
@@ -128,8 +128,11 @@ class HeldVectors:
 
         rows = _nearest_codes(block, vector, pool)
         cosines = _cosines(block.vectors[rows], vector)
-        order = np.lexsort((rows, -cosines))[:limit]
-        return [(int(block.ids[rows[i]]), float(cosines[i])) for i in order if block.vectors[rows[i]].any()]
+        rows, cosines = rows[some := block.vectors[rows].any(axis=1)], cosines[some]
+        if len(rows) > limit:
+            rows, cosines = rows[best := cosines >= np.partition(cosines, -limit)[-limit]], cosines[best]
+        order = np.argsort(-cosines, kind="stable")
+        return list(zip(block.ids[rows[order]].tolist(), cosines[order].tolist(), strict=True))
 
     def cosines(self, space: int, ids: Sequence[int], vector: bytes) -> list[float] | None:
         """The cosine of each of these embeddings, 0 for one that is all zero; None where they are not all held."""
@@ -193,7 +196,7 @@ def _words(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
 
 
 def _nearest_codes(block: Block, vector: bytes, count: int) -> "npt.NDArray[np.int64]":
-    """The rows of the `count` codes with the smallest Hamming distance."""
+    """The rows of the `count` codes with the smallest Hamming distance, and of all as near as the last of them."""
     import numpy as np
 
     distance = np.zeros(len(block.ids), np.uint16)
@@ -201,12 +204,9 @@ def _nearest_codes(block: Block, vector: bytes, count: int) -> "npt.NDArray[np.i
         distance += np.bitwise_count(word ^ of_query)
     farthest = 64 * len(block.words) + 1
     distance[block.unused] = farthest
-    # Of those at the last distance the first rows are taken, so that ties are cut alike every time.
     within = np.bincount(distance).cumsum()
     last = min(int(np.searchsorted(within, count)), farthest - 1)
-    surely = np.flatnonzero(distance < last)
-    perhaps = np.flatnonzero(distance == last)[: count - len(surely)]
-    return np.concatenate((surely, perhaps))
+    return np.flatnonzero(distance <= last)
 
 
 def _cosines(vectors: "npt.NDArray[np.int8]", vector: bytes) -> "npt.NDArray[np.float64]":

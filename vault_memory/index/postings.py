@@ -60,7 +60,10 @@ class HeldPostings:
         self._lengths: _Lengths | None = None
 
     def best(self, stems: Sequence[str], limit: int) -> list[tuple[int, float]] | None:
-        """(passage id, BM25 score) of the best passages that hold any of these stems; None: ask FTS5."""
+        """(passage id, BM25 score) of the best passages that hold any of these stems, and of those level with the last.
+
+        None: ask FTS5.
+        """
         self._asked += 1
         if self._passages < 0:
             self._passages = int(self._store.one("SELECT count(*) FROM passage"))
@@ -76,7 +79,9 @@ class HeldPostings:
             # The order of these steps is FTS5's, so that scores are equal to the last bit.
             scores[rows] += (rarity if rarity > 0 else 1e-6) * ((counts * (K1 + 1.0)) / (counts + lengths.norms[rows]))
         found = np.flatnonzero(scores)
-        kept = found[np.lexsort((found, -scores[found]))[:limit]]
+        if len(found) > limit:
+            found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
+        kept = found[np.argsort(-scores[found], kind="stable")]
         return list(zip(lengths.ids[kept].tolist(), scores[kept].tolist(), strict=True))
 
     def _list(self, stem: str, ids: "npt.NDArray[np.int64]") -> _List:
@@ -100,13 +105,13 @@ class HeldPostings:
         import numpy as np
 
         sql = "SELECT id, sz FROM passage_fts_docsize ORDER BY id"
-        sizes = {row[0]: _number(row[1]) for row in self._store.rows(sql)}
+        sizes = {row[0]: number(row[1]) for row in self._store.rows(sql)}
         words = np.array(list(sizes.values()), np.float64)
         average = sum(sizes.values()) / max(len(sizes), 1)
         return _Lengths(np.array(list(sizes), np.int64), K1 * (1 - B + B * words / average))
 
 
-def _number(blob: bytes) -> int:
+def number(blob: bytes) -> int:
     """A number as FTS5 writes it: seven bits a byte, the highest first."""
     number = 0
     for byte in blob:

@@ -1,6 +1,7 @@
 """Owns the lanes: SQL that finds candidate passages by words, by vectors, by entity and by day, under any filter.
 
-Filters are worked out once into a temporary table that every lane reads, so that none of them can leak.
+Filters are worked out once into a temporary table that every lane reads, so that none of them can leak. What comes
+level is in the order of paths and lines: row ids tell in which order notes were indexed, and what else was.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import Any
 from vault_memory.embedding.spaces import Space
 from vault_memory.embedding.vectors import bit_code
 from vault_memory.index.held import HeldVectors
+from vault_memory.index.seenwords import NAMES, PATH, TAGS, TITLE, SeenWords
 from vault_memory.index.shelf import NoteInfo, Shelf
 from vault_memory.index.store import KINDS, PASSAGES, Store
 from vault_memory.language.spans import Span
@@ -75,6 +77,12 @@ SELECT id, day, kind, part, importance, tokens, aside, told, happened,
 FROM placed WHERE nth <= ?5 ORDER BY path, id
 """
 
+_BY_PATH = """
+SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
+ORDER BY n.path, p.id
+"""
+_NOTES_BY_PATH = "SELECT n.id FROM json_each(?) j CROSS JOIN note n ON n.id = j.value ORDER BY n.path"
+
 _PART = {
     "day": "CAST((julianday(day) - julianday(?3)) / ?4 AS INTEGER)",
     "month": "(12 * substr(day, 1, 4) + substr(day, 6, 2) - 12 * substr(?3, 1, 4) - substr(?3, 6, 2)) / ?4",
@@ -88,10 +96,15 @@ class Search:
         self._store = store
         self._held = HeldVectors(store)
         self._shelf = Shelf(store)
-        self.look_again = self._shelf.clear
+        self._seen = SeenWords(store)
         self._filtered = False
         store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
         store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
+
+    def look_again(self) -> None:
+        """Let go of the rows at hand: the index has changed."""
+        self._shelf.clear()
+        self._seen.look_again()
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow; returns how many.
@@ -127,40 +140,67 @@ class Search:
         # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
         return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._filtered else ""
 
-    def lexical(self, match: str, limit: int) -> list[tuple[int, float]]:
-        """(passage id, BM25 score, higher is better) of the best passages that hold any term of `match`."""
+    def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
+        if self._store.is_narrowed:
+            scores = self._seen.passages(phrases)
+            return self.in_order([(i, scores[i]) for i in self._allowed(scores)], limit)
         sql = (
-            "SELECT rowid, bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
+            "SELECT rowid, -bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
             + self._where("+rowid")
-            + " ORDER BY s, rowid LIMIT ?"
+            + " ORDER BY s DESC LIMIT ?"
         )
-        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+        return self.in_order(self._best(sql, " OR ".join(phrases), limit), limit)
+
+    def _best(self, sql: str, match: str, limit: int) -> list[tuple[int, float]]:
+        """The best `limit` of a MATCH, and all that come level with the last of them."""
+        found: list[tuple[int, float]] = list(self._store.rows(sql, match, limit + 1))
+        if len(found) <= limit or found[limit][1] < found[limit - 1][1]:
+            return found[:limit]
+        return level(self._store.rows(sql, match, -1), limit)
+
+    def in_order(self, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+        """The best `limit` of passages with their scores: what scores alike by path and line."""
+        return self._in_order(_BY_PATH, found, limit)
+
+    def _in_order(self, sql: str, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+        ranked = level(sorted(found, key=lambda pair: -pair[1]), limit)
+        if len({score for _, score in ranked}) < len(ranked):
+            score_of = dict(ranked)
+            by_path = (row[0] for row in self._store.rows(sql, json.dumps(list(score_of))))
+            ranked = sorted(((i, score_of[i]) for i in by_path), key=lambda pair: -pair[1])
+        return ranked[:limit]
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
         sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
         return int(self._store.one(sql, match))
 
-    def titles(self, match: str, limit: int) -> list[tuple[int, float]]:
-        """(note id, BM25 score) of notes whose title, alias, file name or tags hold a term."""
+    def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases."""
+        if self._store.is_narrowed:
+            return self._in_order(_NOTES_BY_PATH, list(self._seen.titles(phrases).items()), limit)
         sql = (
-            "SELECT rowid, bm25(note_fts, 4.0, 4.0, 2.0, 1.0) AS s FROM note_fts WHERE note_fts MATCH ?"
-            + (" AND rowid IN (SELECT id FROM note WHERE title <> '')" if self._store.is_narrowed else "")
-            + " ORDER BY s, rowid LIMIT ?"
+            f"SELECT rowid, -bm25(note_fts, {TITLE}, {NAMES}, {PATH}, {TAGS}) AS s FROM note_fts"
+            " WHERE note_fts MATCH ? ORDER BY s DESC LIMIT ?"
         )
-        return [(row[0], -row[1]) for row in self._store.rows(sql, match, limit)]
+        return self._in_order(_NOTES_BY_PATH, self._best(sql, " OR ".join(phrases), limit), limit)
 
     def files(self, names: Sequence[str]) -> list[int]:
         """Ids of the notes with one of these paths or file names, given in small letters."""
         sql = (
-            "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w"
-            " WHERE lower(n.path) = w.value OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY 1"
+            "SELECT n.id FROM note n WHERE EXISTS (SELECT 1 FROM json_each(?) w WHERE lower(n.path) = w.value"
+            " OR substr(lower(n.path), -length(w.value) - 1) = '/' || w.value) ORDER BY n.path"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(names))] if names else []
 
     def substring(self, text: str, limit: int) -> list[int]:
         """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
-        sql = "SELECT id FROM passage WHERE instr(text, ?) > 0" + self._where("id") + " LIMIT ?"
+        sql = (
+            f"SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE instr(p.text, ?) > 0"
+            + self._where("p.id")
+            + " ORDER BY n.path, p.id LIMIT ?"
+        )
         return [row[0] for row in self._store.rows(sql, text, limit)]
 
     def semantic(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
@@ -176,32 +216,40 @@ class Search:
         unused = [i for i, _ in near if i not in places]
         if unused and not self._filtered and self._held.leave_out(space.id, unused):
             return self.semantic(space, vector, pool, limit)  # others take their places
-        found = [(passage, cosine) for i, cosine in near for passage in sorted(places.get(i, ()))]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:limit]
+        return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
-        """(embedding id, cosine) of the nearest embeddings, each once; under filters of those that may be shown."""
+        """(embedding id, cosine) of the nearest embeddings, each once, and of those level with the last of them.
+
+        Under filters of those that may be shown.
+        """
         held = None if self._filtered else self._held.nearest(space.id, vector, pool, limit)
         if held is not None:
             return held
         sql = (
             "SELECT e.id, 1 - vec_distance_cosine(vec_int8(e.vector), vec_int8(?)) AS s FROM json_each(?) j"
-            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC, e.id LIMIT ?"
+            " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC"
         )
         codes = json.dumps(self._near_codes(space, bit_code(vector), pool))
-        return [(row[0], row[1]) for row in self._store.rows(sql, vector, codes, limit)]
+        return level(self._store.rows(sql, vector, codes), limit)
 
     def _near_codes(self, space: Space, code: bytes, pool: int) -> list[int]:
-        """The ids of the embeddings whose bit codes are nearest, each once; of those that some passage uses."""
-        distance = "vec_distance_hamming(vec_bit(c.code), vec_bit(?))"
-        sql = f"SELECT c.id FROM embedding_code c WHERE c.embedder = ? ORDER BY {distance}, c.id LIMIT ?"
+        """The ids of the embeddings whose bit codes are nearest, each once, and of all as near as the last of them.
+
+        Of those that some passage uses.
+        """
+        nearness = "-vec_distance_hamming(vec_bit(c.code), vec_bit(?1)) AS s"
+        sql = f"SELECT c.id, {nearness} FROM embedding_code c WHERE c.embedder = ?2 ORDER BY s DESC LIMIT ?3"
         if self._filtered:
             sql = (
-                f"SELECT c.id FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
-                " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?"
-                f" GROUP BY c.id ORDER BY {distance}, c.id LIMIT ?"
+                f"SELECT c.id, {nearness} FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
+                " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
+                " GROUP BY c.id ORDER BY s DESC LIMIT ?3"
             )
-        return [row[0] for row in self._store.rows(sql, space.id, code, pool)]
+        found = level(self._store.rows(sql, code, space.id, most := pool + pool // 2), pool)
+        if len(found) == most:  # seldom: hardly ever so many are equally far
+            found = level(self._store.rows(sql, code, space.id, -1), pool)
+        return [i for i, _ in found]
 
     def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
         """The embedding of each of these passages in a space."""
@@ -248,7 +296,7 @@ class Search:
         sql = (
             "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
             " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
-            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " LIMIT ?"
+            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(notes)), limit)]
 
@@ -258,18 +306,18 @@ class Search:
             f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
             " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
             + self._where("p.id")
-            + " GROUP BY p.id ORDER BY p.id LIMIT ?"
+            + " GROUP BY p.id ORDER BY n.path, p.id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
 
     def mentioning(self, slugs: Sequence[str], limit: int) -> list[int]:
         """Ids of the facts that mention any of these entities, newest note first."""
         sql = (
-            "SELECT DISTINCT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
+            "SELECT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
             " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
             " WHERE name.slug IN (SELECT value FROM json_each(?))"
             + self._where("m.passage_id")
-            + " ORDER BY n.day DESC, m.passage_id LIMIT ?"
+            + " GROUP BY m.passage_id ORDER BY n.day DESC, n.path, m.passage_id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
 
@@ -302,15 +350,27 @@ class Search:
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
-        return self._shelf.passages(self._allowed(ids) if self._filtered else ids)
+        return self._shelf.passages(self._allowed(ids))
 
     def _allowed(self, ids: Iterable[int]) -> list[int]:
+        if not self._filtered:
+            return list(ids)
         sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
         return self._shelf.notes(ids)
+
+
+def level(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+    """The first `limit` of what comes best first, and all that come level with the last of them."""
+    found: list[tuple[int, float]] = []
+    for pair in ranked:
+        if len(found) >= limit and pair[1] < found[limit - 1][1]:
+            break
+        found.append(pair)
+    return found
 
 
 def _places(space: Space) -> str:

@@ -2,7 +2,7 @@
 
 `tuned` (rank.py) is the default and better at every measured point; these stay selectable to compare with, and are
 held to hand-computed values. DESIGN.md §7 and §8. None of them spreads words to the lines around a passage (its vector
-is made with them).
+is made with them). What scores alike keeps the order of the candidates.
 """
 
 import math
@@ -58,14 +58,14 @@ def rank(
 def lanes(found: Evidence, limit: int) -> tuple[dict[int, float], dict[int, float]]:
     """The best of both lanes: BM25 over the best one's and cosines, both 0..1; what neither holds is no candidate."""
     size = pool_size(limit)
-    words = _best({i: s for i, s in found.lexical.items() if i in found.passages}, size)
+    words = _best({i: found.lexical[i] for i in found.passages if i in found.lexical}, size)
     best = max(words.values(), default=0.0) or 1.0
-    plain = {i: c for i, c in found.cosine.items() if c > 0 and not found.passages[i].is_heading}
+    plain = {i: c for i, p in found.passages.items() if (c := found.cosine.get(i, 0.0)) > 0 and not p.is_heading}
     return {i: s / best for i, s in words.items()}, {i: min(c, 1.0) for i, c in _best(plain, size).items()}
 
 
 def _best(scores: Mapping[int, float], size: int) -> dict[int, float]:
-    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:size])
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1])[:size])
 
 
 def fused(vector: float, words: float) -> float:
@@ -86,10 +86,10 @@ def weighted(found: Evidence, lives: Mapping[int, Life], limit: int) -> Ranked:
 
 def rrf(found: Evidence, lives: Mapping[int, Life], limit: int) -> Ranked:
     """The sum of 1/(60 + rank) over the two lanes; age plays no part."""
-    steps: dict[int, dict[str, float]] = {}
+    steps: dict[int, dict[str, float]] = {i: {} for i in _candidates(found, limit)}
     for name, lane in zip(("lexical", "semantic"), lanes(found, limit), strict=True):
         for place, passage_id in enumerate(lane, 1):
-            steps.setdefault(passage_id, {})[name] = 1 / (RRF_K + place)
+            steps[passage_id][name] = 1 / (RRF_K + place)
     return _ordered({i: {**step, "score": sum(step.values())} for i, step in steps.items()})
 
 
@@ -121,7 +121,7 @@ def judgeable(found: Evidence, limit: int) -> list[int]:
     """Those that reach the second model in `classic`: what the first minimum leaves, best first."""
     words, _ = lanes(found, limit)
     scores = {i: _fused_step(found, words, i)["score"] for i in _candidates(found, limit)}
-    return sorted((i for i, score in scores.items() if score >= MIN_SCORE), key=lambda i: (-scores[i], i))
+    return sorted((i for i, score in scores.items() if score >= MIN_SCORE), key=lambda i: -scores[i])
 
 
 def _aged(step: dict[str, float], life: Life | None, chars: int, reranked: float | None) -> None:
@@ -147,7 +147,7 @@ def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: 
     likest = dict.fromkeys(left, 0.0)
     chosen: list[int] = []
     while left and len(chosen) < limit:
-        best = max(left, key=lambda i: (MMR_LAMBDA * scores[i] - (1 - MMR_LAMBDA) * likest[i], -i))
+        best = max(left, key=lambda i: MMR_LAMBDA * scores[i] - (1 - MMR_LAMBDA) * likest[i])
         chosen.append(best)
         taken = left.pop(best)
         for other, words in left.items():
@@ -159,8 +159,8 @@ def mmr(scores: Mapping[int, float], stems: Mapping[int, Sequence[str]], limit: 
 
 
 def _candidates(found: Evidence, limit: int) -> list[int]:
-    words, vectors = lanes(found, limit)
-    return list(dict.fromkeys((*words, *vectors)))
+    both = set().union(*lanes(found, limit))
+    return [i for i in found.passages if i in both]
 
 
 def _fused_step(found: Evidence, words: Mapping[int, float], passage_id: int) -> dict[str, float]:
@@ -170,7 +170,7 @@ def _fused_step(found: Evidence, words: Mapping[int, float], passage_id: int) ->
 
 def _ordered(steps: Mapping[int, Mapping[str, float]]) -> Ranked:
     scores = {i: step["score"] for i, step in steps.items()}
-    return Ranked(dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))), steps)
+    return Ranked(dict(sorted(scores.items(), key=lambda pair: -pair[1])), steps)
 
 
 def explain(preset: str, ranked: Ranked, passage_id: int) -> dict[str, Any]:

@@ -160,6 +160,10 @@ class Answer(NamedTuple):
     """Whether the question has to do with what the notes know (ranking/footing.py)."""
     roots: Sequence[Ran] = ()
     """Which roots were asked, where that was not the vault alone."""
+    words: Mapping[str, int] = {}
+    """The question's phrases that stand anywhere in what is seen, each with the number of passages that hold it."""
+    passages: int = 0
+    """How many passages are seen."""
 
 
 def note_header(path: str, day: str | None) -> str:

@@ -77,6 +77,9 @@ class Lanes:
     window: Window | None
     beyond_pool: int
     has_footing: bool
+    words: Mapping[str, int]
+    """What of the question stands anywhere, and in how many passages; `passages` is how many there are."""
+    passages: int
 
 
 class Found(NamedTuple):
@@ -95,6 +98,7 @@ class Found(NamedTuple):
     degraded: Sequence[tuple[str, str]]
     window: Window | None
     beyond_pool: int
+    words: Mapping[str, int]
 
 
 class Caught(NamedTuple):
@@ -103,6 +107,8 @@ class Caught(NamedTuple):
     mode: str
     held: Mapping[str, Holding]
     """The terms that tell something, and where they stand."""
+    words: Mapping[str, int]
+    """In how many passages each of its terms stands that stands anywhere."""
     lexical: Mapping[int, float]
     semantic: Sequence[int]
     entity: Mapping[int, float]
@@ -153,6 +159,8 @@ class Gatherer:
             window=found.window,
             beyond_pool=found.beyond_pool,
             has_footing=not request.floor or self._has_footing(question, found.evidence),
+            words=found.words,
+            passages=self._totals.passages,
         )
 
     def find(self, question: Question, request: Request) -> Found:
@@ -173,7 +181,7 @@ class Gatherer:
         found_something = toward or caught.only_time or caught.mode == "lexical"
         return Found(
             evidence, toward, embeddings, caught.sizes, caught.mode if found_something else "lexical", caught.about,
-            degraded, question.window, beyond,
+            degraded, question.window, beyond, caught.words,
         )  # fmt: skip
 
     def _in_time(self, question: Question, pool: int) -> tuple[Question, list[int], int]:
@@ -182,7 +190,7 @@ class Gatherer:
         if not temporal and question.other and (found := self._time.within(question.other, pool))[0]:
             question, (temporal, beyond) = question.other, found
         # The words of a time of which nothing is known are all that is left of it.
-        if not temporal and self._telling(question.otherwise):
+        if not temporal and any(self._lexicon.count(phrase).passages for phrase in question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)
         return question, temporal, beyond
 
@@ -192,7 +200,8 @@ class Gatherer:
         """What each lane finds; `degraded` gets what could not be used."""
         mode = "hybrid" if request.mode == "auto" else request.mode
         about = self._names.in_question(question.entity_slugs)
-        held = self._telling(question.phrases)
+        counts = {phrase: self._lexicon.count(phrase) for phrase in question.phrases}
+        held = self._telling(counts)
         titles = self._titles(question)  # a word may stand in a title alone
         unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
@@ -201,6 +210,7 @@ class Gatherer:
         return Caught(
             mode=mode,
             held=held,
+            words=self._known(counts, bool(titles)) if mode != "semantic" else {},
             lexical=self._lexical(held, question, max(LEXICAL_POOL, request.wanted)) if mode != "semantic" else {},
             semantic=self._semantic(toward, max(SEMANTIC_POOL, request.wanted)) if toward else [],
             entity=self._entity(about),
@@ -270,9 +280,13 @@ class Gatherer:
 
     # --- words ---------------------------------------------------------------------------------------------------
 
-    def _telling(self, phrases: Sequence[str]) -> dict[str, Holding]:
+    def _known(self, counts: Mapping[str, Holding], titled: bool) -> dict[str, int]:
+        """In how many passages each phrase stands that stands anywhere: what a title alone has counts as one."""
+        in_titles = (p for p, held in counts.items() if titled and not held.passages and self._search.titles((p,), 1))
+        return {p: held.passages for p, held in counts.items() if held.passages} | dict.fromkeys(in_titles, 1)
+
+    def _telling(self, counts: Mapping[str, Holding]) -> dict[str, Holding]:
         """The phrases that tell something, with where they stand; all that occur if none does."""
-        counts = {phrase: self._lexicon.count(phrase) for phrase in phrases}
         present = {phrase: found for phrase, found in counts.items() if found.passages}
         return {p: found for p, found in present.items() if found.passages * COMMON <= self._totals.passages} or present
 
@@ -289,7 +303,7 @@ class Gatherer:
         if held:
             searched = _searched(held)
             found = self._held(searched, pool)
-            return dict(self._search.lexical(" OR ".join(searched), pool) if found is None else found)
+            return dict(self._search.lexical(searched, pool) if found is None else self._search.in_order(found, pool))
         if question.phrases or question.window or not question.text.strip():
             return {}
         # Nothing but punctuation was asked for: the only way is to read.
@@ -321,7 +335,7 @@ class Gatherer:
 
     def _titles(self, question: Question) -> dict[int, float]:
         """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
-        found = self._search.titles(" OR ".join(question.phrases), OTHER_POOL) if question.phrases else []
+        found = self._search.titles(question.phrases, OTHER_POOL) if question.phrases else []
         best = max((score for _, score in found), default=0.0) or 1.0
         titles = {note: score / best for note, score in found}
         whole = slug(question.text)

@@ -130,7 +130,8 @@ def _claims(
 ) -> list[tuple[object, ...]]:
     sql = (
         "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
-        " coalesce(c.start, f.occurred_from), n.id, p.start_line, coalesce(p.origin, n.origin)"
+        " coalesce(c.start, f.occurred_from), dense_rank() OVER (ORDER BY n.path), p.start_line,"
+        " coalesce(p.origin, n.origin)"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
         " WHERE coalesce(n.day, '') <= ?"

@@ -167,8 +167,8 @@ class Names:
         """Names that look alike, for a suggestion: never used to resolve."""
         import difflib
 
-        known = {slug: text for text, slug in self._store.rows("SELECT text, slug FROM name")}
-        known |= {slug: text for text, slug in self._store.rows("SELECT name, slug FROM alias")}
+        known = {slug: text for text, slug in self._store.rows("SELECT text, slug FROM name ORDER BY text")}
+        known |= {slug: text for text, slug in self._store.rows("SELECT name, slug FROM alias ORDER BY name")}
         close = difflib.get_close_matches(entities.slug(name), list(known), n=3, cutoff=0.75)
         return [known[slug] for slug in close]
 

@@ -44,7 +44,7 @@ class Recall:
         self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
         self._search, self._names = Search(store), Names(store)
         self._gatherer = Gatherer(store, self._search, self._names, meaning)
-        self._seen: State | None = None
+        self._seen: tuple[State, tuple[str, ...]] | None = None
         self._narrowed: dict[tuple[str, ...], Recall] = {}
 
     def answer(self, request: Request) -> Answer:
@@ -70,8 +70,11 @@ class Recall:
         return known
 
     def _look_again(self) -> None:
-        """Take anew what holds for many questions, once this connection or another has changed the index."""
-        seen = self._store.state()
+        """Take anew what holds for many questions, once this connection or another has changed the index.
+
+        Of a note that has changed since it was indexed nothing is seen in a part: what was learnt of it must go, too.
+        """
+        seen = (self._store.state(), self._store.outdated if self._store.is_narrowed else ())
         if seen == self._seen:
             return
         self._seen = seen
@@ -146,6 +149,8 @@ class Recall:
             degraded=[*(lanes.degraded if results else _without_guesses(lanes.degraded)), *unsure],
             generation=self._store.generation,
             notes=self._notes,
+            words=lanes.words,
+            passages=lanes.passages,
             vault=self._vault.root.name,
             has_footing=lanes.has_footing,
         )  # fmt: skip

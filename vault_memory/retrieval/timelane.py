@@ -36,7 +36,7 @@ class TimeLane:
         """Other passages that name the question's day or month; those that say no year are of the nearest."""
         if not question.window or not question.named:
             return []
-        naming = dict(self._search.lexical(" OR ".join(question.named), NAMING_POOL))
+        naming = dict(self._search.lexical(question.named, NAMING_POOL))
         start = question.window.span.start
         near = {i for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
         by_path = self._search.passages(near.difference(found))  # equal scores in the same order in every index
