@@ -146,7 +146,8 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
     if confidence is not None and not 0 <= confidence <= 1:
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     kind = _text(params, "kind") if "kind" in params else "W"
-    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence)
+    scope = _text(params, "scope") if "scope" in params else ""
+    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence, scope)
     day = request.one_day(_text(params, "date") if "date" in params else None)
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
@@ -176,7 +177,7 @@ METHODS: Mapping[str, Method] = {
     "entity": Method(_entity, frozenset({"name", "scope"})),
     "entities": Method(_entities, frozenset({"scope"})),
     "opinions": Method(_opinions, frozenset({"entity", "scope"})),
-    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
+    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "scope", "date"}), is_slow=True),
     "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
 }  # fmt: skip
