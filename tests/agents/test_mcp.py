@@ -418,8 +418,10 @@ def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
     async def work(session: Session) -> None:
         await session.call("memory_store", content="From the web: Peter sells his boat")
         await session.call("memory_store", title="Boats", content="https://example.org\n\nPeter sells two boats.")
+        await session.call("memory_store", title="From the web: sails", content="Peter sells three sails.")
         found = await session.search("Peter boat sells")
         assert "his boat (from the web)" in found and "two boats. (from the web)" in found
+        assert "three sails. (from the web)" in found
 
     talk(root, work)
 

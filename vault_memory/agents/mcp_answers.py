@@ -243,7 +243,7 @@ def _by(text: str, agent: str) -> str:
 def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     from vault_memory.writing.filing import Filing
 
-    by = _by(content, caller.agent)
+    by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = Filing(given["title"], content, given.get("kind", "world"), names, by, scope)
     if stands := caller.desk.standing_note(filing, _known_to(scope)):
