@@ -79,7 +79,7 @@ LAYERS: list[dict[str, str]] = [
         "health": "stats",
     },
     {
-        "rendering": "render convictions forgotten report reflection figures",
+        "rendering": "render indexed convictions forgotten report reflection figures",
         "integrations": "install",
         "agents": "context",
         "daemon": "watch upkeep rpc methods service supervisor",

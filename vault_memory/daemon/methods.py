@@ -11,7 +11,7 @@ from vault_memory.errors import UsageError
 from vault_memory.files.journal import signed
 from vault_memory.memory import Memory
 from vault_memory.notes import retain
-from vault_memory.rendering import convictions, reflection, render, report
+from vault_memory.rendering import convictions, indexed, reflection, render, report
 from vault_memory.retrieval import request
 from vault_memory.retrieval.choices import FORMATS, SOURCES
 
@@ -165,7 +165,7 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
     paths = request.texts(params, "paths")
     done = memory.index(_flag(params, "rebuild"), paths, progress)
-    return render.index_document(done, None, None if paths else memory.roots.refresh_sessions())
+    return indexed.index_document(done, None, None if paths else memory.roots.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.notes.note import Problem
-from vault_memory.rendering.render import Document, clean, plural, problems, schema
+from vault_memory.rendering.indexed import problems
+from vault_memory.rendering.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
     from vault_memory.conversations.ledger import Counted
