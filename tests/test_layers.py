@@ -28,7 +28,7 @@ LAYERS: list[dict[str, str]] = [
     {
         "": "config checks tables",
         "notes": "note properties parse links daily retain chunk tokens entities claimwords claims scopes turns "
-                 "provenance",
+                 "provenance same",
         "language": "spans tense timetokens timewords dates english languages terms",
         "retrieval": "query answer",
         "ranking": "evidence weights footing noterank rank spread pack decay supersede presets",
@@ -59,7 +59,7 @@ LAYERS: list[dict[str, str]] = [
     },
     {
         "index": "prepare worker indexer uses",
-        "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank",
+        "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank standing",
         "writing": "writer rewriting forgetting amending filing",
         "health": "status doctor lint scoped agents",
         "embedding": "meaning backfill recognise",
@@ -79,7 +79,7 @@ LAYERS: list[dict[str, str]] = [
         "health": "stats",
     },
     {
-        "rendering": "render convictions forgotten report reflection figures",
+        "rendering": "render indexed convictions forgotten report reflection figures",
         "integrations": "install",
         "agents": "context",
         "daemon": "watch upkeep rpc methods service supervisor",

@@ -18,6 +18,7 @@ from vault_memory.garbage import uncollected
 from vault_memory.index import schema
 from vault_memory.index.keeper import LOCK_SECONDS, Freshness
 from vault_memory.index.store import Store
+from vault_memory.notes import provenance
 from vault_memory.retrieval.answer import Answer, Request
 from vault_memory.writing.scribe import Scribe
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from vault_memory.retrieval.reading import Excerpt
     from vault_memory.retrieval.recall import Recall
     from vault_memory.retrieval.rerank import Reranker
+    from vault_memory.writing.filing import Filing
     from vault_memory.writing.writer import Bullet
 
 
@@ -209,12 +211,21 @@ class Memory(Scribe):
         """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
         from vault_memory.notes import retain
         from vault_memory.notes.parse import parse
-        from vault_memory.retrieval.history import standing
+        from vault_memory.retrieval import standing
 
         if self.unusable():
             return None
         (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self._look(lambda store, _: standing(store, fact, today), scopes=scopes)
+        return self._look(lambda store, _: standing.fact(store, fact, today), scopes=scopes)
+
+    def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
+        """The path of a note in these scopes that says what this one would; None where no index can be asked."""
+        from vault_memory.retrieval import standing
+
+        if self.unusable():
+            return None
+        by = filing.by or provenance.PERSON
+        return self._look(lambda store, _: standing.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open."""

@@ -353,6 +353,55 @@ def test_the_same_is_not_stored_twice(root: Path) -> None:
     assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
 
 
+def test_the_same_in_other_letters_is_not_stored_twice(root: Path) -> None:
+    put(root, "People.md", "## Retain\n- O @Nora: Says “Göteborg” isn’t far.\n- W @Nora: Uses C++ 17.\n")
+
+    async def work(session: Session) -> None:
+        async def stored(content: str, **more: object) -> str:
+            return await session.call("memory_store", content=content, **more)
+
+        for fact in ("says 'Go\u0308teborg' isn't far", 'SAYS "göteborg" isn\'t far!'):
+            assert inside(await stored(fact, entities=["Nora"])) == "People.md#L2"
+        for other in ("Says Göteborg isn't far?", "Uses C 17", "Uses C++ 1 7"):
+            assert "Stored at" in await stored(other, entities=["Nora"])
+        plan = "# Plan\n\nBuy “oak” for the boat.\n\n- [ ] ask Odd"
+        place = (await stored(plan, title="The boat", entities=["Nora"])).split("Stored as ")[1].split(";")[0]
+        again = await stored(plan.replace("“oak”", '"Oak"') + ".\n", title="What to buy", kind="opinion")
+        assert "stands already" in again and inside(again) == place
+        assert "Stored as" in await stored(plan.replace("Odd", "Ida"), title="The boat")
+        assert "Stored as" in await stored("Buy oak.\n\nSee [[Nora]]", title="Oak")
+        assert "Stored as" in await stored("Buy oak.\n\nSee [[Odd]]", title="Oak")
+
+    talk(root, work)
+
+
+def test_what_is_stored_for_a_project_stays_there(tmp_path: Path, root: Path) -> None:
+    (tern := tmp_path / "src/tern").joinpath(".git").mkdir(parents=True)
+
+    async def of_tern(session: Session) -> None:
+        stored = await session.call("memory_store", content="Deploys on Fridays", scope="project:tern")
+        assert "by=agent:test-agent, scope=project:tern): Deploys" in stored
+        again = await session.call("memory_store", content="deploys on Fridays", scope="project:Tern")
+        assert "stands already" in again
+        noted = await session.call("memory_store", title="Runbook", content="Drain the queue.", scope="project:tern")
+        assert "it can be found now" in noted and "Drain" in await session.search("drain the queue")
+        refused = await session.fail("memory_store", content="Secret", scope="project:other")
+        assert "You see global, project:tern, agent:test-agent" in refused
+        assert "global" in await session.fail("memory_store", content="Secret", title="S", scope="user:nobody")
+        assert "scope=" not in await session.call("memory_store", content="Tern is a ferry app", scope="global")
+        # What only this project knows is told to everybody when that is asked for.
+        assert "Stored at" in await session.call("memory_store", content="Deploys on Fridays")
+        assert "Stored as" in await session.call("memory_store", title="Runbook", content="Drain the queue.")
+
+    async def elsewhere(session: Session) -> str:
+        return await session.search("queue Fridays ferry Secret")
+
+    talk(root, of_tern, folder=tern)
+    (tmp_path / "elsewhere").mkdir()
+    found = talk(root, elsewhere, folder=tmp_path / "elsewhere")
+    assert "ferry app" in found and found.count("Fridays") == 1 and found.count("Drain") == 1 and "Secret" not in found
+
+
 def test_what_holds_no_more_is_stored_again(root: Path) -> None:
     put(root, "memory/2024-05-01.md", "## Retain\n- W @Nora: Nora lives in Lund.\n- W @Nora: Nora has a cat.\n")
     put(root, "memory/2025-05-01.md", "## Retain\n- W @Nora: Nora now lives in Porto.\n")
@@ -372,8 +421,10 @@ def test_what_came_from_outside_is_stored_as_such(root: Path) -> None:
     async def work(session: Session) -> None:
         await session.call("memory_store", content="From the web: Peter sells his boat")
         await session.call("memory_store", title="Boats", content="https://example.org\n\nPeter sells two boats.")
+        await session.call("memory_store", title="From the web: sails", content="Peter sells three sails.")
         found = await session.search("Peter boat sells")
         assert "his boat (from the web)" in found and "two boats. (from the web)" in found
+        assert "three sails. (from the web)" in found
 
     talk(root, work)
 

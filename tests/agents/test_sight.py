@@ -233,6 +233,60 @@ def test_pages_of_reflect_are_as_if_what_is_private_were_not_there(tmp_path: Pat
     assert with_them.opinions("Pete")  # a person sees both
 
 
+@st.composite
+def linking(draw: st.DrawFn, scope: str) -> str:
+    """A note whose facts mention and link those who may have a page, open or private."""
+    names = st.sampled_from(NAMES)
+    told = [
+        f"- {draw(st.sampled_from('WBOS'))} @{draw(names)}: {draw(sentences(WORDS))[:-1]} with [[{draw(names)}]]."
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+    return f"---\nscope: {scope}\naliases: [{draw(st.sampled_from(NAMES))}]\n---\n## Retain\n" + "\n".join(told) + "\n"
+
+
+DAYS = [f"2025-11-0{n}" for n in range(4, 8)]
+open_notes = st.dictionaries(
+    st.sampled_from([f"memory/{day}.md" for day in DAYS] + [f"Work/{name}.md" for name in NAMES]),
+    linking("global"), min_size=1, max_size=5,
+)  # fmt: skip
+private_notes = st.dictionaries(
+    st.sampled_from([f"{folder}/{name}.md" for folder in ("Secret", "bank/entities") for name in (*NAMES, *DAYS)]),
+    st.sampled_from(SHUT).flatmap(linking), min_size=1, max_size=5,
+)  # fmt: skip
+
+
+def pages_of(notes: Vault) -> Vault:
+    """What reflect writes in two runs, for the first makes pages that the second can link."""
+    with TemporaryDirectory() as folder:
+        root = fill(Path(folder) / "v", notes)
+        for _ in range(2):
+            reflected(root)
+        return {path: data.decode() for path, data in texts(root).items() if path.startswith("bank/")}
+
+
+@DRAWN
+@given(open_notes, private_notes)
+def test_private_notes_change_no_page_that_everybody_may_read(seen: Vault, hidden: Vault) -> None:
+    """Whatever they are called: what an open page links or cites by its path would tell that there is one."""
+    with_them, without = pages_of({**seen, **hidden}), pages_of(seen)
+    assert {path: text for path, text in with_them.items() if path not in hidden} == {
+        path: text for path, text in without.items() if path not in hidden
+    }
+
+
+def test_a_fact_links_no_private_page(tmp_path: Path) -> None:
+    said = {"memory/2025-11-04.md": "## Retain\n- W @Peter: Rowed out with [[Nora]] and [[Kallö|the harbour]].\n"}
+    private = {
+        "bank/entities/Nora.md": "---\nscope: agent:adder\n---\n# Nora\n",
+        "Secret/Kallö.md": "---\nscope: user:ada\n---\nA plan.\n",
+        "Secret/2025-11-04.md": "---\nscope: user:ada\n---\nA day.\n",
+    }
+    root = fill(tmp_path, {**said, **private})
+    reflected(root)
+    page = (root / "bank/world.md").read_text("utf-8")
+    assert "Rowed out with Nora and the harbour — [[2025-11-04]] L2" in page
+
+
 HIDING = {
     "memory/2025-11-06.md": "## Retain\n- W @Peter: Prefers tea.\n- W(scope=agent:adder) @Quibble @Peter: Zanzibar.\n",
     "Private/a.md": "---\nscope: agent:adder\n---\n# Vex\n\nZanzibar.\n\n"

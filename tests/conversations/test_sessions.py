@@ -21,7 +21,8 @@ from vault_memory.config import Config
 from vault_memory.conversations import derived, marks, sweep
 from vault_memory.errors import VaultMemoryError
 from vault_memory.memory import Memory
-from vault_memory.rendering.render import recall_document, recall_text, sessions_text
+from vault_memory.rendering.indexed import sessions_text
+from vault_memory.rendering.render import recall_document, recall_text
 from vault_memory.rendering.report import status_document, status_text
 from vault_memory.retrieval.request import build
 

@@ -602,7 +602,8 @@ def test_what_else_can_be_asked(root: Path) -> None:
         ("recall", {"query": "x", "no_journal": "yes"}), ("recall", {"query": "x", "k": 0}),
         ("get", {}), ("get", {"path": "a.md", "max_tokens": -1}), ("get", {"path": "a.md", "lines": "x"}),
         ("retain", {"text": " "}), ("retain", {"text": "x", "kind": "Q"}), ("retain", {"text": "x", "confidence": 7}),
-        ("retain", {"text": "x", "date": "someday"}), ("index", {"paths": [7]}), ("entity", {"name": ""}),
+        ("retain", {"text": "x", "date": "someday"}), ("retain", {"text": "x", "scope": "private"}),
+        ("index", {"paths": [7]}), ("entity", {"name": ""}),
         ("status", {"x": 1}), ("opinions", {"entity": 3}),
     ],
 )  # fmt: skip

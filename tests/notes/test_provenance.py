@@ -317,6 +317,12 @@ def test_a_clipped_page_is_from_the_web(properties: dict[str, object], by: str) 
         ("From the web: it rains", "import:web"), ("It rains. (from the web)", "import:web"),
         ("According to <https://example.org> it rains", "import:web"), ("Tool output: it rains", "import:tool"),
         ("It rains. (tool output)", "import:tool"), ("Mara's page is https://example.org", "agent:moss"),
+        ("Source: [the page](https://example.org) says that it rains", "import:web"),
+        ("It rains.\n\n## Sources\n\n- <https://example.org>", "import:web"), ("Quelle: http://x.org", "import:web"),
+        ("It rains[^1].\n\n[^1]: https://example.org", "import:web"), ("From a web page: it rains", "import:web"),
+        ("Read on https://example.org: it rains", "import:web"), ("Tool result: it rains", "import:tool"),
+        ("Mara moved [the page](https://example.org) to https://example.com", "agent:moss"),
+        ("Mara is from Oslo, see [her page](https://example.org)", "agent:moss"),
         ("Mara is from Oslo", "agent:moss"), ("Mara took it from the website", "agent:moss"),
     ],
 )  # fmt: skip

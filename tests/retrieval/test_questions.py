@@ -112,6 +112,29 @@ def test_the_line_is_among_the_first(
     assert found_at(answer, where, text), [(result.source, result.content[:90]) for result in answer.results]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what does Peter prefer?", "what did the roof cost?", "when was the fix deployed?", "who is Alice Smith?",
+        "who reported the garbled tiles first?", "what happened on the train?", "what is on 12 December?",
+        "where does Peter live?", "what did we decide about the tile index?", "when did we fix the tile bug?",
+    ],
+)  # fmt: skip
+def test_the_guide_answers_no_question_that_the_logs_answer(sample: Memory, query: str) -> None:
+    """Its examples ask some of these very questions, and what follows one there is no answer to it."""
+    answer = ask(sample, query, k=5)
+    guide = [result.rank for result in answer.results if result.path.startswith("Guide/")]
+    assert [rank for rank in guide if rank < 3] == []
+
+
+def test_code_that_holds_the_very_question_is_an_example_of_it(tmp_path: Path) -> None:
+    asked = "when did Odd last mend the old pump?"
+    help_page = f'# Help\n\n```bash\nmemory recall "{asked}"\n```\n\nThe day may be left out, or the year.\n'
+    of = memory(fill(tmp_path, {"Help.md": help_page, "Log.md": "# Log\n\nOdd came by and mended the pump in May.\n"}))
+    found = [result.source for result in ask(of, asked).results]
+    assert found[0] == "Log.md#L3"
+
+
 @pytest.mark.xfail(reason="the ranking does not find these yet", strict=True)
 @pytest.mark.parametrize(
     ("query", "where", "text", "k"),

@@ -242,6 +242,16 @@ def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
 
+def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
+    asked = ("retain", "Deploys on Fridays", "--date", "2025-11-27", "--scope")
+    made = run(tmp_path, *asked, "project:Tern")
+    assert (made.returncode, made.stdout.split("  ")[1]) == (0, "- W(scope=project:Tern): Deploys on Fridays\n")
+    for scope, sees in (("project:tern", True), ("global", False)):
+        assert ("Deploys" in run(tmp_path, "recall", "when does it deploy?", "--scope", scope).stdout) is sees
+    refused = run(tmp_path, *asked, "private")
+    assert refused.returncode == 2 and "`private` is no scope" in refused.stderr
+
+
 def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path) -> None:
     mine = memory(tmp_path)
     began = time.monotonic()

@@ -142,8 +142,12 @@ class Desk:
     # --- what is written -----------------------------------------------------------------------------------------
 
     def standing(self, bullet: "Bullet", scopes: tuple[str, ...]) -> str | None:
-        """Where a note in the open scopes says the same already."""
+        """Where a note in these scopes says the same already."""
         return Memory(self.config()).standing(bullet, datetime.now().date(), scopes)
+
+    def standing_note(self, filing: "Filing", scopes: tuple[str, ...]) -> str | None:
+        """Where a note in these scopes holds the same text already."""
+        return Memory(self.config()).standing_note(filing, scopes)
 
     def retain(self, bullet: "Bullet") -> "Retained":
         """Append a fact to today's note."""

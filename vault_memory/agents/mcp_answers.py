@@ -16,6 +16,7 @@ from vault_memory.errors import RefusedError, UsageError
 from vault_memory.files import pathnames
 from vault_memory.notes import provenance, retain
 from vault_memory.notes.parse import parse
+from vault_memory.notes.scopes import GLOBAL
 from vault_memory.rendering import render
 from vault_memory.retrieval import request
 from vault_memory.retrieval.answer import SESSION
@@ -141,18 +142,36 @@ def store(caller: Caller, given: Arguments) -> str:
     if not content:
         raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
+    scope = _scope(caller, given)
     if "title" in given:
-        return _filed(caller, given, content) + taken_out
+        return _filed(caller, given, content, scope) + taken_out
     if len(content) > LONGEST_FACT:
         raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
-    bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), None)
+    bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
-    if stands := caller.desk.standing(signed, caller.scopes):
-        return f"That stands already, and nothing was written:\n{frame.framed(render.clean(stands))}{taken_out}"
+    if stands := caller.desk.standing(signed, _known_to(scope)):
+        return _stands(stands) + taken_out
     done = caller.desk.retain(signed)
     bullet_shown = frame.framed(render.clean(done.bullet))
     return _written(f"Stored at {shown(done.path)}#L{done.line}", done.warning, bullet_shown) + taken_out
+
+
+def _scope(caller: Caller, given: Arguments) -> str:
+    """For whom a text is stored, "" for everybody; raises UsageError for a scope that the agent does not see."""
+    scope = retain.normal_scope(given.get("scope", GLOBAL))
+    if scope not in caller.scopes:
+        raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
+    return "" if scope == GLOBAL else scope
+
+
+def _known_to(scope: str) -> tuple[str, ...]:
+    """The scopes in which a text may stand that everybody it is stored for knows then."""
+    return (GLOBAL, scope) if scope else (GLOBAL,)
+
+
+def _stands(where: str) -> str:
+    return f"That stands already, and nothing was written:\n{frame.framed(render.clean(where))}"
 
 
 def _one_fact(text: str) -> str:
@@ -201,12 +220,15 @@ def _by(text: str, agent: str) -> str:
     return provenance.of_stored(text, f"agent:{agent or 'unknown'}")
 
 
-def _filed(caller: Caller, given: Arguments, content: str) -> str:
+def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     from vault_memory.writing.filing import Filing
 
-    by = _by(content, caller.agent)
+    by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
-    done = caller.desk.file(Filing(given["title"], content, given.get("kind", "world"), names, by))
+    filing = Filing(given["title"], content, given.get("kind", "world"), names, by, scope)
+    if stands := caller.desk.standing_note(filing, _known_to(scope)):
+        return _stands(stands)
+    done = caller.desk.file(filing)
     return _written(f"Stored as {shown(done.path)}", done.warning)
 
 

@@ -97,6 +97,11 @@ STORE = Tool(
         },
         "entities": _texts("Who or what it is about"),
         "title": _text("Makes a note of its own with this title", longest=200),
+        "scope": _text(
+            "global (default): told in every project. What belongs to this project only: its `project:…`, as "
+            "memory_search names it below each answer",
+            longest=200,
+        ),
     },
     ("content",),
     only_reads=False,

@@ -5,7 +5,7 @@ import os
 import click
 
 from vault_memory.cli.common import Bar, Shared, command
-from vault_memory.rendering import render
+from vault_memory.rendering import indexed, render
 
 
 @command("memory index --rebuild", short_help="Bring the index up to date, or build it anew.")
@@ -23,26 +23,26 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
             return
         report = memory.index(rebuild, paths, bar)
     if not (shared.json or shared.quiet):
-        shared.say(render.index_text(report))  # before the vectors: they may take long
+        shared.say(indexed.index_text(report))  # before the vectors: they may take long
     if not paths:
         for name, done in memory.roots.refresh_further():
-            shared.note(render.clean(f"{name}: {done if isinstance(done, Exception) else render.index_text(done)}"))
+            shared.note(render.clean(f"{name}: {done if isinstance(done, Exception) else indexed.index_text(done)}"))
     with Bar(shared, "Reading", "transcripts") as bar:
         swept = None if paths else memory.roots.refresh_sessions(bar)
     if swept and not (shared.json or shared.quiet):
-        shared.say(render.sessions_text(swept))
+        shared.say(indexed.sessions_text(swept))
     with Bar(shared, "Embedding", "passages") as bar:
         filled = memory.backfill(bar)
     if shared.json:
-        shared.say(render.dump(render.index_document(report, filled, swept)))
+        shared.say(render.dump(indexed.index_document(report, filled, swept)))
     elif not shared.quiet:
         if filled:
-            shared.say(render.backfill_text(filled))
+            shared.say(indexed.backfill_text(filled))
     else:
         if filled and filled.stopped:
-            click.echo(render.backfill_text(filled), err=True)
+            click.echo(indexed.backfill_text(filled), err=True)
         for problem in report.failed:
-            click.echo(render.problem_line(problem), err=True)
+            click.echo(indexed.problem_line(problem), err=True)
     root = memory.vault.root
     gone = [path for path in paths if not (os.path.lexists(path) or os.path.lexists(root / path))]
     if gone and not report.removed:

@@ -111,14 +111,15 @@ def _cut(excerpt: "Excerpt") -> str:
 @click.option("--kind", default="W", metavar="W|B|O|S", help="World, experience, opinion or observation (W).")
 @click.option("--entity", multiple=True, metavar="E", help="Who or what it is about; may be repeated.")
 @click.option("--confidence", type=click.FloatRange(0, 1), metavar="C", help="How sure, 0 to 1.")
+@click.option("--scope", default="", metavar="S", help="For whom it counts: project:tern, agent:moss … (everybody).")
 @click.option("--date", "day", metavar="D", help="The day it belongs to (today).")
 @click.option("--dry-run", is_flag=True, help="Only show the bullet and its note.")
 def retain(
     shared: Shared, text: tuple[str, ...], kind: str, entity: tuple[str, ...], confidence: float | None,
-    day: str | None, dry_run: bool,
+    scope: str, day: str | None, dry_run: bool,
 ) -> None:  # fmt: skip
     """Append one fact to that day's `## Retain` section; the note is made from its template if need be."""
-    bullet = request.bullet(" ".join(text), kind, entity, confidence)
+    bullet = request.bullet(" ".join(text), kind, entity, confidence, scope)
     when = request.one_day(day)
     memory = shared.memory()
     if dry_run:

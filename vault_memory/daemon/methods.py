@@ -11,7 +11,7 @@ from vault_memory.errors import UsageError
 from vault_memory.files.journal import signed
 from vault_memory.memory import Memory
 from vault_memory.notes import retain
-from vault_memory.rendering import convictions, reflection, render, report
+from vault_memory.rendering import convictions, indexed, reflection, render, report
 from vault_memory.retrieval import request
 from vault_memory.retrieval.choices import FORMATS, SOURCES
 
@@ -146,7 +146,8 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
     if confidence is not None and not 0 <= confidence <= 1:
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     kind = _text(params, "kind") if "kind" in params else "W"
-    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence)
+    scope = _text(params, "scope") if "scope" in params else ""
+    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence, scope)
     day = request.one_day(_text(params, "date") if "date" in params else None)
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
@@ -164,7 +165,7 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
     paths = request.texts(params, "paths")
     done = memory.index(_flag(params, "rebuild"), paths, progress)
-    return render.index_document(done, None, None if paths else memory.roots.refresh_sessions())
+    return indexed.index_document(done, None, None if paths else memory.roots.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {
@@ -176,7 +177,7 @@ METHODS: Mapping[str, Method] = {
     "entity": Method(_entity, frozenset({"name", "scope"})),
     "entities": Method(_entities, frozenset({"scope"})),
     "opinions": Method(_opinions, frozenset({"entity", "scope"})),
-    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "date"}), is_slow=True),
+    "retain": Method(_retain, frozenset({"text", "kind", "entity", "confidence", "scope", "date"}), is_slow=True),
     "reflect": Method(_reflect, frozenset({"since", "now", "only", "dry_run", "force", "apply_core"}), is_slow=True),
     "index": Method(_index, frozenset({"paths", "rebuild"}), is_slow=True),
 }  # fmt: skip

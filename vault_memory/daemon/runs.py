@@ -51,6 +51,8 @@ class Ended(NamedTuple):
     proposals: int | None = None
     run: str = ""
     ok: bool = True
+    undone: bool = False
+    """Whether what it wrote was taken back since."""
 
 
 def wordless(path: str, why: str) -> str:

@@ -125,6 +125,12 @@ class Vault:
         """The bytes of one note; raises OSError when it cannot be read."""
         return (self.root / path).read_bytes()
 
+    def hash(self, path: str) -> bytes | None:
+        """The hash of one note as it is now; None when it cannot be read."""
+        with contextlib.suppress(OSError):
+            return content_hash(self.read(path))
+        return None
+
     def locate(self, path: str) -> str | None:
         """The vault-relative path of a note named by a person, or None when there is none.
 

@@ -148,7 +148,8 @@ def _reflect(memory: "Memory") -> Iterator[Check]:
         what = f"{when} skipped {_counted_as(last.skipped, 'page')}, the first because: {last.why}"
         yield Check("reflect", "warning", what, last.next_step)
     else:
-        yield Check("reflect", "ok", f"{when} wrote {_counted_as(last.pages, 'page')}")
+        undone = "; it was undone since" if last.undone else ""
+        yield Check("reflect", "ok", f"{when} wrote {_counted_as(last.pages, 'page')}{undone}")
 
 
 def _counted_as(count: int, noun: str) -> str:

@@ -129,11 +129,13 @@ def last_reflect(memory: "Memory") -> Ended | None:
     last, night = runs.ended(), runs.get(REFLECT)
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
         return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
+    if last is None or not last.run:
+        return last
     with suppress(VaultMemoryError):
-        written = Preimages(memory.vault.root).runs(REFLECT) if last and last.run else []
-        if any(run.name == last.run and not run.is_undone for run in written if last):
-            return last
-    return last._replace(run="") if last else None
+        for run in Preimages(memory.vault.root).runs(REFLECT):
+            if run.name == last.run:
+                return last._replace(run="", proposals=None, undone=True) if run.is_undone else last
+    return last._replace(run="")
 
 
 def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:

@@ -46,6 +46,12 @@ def diff(files: Mapping[str, File], rows: Mapping[str, NoteRow], checked_ns: int
     return Changes(sorted(new), sorted(suspect), sorted(gone, key=lambda row: row.path), same)
 
 
+def outdated(files: Mapping[str, File], rows: Mapping[str, NoteRow]) -> tuple[str, ...]:
+    """The notes that are gone, or whose size or times are not those of their row."""
+    known = ((path, (row.size, row.mtime_ns, row.ctime_ns)) for path, row in rows.items())
+    return tuple(path for path, was in known if path not in files or was != files[path][1:])
+
+
 def refuse_loss(before: int, now: int, lost: int, knows: Path | None = None) -> None:
     """Raise RefusedError when a vault looks absent rather than edited (law 7); `knows` is the file that says so."""
     if before and not now:

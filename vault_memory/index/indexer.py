@@ -165,21 +165,16 @@ class Indexer:
         """Those files whose content is another one; the hash decides, and of the same one only the times are noted.
 
         Only of many at once: a few are hashed when their turn comes, and need not be read twice.
+        What cannot be read is reported when its turn comes.
         """
         if len(suspect) < WORKERS_FROM:
             return suspect
-        same = [file for file in suspect if rows[file.path].hash == self._hash(file)]
+        same = [file for file in suspect if rows[file.path].hash == self._vault.hash(file.path)]
         with writing(self._store.connection):
             for file in same:
                 self._store.touch(rows[file.path].id, *file[1:])
         report.unchanged += len(same)
         return sorted(set(suspect) - set(same))
-
-    def _hash(self, file: File) -> bytes | None:
-        try:
-            return content_hash(self._vault.read(file.path))
-        except OSError:
-            return None  # reported when its turn comes
 
     # --- one note ------------------------------------------------------------------------------------------------
 

@@ -18,11 +18,11 @@ from vault_memory.embedding.embed import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.files import drives, places
 from vault_memory.files.aliases import Aliases
-from vault_memory.files.vault import Vault, content_hash
+from vault_memory.files.vault import Vault
 from vault_memory.files.walk import Walk
 from vault_memory.folders import vault_id
 from vault_memory.index import schema, uses
-from vault_memory.index.changes import LOSS_CAP, diff, refuse_loss
+from vault_memory.index.changes import LOSS_CAP, diff, outdated, refuse_loss
 from vault_memory.index.store import Store
 from vault_memory.shipped import template
 
@@ -350,7 +350,7 @@ class Keeper:
             return Freshness(not unseen, unseen, unreadable=tuple(walk.unreadable))
         if not write:
             # A file saved just before it was indexed is only suspected of having changed since.
-            changed = [f for f in changes.suspect if self._hash(f.path) != rows[f.path].hash]
+            changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
             pending += unseen + len(changed) - len(changes.suspect)
             store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
@@ -364,12 +364,12 @@ class Keeper:
                 report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
-            store.outdated = _outdated(store, walk)
+            store.outdated = outdated(walk.files, store.notes())
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
         pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
         unread = tuple(sorted(problem.path for problem in report.failed))
         if pending:
-            store.outdated = _outdated(store, walk)
+            store.outdated = outdated(walk.files, store.notes())
         return Freshness(not pending, pending, report, unread, held_back)
 
     def _update(
@@ -396,16 +396,3 @@ class Keeper:
             busy = (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE)
             with suppress(*busy), places.writer_lock(self.index_path, 0), schema.writing(store.connection):
                 uses.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)
-
-    def _hash(self, path: str) -> bytes | None:
-        try:
-            return content_hash(self.vault.read(path))
-        except OSError:
-            return None
-
-
-def _outdated(store: Store, walk: Walk) -> tuple[str, ...]:
-    """The notes that are gone, or whose size or times are not those of their row."""
-    rows = store.notes()
-    there = walk.files
-    return tuple(p for p, r in rows.items() if p not in there or (r.size, r.mtime_ns, r.ctime_ns) != there[p][1:])

@@ -11,7 +11,7 @@ from vault_memory.files.journal import passage_key
 from vault_memory.files.vault import DailySettings, content_hash
 from vault_memory.files.walk import File
 from vault_memory.index.columns import FactColumns, InferredColumns
-from vault_memory.index.store import Context, NoteHead, PassageRow, context_hash, text_hash
+from vault_memory.index.store import Context, NoteHead, PassageRow, context_hash, wording_hash
 from vault_memory.language import dates, terms
 from vault_memory.notes import chunk, claims, entities, provenance, retain, scopes, tokens
 from vault_memory.notes.links import links, tags
@@ -194,7 +194,7 @@ def _fact_columns(fact: retain.Fact, passage: chunk.Passage) -> FactColumns:
         occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
         block_id=fact.block_id,
         narrative="" if passage.part else fact.narrative,
-        wording=text_hash(fact.narrative),
+        wording=wording_hash(fact.narrative),
         key=passage_key(passage.text),
         decided=is_decided(passage.text),
         part=passage.part,

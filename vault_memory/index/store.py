@@ -17,7 +17,7 @@ from vault_memory.embedding.vectors import total
 from vault_memory.index import schema
 from vault_memory.index.columns import FactColumns, InferredColumns
 from vault_memory.language import terms
-from vault_memory.notes import entities
+from vault_memory.notes import entities, same
 
 if TYPE_CHECKING:
     from vault_memory.notes.chunk import Chunk
@@ -376,6 +376,11 @@ def note_vector(vectors: Sequence[bytes]) -> bytes | None:
 def text_hash(text: str) -> int:
     """A signed 64-bit hash of a text's words, whatever the white space between them, the same everywhere."""
     return _signed_hash(" ".join(text.split()))
+
+
+def wording_hash(narrative: str) -> int:
+    """The hash by which facts of the same words are known, whatever their letters (same.py)."""
+    return text_hash(same.folded(narrative))
 
 
 def _signed_hash(text: str) -> int:

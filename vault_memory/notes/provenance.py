@@ -16,10 +16,14 @@ _FORM = re.compile(r"person|web|tool|import(?::[^\s,()]+)?|agent:[^\s,()]+")
 _OUTSIDE = re.compile(r"(?:import:)?(?:web|tool).*|unclear")
 _PAGE = re.compile(r"\s*+<?https?://", re.IGNORECASE)
 _SAYS_WEB = re.compile(
-    r"\A\W*+(?:https?://|from the web\b)|\b(?:source|from|via|according to)\b\W{0,4}https?://|\(from the web\)",
-    re.IGNORECASE,
+    r"\A\W*+(?:https?://|from (?:(?:the|a) )?(?:web|internet|web ?page|web ?site)\b)|\(from the web\)"
+    r"|\b(?:sources?|from|via|according to|read (?:at|in|on)|quelle|fuente|fonte|källa|bron)\b"
+    r"\W{0,6}(?:\w[^\[\]\n]{0,200}\]\()?https?://"
+    r"|^\[\^?\w+\]:[ \t]*<?https?://",
+    re.IGNORECASE | re.MULTILINE,
 )
-_SAYS_TOOL = re.compile(r"\A\W*+(?:from a tool|tool output)\b|\(tool output\)", re.IGNORECASE)
+"""An address that a text cites as where it is from: named so, as a link too, or as a footnote; not any it tells of."""
+_SAYS_TOOL = re.compile(r"\A\W*+(?:from (?:a|the) tool|tool (?:output|result))\b|\(tool output\)", re.IGNORECASE)
 
 KNOWN = "person, agent:<id>, import, import:<what>, web or tool"
 

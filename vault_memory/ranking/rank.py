@@ -44,6 +44,7 @@ KEPT = 1 << 13
 
 MIN_RUN = 3
 _PLAIN = re.compile(r"\w+")
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 _TIME_WORDS = frozenset(
@@ -54,12 +55,14 @@ _TIME_WORDS = frozenset(
 
 
 class Shape(NamedTuple):
-    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), and where it asks."""
+    """How a passage is written: as a list item, by whom in a conversation ("" for nobody), where it asks, as code."""
 
     is_item: bool
     speaker: str
     asks: bool
+    """Somebody asks there: a question in code is an example, and what follows is no answer to it."""
     ends_asking: bool
+    is_code: bool
 
 
 class Ranker:
@@ -144,6 +147,8 @@ class Ranker:
         scores, similar = self._ranked_notes.rank(feedback.rarity)
         share = list(map(self._note_share, passages, self._shapes))
         words = [self._in_words(p) for p in passages]
+        # Code that holds the very question shows how to ask it.
+        examples = [quotes and s.is_code for s, (_, _, quotes) in zip(self._shapes, words, strict=True)]
         title = _column(found.title, notes)
         columns: dict[str, Sequence[float]] = {
             "coverage": self._own(_column(self._coverage, ids), share),
@@ -166,7 +171,7 @@ class Ranker:
             "titled": [self._short * score for score in title],
             "exact": [any(exact in p.text for exact in found.exact) for p in passages] if found.exact else (),
             "order": _column(found.order, ids),
-            "aside": [p.section == ASIDE for p in passages],
+            "aside": [p.section == ASIDE or example for p, example in zip(passages, examples, strict=True)],
             "page": [p.kind == PAGE for p in passages],
         }
         return {name: column for name, column in columns.items() if any(column)}
@@ -369,7 +374,9 @@ def _written(text: str) -> str:
 @lru_cache(maxsize=KEPT)  # the same passages are candidates again and again, in a process that stays
 def shape(text: str) -> Shape:
     """How a text is written."""
-    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), "?" in text, text.endswith("?"))
+    is_code = _FENCE.match(text) is not None
+    asks = "?" in text and not is_code
+    return Shape(_LIST_ITEM.match(text) is not None, speaker(text), asks, text.endswith("?"), is_code)
 
 
 @lru_cache(maxsize=KEPT)

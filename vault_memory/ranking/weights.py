@@ -54,7 +54,7 @@ class Features(NamedTuple):
     order: float
     """1 for the newest (or oldest) where the question asks for the last (or first), down to 0."""
     aside: float
-    """1 for frontmatter and comments."""
+    """1 for frontmatter and comments, and for code that holds the very question: it is an example of asking it."""
     page: float
     """1 for what reflect wrote: the line that it was told from says it too, and comes first."""
 

@@ -42,6 +42,7 @@ FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON
 ORDER BY n.day, n.path, i.line
 """
 _MENTIONS = "SELECT passage_id, name_id FROM mention"
+_NOTES = "SELECT path FROM note WHERE ? OR scope = 'global'"
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 
@@ -155,7 +156,7 @@ class _Whom:
         self._both = lru_cache(1 << 14)(
             lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
         )
-        self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows("SELECT path FROM note")}
+        self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows(_NOTES, names.with_private)}
         self._taken |= names.claimed.keys()
         self._mentioned: dict[int, list[str]] = defaultdict(list)
         of_name = {name: canonical(slug) for name, slug in store.rows("SELECT id, slug FROM name")}

@@ -58,13 +58,18 @@ class Material:
         """The pages that would be made, had nobody removed them."""
         self.told = facts.read(store, options.today, options.entity_days)
         known = {period.path for period in self._periods}  # of others there is nothing to tell, whatever stands there
-        self._made = {link_name(path) for path in self._paths if path in known}
+        self._made = {link_name(path) for path in self._open_paths if path in known}
 
     # --- what there is -------------------------------------------------------------------------------------------
 
     @cached_property
     def _paths(self) -> list[str]:
         return [row[0] for row in self._store.rows("SELECT path FROM note")]
+
+    @cached_property
+    def _open_paths(self) -> list[str]:
+        """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
+        return [row[0] for row in self._store.rows("SELECT path FROM note WHERE scope = 'global'")]
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -76,9 +81,27 @@ class Material:
 
     @cached_property
     def _pages(self) -> dict[str, str]:
-        """The page of each entity that has one or is to have one, by slug."""
-        taken = {entities.slug(link_name(path)) for path in self._paths} | self._names.claimed.keys()
-        found = dict(self._names.pages) | self._moved
+        """The page of each entity that has one or is to have one, by slug; a private one is kept up to date, too."""
+        beside = {slug: path for slug, path in self._private_pages.items() if slug not in self._standing}
+        return self._open_pages | beside
+
+    @cached_property
+    def _private_pages(self) -> dict[str, str]:
+        """The private pages of entities, by slug."""
+        paths = sorted({*self._paths}.difference(self._open_paths), reverse=True)
+        inside = {entities.slug(link_name(path)): path for path in paths if path.startswith(ENTITY_FOLDER)}
+        return self._moved(paths) | inside
+
+    @cached_property
+    def _standing(self) -> dict[str, str]:
+        """The open pages of entities that are there, by slug."""
+        return self._names.pages | self._moved(self._open_paths)
+
+    @cached_property
+    def _open_pages(self) -> dict[str, str]:
+        """The pages of entities that others link, by slug: those that would be there if no note were private."""
+        taken = {entities.slug(link_name(path)) for path in self._open_paths} | self._names.claimed.keys()
+        found = dict(self._standing)
         for slug, about in self._about.items():
             days = {fact.day for fact in about if fact.day}
             if len(slug) > 1 and slug not in found and slug not in taken and len(days) >= self._options.entity_days:
@@ -89,10 +112,9 @@ class Material:
                     found[slug] = path
         return found
 
-    @cached_property
-    def _moved(self) -> dict[str, str]:
+    def _moved(self, paths: Iterable[str]) -> dict[str, str]:
         """The pages of entities that somebody moved out of their folder, by slug: they are kept up to date there."""
-        elsewhere = {entities.slug(link_name(path)): path for path in sorted(self._paths, reverse=True)}
+        elsewhere = {entities.slug(link_name(path)): path for path in sorted(paths, reverse=True)}
         named = ((slug, elsewhere[slug]) for slug in sorted(self._about.keys() & elsewhere.keys() - self._names.pages))
         return {slug: path for slug, path in named if not path.startswith("bank/") and self._options.holds_block(path)}
 
@@ -129,7 +151,7 @@ class Material:
 
     def _called(self, slug: str) -> tuple[str, ...]:
         """What an entity is called: by the name of its page already before that is there."""
-        path = self._pages.get(slug) if slug not in self._names.pages else None
+        path = self._open_pages.get(slug) if slug not in self._names.pages else None
         names = ((link_name(path),) if path else ()) + tuple(self._names.forms(slug))
         return (slug.replace("-", " "), *dict.fromkeys(names))
 
@@ -168,7 +190,8 @@ class Material:
 
     @cached_property
     def _cite(self) -> Citations:
-        return Citations({*self._paths, *self._pages.values(), *self._may_come})
+        cited = {fact.path for fact in self.told.facts}  # also of a private note, for a line of it may be open
+        return Citations({*self._open_paths, *cited, *self._open_pages.values(), *self._may_come})
 
     @cached_property
     def _may_come(self) -> set[str]:
@@ -178,7 +201,7 @@ class Material:
 
     @cached_property
     def _targets(self) -> set[str]:
-        paths = {*self._paths, *self._pages.values()} - self._may_come
+        paths = {*self._open_paths, *self._open_pages.values()} - self._may_come
         found = {name.casefold() for path in paths for name in (link_name(path), path.removesuffix(".md"))}
         # A name that a page of ours has, or may have, as well leads to one of two.
         return found - {link_name(path).casefold() for path in self._may_come}
@@ -215,5 +238,5 @@ class Material:
         return self._names.shown(slug) or self.told.speakers.get(slug) or slug
 
     def _shown(self, slug: str) -> str:
-        path = self._pages.get(slug)
+        path = self._open_pages.get(slug)
         return self._cite.named(path, link_name(path)) if path else self._name(slug)

@@ -110,7 +110,7 @@ class Run(Material):
         for slug, paths in self._names.claimed.items():
             why = f"{' and '.join(paths)} have the same alias `{slug}`: what is told of @{slug} stands on none of them."
             yield Notice(paths[0], why, "Leave it to one of them, or write full names.")
-        for path in self._moved.values():
+        for path in (path for path in self._pages.values() if not path.startswith(ENTITY_FOLDER)):
             why = f"{path} is a page of {ENTITY_FOLDER.rstrip('/')} that lies elsewhere: its aliases name nobody there."
             yield Notice(path, why, "Move it back, or delete its block.")
         for path, original in self._names.copies.items():
@@ -271,7 +271,7 @@ class Run(Material):
     ) -> tuple[tuple[Line, ...], list[proposals.Proposal], Passed]:
         """The lines of proposals for a core with these items, what is open there, and what is not proposed."""
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
-        pages = self._pages.items() if items else ()
+        pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
         names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.

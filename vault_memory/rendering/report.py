@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.notes.note import Problem
-from vault_memory.rendering.render import Document, clean, plural, problems, schema
+from vault_memory.rendering.indexed import problems
+from vault_memory.rendering.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
     from vault_memory.conversations.ledger import Counted
@@ -56,6 +57,7 @@ def _reflect(status: "Status") -> Document | None:
         "next_step": last.next_step or None,
         "proposals": last.proposals,
         "undo": last.run or None,
+        "undone": last.undone,
     }
 
 
@@ -110,7 +112,8 @@ def _reflected(last: Document) -> list[str]:
     if last["ok"]:
         skipped = f", {last['skipped']:,} skipped" if last["skipped"] else ""
         waiting = f", {plural(last['proposals'], 'proposal')} waiting" if last["proposals"] else ""
-        lines = [f"reflect  {when}, {plural(last['pages'], 'page')} written{skipped}{waiting}"]
+        undone = ", undone since" if last.get("undone") else ""
+        lines = [f"reflect  {when}, {plural(last['pages'], 'page')} written{undone}{skipped}{waiting}"]
     else:
         lines = [f"reflect  {when}, failed"]
     lines += [f"         {clean(last['why'])}"] if last["why"] else []

@@ -1,4 +1,4 @@
-"""Owns which of the facts found were superseded, and where the fact stands that took their place, or says the same.
+"""Owns which of the facts found were superseded, and where the fact stands that took their place.
 
 The claims lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
 """
@@ -9,10 +9,8 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.index import uses
-from vault_memory.index.store import KINDS, PASSAGES, Store, text_hash
+from vault_memory.index.store import PASSAGES, Store
 from vault_memory.notes import provenance
-from vault_memory.notes.retain import Fact
 from vault_memory.ranking.supersede import ANY, Claim, Told, successors
 from vault_memory.retrieval.answer import Filters
 from vault_memory.retrieval.knowledge import FactLine, Names
@@ -88,41 +86,6 @@ def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLin
     after = superseded(store, Names(store), ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
-
-
-_SAME_WORDS = """
-SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
-FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
-WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
-"""
-_MENTIONED = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
-
-
-def standing(store: Store, fact: Fact, today: date) -> str | None:
-    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
-
-    What was forgotten or superseded does not, nor what came from outside where this did not; and what was done is done
-    again on another day.
-    """
-    rows = store.rows(_SAME_WORDS, text_hash(fact.narrative))
-    is_done, trusted = fact.kind == "B", provenance.is_trusted(fact.by or provenance.PERSON)
-    found = {
-        int(passage): (path, int(line))
-        for passage, path, line, key, by, day, kind in rows
-        if (provenance.is_trusted(by) or not trusted)
-        and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
-        and not ((last := uses.last_word(store, key)) and last.stands)
-    }
-    if not found:
-        return None
-    names = Names(store)
-    about = set(map(names.canonical, fact.entities))
-    after = superseded(store, names, found, today, Filters())
-    for passage, (path, line) in found.items():
-        mentioned = {names.canonical(name) for (name,) in store.rows(_MENTIONED, passage)}
-        if passage not in after and about <= mentioned:
-            return f"{path}#L{line}"
-    return None
 
 
 def _claims(

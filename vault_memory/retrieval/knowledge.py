@@ -69,11 +69,11 @@ SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p 
 class Names:
     """The names of all entities in one index: slugs that mean the same, and what they are called.
 
-    Without `with_private` as far as everybody may know: of a private page only that it has the name of its file.
+    Without `with_private` as far as everybody may know: as if there were no private page.
     """
 
     def __init__(self, store: Store, with_private: bool = True) -> None:
-        self._store, self._with_private = store, with_private
+        self._store, self.with_private = store, with_private
 
     def look_again(self) -> None:
         """Take the names anew where they are others: the index has changed, but mostly no page of an entity."""
@@ -91,10 +91,8 @@ class Names:
 
     def _told(self) -> list[tuple[Any, ...]]:
         rows = list(self._store.rows(_NAMES))
-        private = set() if self._with_private else {path for (path,) in self._store.rows(_PRIVATE_NOTES)}
-        if not private:
-            return rows
-        return [row for row in rows if row[0] not in private or row[1] == entities.slug(entities.link_name(row[0]))]
+        private = set() if self.with_private else {path for (path,) in self._store.rows(_PRIVATE_NOTES)}
+        return [row for row in rows if row[0] not in private] if private else rows
 
     @property
     def copies(self) -> dict[str, str]:
@@ -146,7 +144,7 @@ class Names:
         names = self._pages[2].get(slug)
         if names:
             return entities.link_name(self.pages[slug]) if slug in self.pages else names[0]
-        found = self._store.one(_SPELLING, slug, self._with_private)
+        found = self._store.one(_SPELLING, slug, self.with_private)
         return str(found) if found is not None else None
 
     @cached_property
@@ -193,7 +191,7 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
 
 def listing(store: Store, with_private: bool = True) -> list[EntityRow]:
     """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
-    names = Names(store)
+    names = Names(store, with_private)
     sql = (
         "SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m.name_id = name.id"
         " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
@@ -203,10 +201,8 @@ def listing(store: Store, with_private: bool = True) -> list[EntityRow]:
     found: dict[str, list[tuple[int, str | None, str | None]]] = defaultdict(list)
     for slug, count, first, last in store.rows(sql, with_private):
         found[names.canonical(slug)].append((count, first, last))
-    hidden = set() if with_private else {path for (path,) in store.rows(_PRIVATE_NOTES)}
-    for slug, path in names.pages.items():
-        if path not in hidden:
-            found.setdefault(slug, [])
+    for slug in names.pages:
+        found.setdefault(slug, [])
     rows = [_row(names, slug, parts) for slug, parts in found.items() if slug]
     return sorted(rows, key=lambda row: (-row.mentions, row.name))
 

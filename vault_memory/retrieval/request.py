@@ -162,8 +162,11 @@ def span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | No
     return (cited[1] if cited else path), (first, last)
 
 
-def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | None) -> "Bullet":
-    """The fact to be written; raises UsageError unless it would be read back as the one it states."""
+def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | None = None, scope: str = "") -> "Bullet":
+    """The fact to be written; raises UsageError unless it would be read back as the one it states.
+
+    `scope` is for whom it counts: "" for everybody who may read its note.
+    """
     from vault_memory.writing.writer import Bullet, check
 
     letter = next((k for k, word in retain.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
@@ -171,7 +174,7 @@ def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | No
         raise UsageError(
             f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
         )
-    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence)
+    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence, scope=scope)
     check(made)
     return made
 

@@ -22,13 +22,15 @@ LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Filing:
-    """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`."""
+    """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`, `scope` for
+    whom it counts ("" for everybody)."""
 
     title: str
     text: str
     kind: str = "note"
     entities: tuple[str, ...] = ()
     by: str = ""
+    scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ def note(filing: Filing, now: datetime) -> bytes:
     head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]
     if filing.by:
         head.append(f"by: {_quoted(filing.by)}")
+    if filing.scope:
+        head.append(f"scope: {_quoted(filing.scope)}")
     links = " ".join(f"[[{name}]]" for name in filing.entities)
     about = f"\n\n{links}" if links else ""
     body = filing.text.strip("\n")

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.files import journal
-from vault_memory.index.store import text_hash
+from vault_memory.index.store import wording_hash
 from vault_memory.notes import retain
 from vault_memory.notes.chunk import passages
 from vault_memory.notes.links import block_id
@@ -49,7 +49,7 @@ class Removal:
     @property
     def wording(self) -> int:
         """The hash by which the index knows facts of the same words (`fact.wording`)."""
-        return text_hash(self.narrative)
+        return wording_hash(self.narrative)
 
     @property
     def diff(self) -> str:

@@ -32,17 +32,20 @@ class Retained:
 
 @dataclass(frozen=True)
 class Bullet:
-    """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person."""
+    """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person; `scope`
+    for whom it counts, where that is not everybody."""
 
     text: str
     kind: str = "W"
     entities: tuple[str, ...] = ()
     confidence: float | None = None
     by: str = ""
+    scope: str = ""
 
     def __str__(self) -> str:
         given = [f"c={_decimal(self.confidence)}"] if self.confidence is not None else []
         given += [f"by={self.by}"] if self.by else []
+        given += [f"scope={self.scope}"] if self.scope else []
         keys = f"({', '.join(given)})" if given else ""
         names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
         return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
@@ -69,6 +72,8 @@ def check(bullet: Bullet) -> None:
     check_entities(bullet.entities)
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
+    if bullet.scope and not retain.is_scope(bullet.scope):
+        raise UsageError(f"`{bullet.scope}` is no scope.", f"Write {retain.SCOPES}.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(retain.facts(note, None))
@@ -88,6 +93,7 @@ def _states(fact: retain.Fact, bullet: Bullet) -> bool:
         and names >= {entities.slug(name) for name in bullet.entities}
         and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
         and (fact.by or "") == bullet.by.casefold()
+        and (fact.scope or "") == (retain.normal_scope(bullet.scope) if bullet.scope else "")
     )
 
 

@@ -1,0 +1,79 @@
+"""Owns where a fact or a note stands already that somebody wants kept: the same but for its letters (same.py).
+
+What was forgotten or superseded does not stand any more, nor what came from outside where the new text did not.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
+
+from vault_memory.files.vault import Vault
+from vault_memory.index import uses
+from vault_memory.index.store import KINDS, Store, wording_hash
+from vault_memory.notes import provenance, same
+from vault_memory.notes.note import FRONT
+from vault_memory.notes.parse import parse
+from vault_memory.notes.retain import Fact
+from vault_memory.retrieval.answer import Filters
+from vault_memory.retrieval.history import superseded
+from vault_memory.retrieval.knowledge import Names
+
+_SAME_WORDS = """
+SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
+FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
+"""
+_MENTIONED = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
+
+
+def fact(store: Store, wanted: Fact, today: date) -> str | None:
+    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
+
+    What was done is done again on another day.
+    """
+    rows = store.rows(_SAME_WORDS, wording_hash(wanted.narrative))
+    is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
+    found = {
+        int(passage): (path, int(line))
+        for passage, path, line, key, by, day, kind in rows
+        if (provenance.is_trusted(by) or not trusted)
+        and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
+        and not ((last := uses.last_word(store, key)) and last.stands)
+    }
+    if not found:
+        return None
+    names = Names(store)
+    about = set(map(names.canonical, wanted.entities))
+    after = superseded(store, names, found, today, Filters())
+    for passage, (path, line) in found.items():
+        mentioned = {names.canonical(name) for (name,) in store.rows(_MENTIONED, passage)}
+        if passage not in after and about <= mentioned:
+            return f"{path}#L{line}"
+    return None
+
+
+_LIKE_NOTES = """
+SELECT path FROM note WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3)))
+ORDER BY path
+"""
+_HEAD_BYTES = 1000
+"""What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
+
+_LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
+"""Whom a stored note is about, as filing.py puts it at its end."""
+
+
+def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
+    """The path of a note in these scopes (none given: in any) that says the same, whatever its title."""
+    wanted, size = same.folded(text), len(text.encode("utf-8", "replace"))
+    like = store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes)))
+    for (path,) in list(like):
+        with suppress(OSError):
+            found = parse(path, vault.read(path))
+            body = "\n".join(line for line, state in zip(found.lines, found.states, strict=True) if state != FRONT)
+            counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not provenance.is_trusted(by)
+            if counts and wanted in (same.folded(body), same.folded(_LINKS.sub("", body))):
+                return str(path)
+    return None
