@@ -11,11 +11,12 @@ import pytest
 from vaults import fill, memory, obeying_permissions, paths, put, run
 
 from vault_memory.config import Config
-from vault_memory.errors import IndexUnusableError, RefusedError
+from vault_memory.errors import IndexUnusableError, RefusedError, VaultMemoryError
 from vault_memory.files import journal
 from vault_memory.files.places import writer_lock
 from vault_memory.files.vault import Vault
 from vault_memory.files.walk import Walk
+from vault_memory.index import schema
 from vault_memory.index.changes import LOSS_CAP
 
 NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
@@ -214,4 +215,43 @@ def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> Non
     journal.note_recall(root, "anybody there?", datetime.now(UTC), [])
     with pytest.raises(IndexUnusableError), writer_lock(root / ".memory" / "index.sqlite", 0):
         pass
+    assert not root.exists()
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+@pytest.mark.parametrize("mounted_on", [False, True])
+def test_a_vault_that_goes_while_it_is_read_leaves_no_index_of_what_was_left(
+    tmp_path: Path, rebuild: bool, mounted_on: bool
+) -> None:
+    root, away = fill(tmp_path / "vault", NOTES), tmp_path / "away"
+    of = memory(root)
+    if rebuild:
+        of.index()
+
+    def unmount(done: int, total: int, passages: int) -> None:
+        if not away.exists():
+            root.rename(away)
+            if mounted_on:
+                root.mkdir()
+
+    with pytest.raises(VaultMemoryError):
+        of.index(rebuild=True, progress=unmount)
+    assert root.exists() is mounted_on and not list(tmp_path.glob("vault/*"))
+    if mounted_on:
+        root.rmdir()
+    away.rename(root)
+    of.index()
+    assert paths(memory(root)) == set(NOTES)
+
+
+def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
+    root, away = fill(tmp_path / "vault", NOTES), tmp_path / "away"
+    of = memory(root)
+    of.index()
+    walk = of.vault.walk()
+    root.rename(away)
+    with pytest.raises(VaultMemoryError):
+        of.vault.write("memory/2025-01-01.md", b"new\n", None)
+    with pytest.raises(VaultMemoryError), schema.spoken(of.index_path):
+        of._rebuild(walk, "there was none", None)
     assert not root.exists()

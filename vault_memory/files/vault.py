@@ -179,6 +179,7 @@ class Vault:
             raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
         part = None
         try:
+            os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
             target.parent.mkdir(parents=True, exist_ok=True)
             part = self._temporary_file()
             replacing.write_durably(part, data)

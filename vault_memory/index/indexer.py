@@ -127,7 +127,10 @@ class Indexer:
         return report
 
     def load(self, walk: Walk, progress: Progress | None = None) -> Report:
-        """Fill an empty index from scratch, in one transaction: a failed build is thrown away whole."""
+        """Fill an empty index from scratch, in one transaction: a failed build is thrown away whole.
+
+        Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
+        """
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
@@ -139,6 +142,10 @@ class Indexer:
                 if progress:
                     progress(done + 1, len(files), report.passages)
             self._finish_rows(started, True)
+        unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
+        if vanished := len(files) - report.added - unread:
+            Vault(self._vault.config)
+            refuse_loss(len(files), len(files) - vanished, vanished)
         return report
 
     def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:

@@ -219,8 +219,10 @@ def map_nothing(connection: apsw.Connection) -> None:
 
 
 def create(path: Path) -> apsw.Connection:
-    """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole.
+
+    Its folder must be there: one made here could be in the place of a vault that has just gone (law 7).
+    """
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
@@ -314,7 +316,12 @@ def swap_in(built: Path, index: Path) -> None:
         return
     for suffix in ("-wal", "-shm", "-journal"):
         index.with_name(index.name + suffix).unlink(missing_ok=True)
-    os.replace(built, index)
+    try:
+        os.replace(built, index)
+    except FileNotFoundError as error:
+        raise IndexUnusableError(
+            f"The folder of the index {index} went while it was built.", "Check that the vault's drive is mounted."
+        ) from error
 
 
 def _copied_into(built: Path, index: Path) -> bool:
