@@ -66,6 +66,13 @@ def test_a_prompt_is_given_what_the_notes_say_to_it(notes: Path, data: Path) -> 
     assert "# Core" not in text
 
 
+def test_a_vault_is_named_from_where_the_hook_runs(
+    notes: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(notes.parent)
+    assert "concise" in asked(Path(notes.name), "s1", "How does Peter like his replies?", cwd=str(tmp_path))
+
+
 def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_path: Path) -> None:
     (tmp_path / "secret" / ".git").mkdir(parents=True)
     question = "What is the launch code of the boiler?"

@@ -1,5 +1,6 @@
 """Owns the `hook` command."""
 
+import os
 import sys
 
 import click
@@ -24,4 +25,6 @@ def hook(shared: Shared, agent: str, event: str) -> None:
     # An agent takes the exit code 2 of wrong usage for a refusal, and would hold back what its user typed.
     if agent not in answered.AGENTS and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError(f"`{agent}` is not an agent with hooks. Known are: {', '.join(answered.AGENTS)}.")
-    answered.run(hooklog.Call(agent, event, shared.vault or ""))
+    # A path is told by whoever calls from where they stand: the event may name another folder.
+    vault = os.path.abspath(os.path.expanduser(shared.vault)) if shared.vault else ""
+    answered.run(hooklog.Call(agent, event, vault))
