@@ -17,12 +17,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from reflecting import reflected, texts
-from vaults import fill, memory, opened
+from vaults import fill, memory, opened, put
 
 from vault_memory.agents import sight
 from vault_memory.agents.context import Wanted, bundle
 from vault_memory.agents.sheet import FORMS
 from vault_memory.daemon.warm import Told, WarmMemory
+from vault_memory.files.places import writer_lock
 from vault_memory.memory import Memory
 from vault_memory.rendering import convictions, render, report
 from vault_memory.retrieval.answer import Filters, Request
@@ -337,6 +338,34 @@ def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
         for _ in range(2):
             for scopes, sees in (((), True), (OPEN, False), (("global", "agent:adder"), True), (OPEN, False)):
                 assert ("Zanzibar" in _all(warm, scopes), "Quibble" in _all(warm, scopes)) == (sees, sees)
+    finally:
+        warm.close()
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_path: Path, watched: bool) -> None:
+    cold = memory(fill(tmp_path, HIDING | {"c.md": "Walnuts are brown.\n", "d.md": "Plums are blue.\n"}))
+    cold.index()
+    told = [Told(watched, 0)]
+    warm = WarmMemory(cold.config, lambda: told[0], lambda: None)
+
+    def seen() -> tuple[bool, bool]:
+        request = [Request("walnuts plums", NOW, 9, None, Filters(scopes=OPEN))]
+        (answer,) = list(warm.recall(request, keep=False))
+        paths = {result.path for result in answer.results}
+        return "c.md" in paths, "d.md" in paths
+
+    try:
+        assert seen() == (True, True)
+        with writer_lock(cold.index_path, 0):
+            put(tmp_path, "c.md", "---\nscope: agent:adder\n---\nWalnuts are brown.\n")
+            told[0] = Told(watched, 1)
+            assert seen() == (False, True)
+            put(tmp_path, "c.md", "Walnuts are brown, or were.\n")
+            assert seen() == (False, True)
+        cold.index()
+        told[0] = Told(watched, 0)
+        assert seen() == (True, True)
     finally:
         warm.close()
 

@@ -16,6 +16,7 @@ from vault_memory.files import places
 from vault_memory.files.vault import Vault
 from vault_memory.files.walk import File
 from vault_memory.index import schema
+from vault_memory.index.changes import outdated
 from vault_memory.index.keeper import Freshness
 from vault_memory.index.store import State, Store
 from vault_memory.memory import Memory
@@ -95,6 +96,7 @@ class WarmMemory(Memory):
             told = self._ask_watcher()
             if told.is_whole:
                 freshness = Freshness(not told.pending, told.pending, unreadable=told.unreadable)
+                held.store.outdated = outdated(self.vault.walk().files, held.store.notes()) if told.pending else ()
             else:
                 Vault(self.config)  # one that is gone is told as without a daemon
                 freshness = self._looked_through(held.store, write)

@@ -340,6 +340,7 @@ class Keeper:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
+        store.outdated = ()
         rows = store.notes()
         drives.mark_missing(store, self.vault, walk)
         changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
