@@ -78,6 +78,9 @@ def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
         ("The wifi password at the Castle: korv-och-brod-77", "The wifi password at the Castle: [redacted: password]"),
         ("Passwort lautet Xk8!pQ2z", "Passwort lautet [redacted: password]"),
         ('my passphrase is "correct horse battery"', 'my passphrase is "[redacted: password]"'),
+        ("ssid krokvik, pw Tr0ub4dor&3", "ssid krokvik, pw [redacted: password]"),
+        ("PIN code 4471 for the door", "PIN code [redacted: pin] for the door"),
+        ("The PIN of the alarm is 908070.", "The PIN of the alarm is [redacted: pin]."),
         ("paid with 4111 1111 1111 1111 there", "paid with [redacted: card-number] there"),
         ("5500-0000-0000-0004", "[redacted: card-number]"),
         ("3782 822463 10005", "[redacted: card-number]"),
@@ -131,6 +134,8 @@ def test_what_its_name_or_place_gives_away_goes(text: str, kept: str) -> None:
         "password is stored hashed",
         "the password is wrong",
         "The PIN is in the safe, and the pin is 5.",
+        "PIN 12 of the GPIO header, pin 1234 of it, and the PIN was changed on 2025-11-27",
+        "a pw of 8 letters, and pw tools",
         "my passphrase is correct horse battery",
         "the password is well-known and must be re-entered",
         "The password is: see the safe.",
@@ -167,7 +172,7 @@ def test_what_cannot_be_seen_stays_where_no_key_is(text: str) -> None:
 
 def test_every_rule_has_a_test() -> None:
     told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
-    told |= {"password", "signature", "cookie", "card-number"}
+    told |= {"password", "signature", "cookie", "card-number", "pin"}
     assert {rule.name for rule in RULES} == told | {"secret"}
 
 
@@ -177,7 +182,8 @@ def test_a_long_text_takes_linear_time() -> None:
     for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000,
                  "password at the " * 8_000, "my password is " * 8_000, "password " + "a " * 60_000 + "is",
                  "4111 " * 20_000, "passwort is \"a " * 8_000, "password" + "-" * 1_000_000, "token" + "._" * 500_000,
-                 "a\u200b" * 100_000):  # fmt: skip
+                 "a\u200b" * 100_000, "PIN is " * 20_000,
+                 "PIN code for " + "a" * 200_000, "pw " * 60_000, "pw " + "a" * 200_000):  # fmt: skip
         started = time.perf_counter()
         redacted(text)
         assert time.perf_counter() - started < 2

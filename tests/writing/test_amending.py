@@ -57,6 +57,21 @@ def test_what_reflect_writes_is_not_touched() -> None:
 @pytest.mark.parametrize(
     ("before", "action", "text", "old"),
     [
+        (b"# Memory\n", "append", "```", ""),
+        (b"Likes trains.\nLikes tea.\n", "insert", "~~~\nx", "Likes trains."),
+        (b"Likes trains.\n```\nx = 1\n```\n", "insert", "```python", "Likes trains."),
+        (b"Run:\n```\nx = 1\n```\n", "replace", "x = 1", "x = 1\n```"),
+    ],
+)  # fmt: skip
+def test_what_is_written_below_is_not_made_code(before: bytes, action: str, text: str, old: str) -> None:
+    with pytest.raises(ConflictError, match="code"):
+        amended(Amendment("memory.md", action, text, old), before)
+    amended(Amendment("memory.md", "append", "```\nx = 1\n```"), before)
+
+
+@pytest.mark.parametrize(
+    ("before", "action", "text", "old"),
+    [
         (b"# M\n- a\n", "append", "<!-- open", ""), (b"# M\n- a\n- b\n", "insert", "%% open", "- a"),
         (b"# M\n\n%% open\n- a\n", "append", "- nobody reads it", ""), (b"- a\n- b\n", "replace", "<!--", "- a"),
     ],

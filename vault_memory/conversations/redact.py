@@ -108,6 +108,10 @@ RULES = (
           r"(?P<secret>[^\s\"'`]{4,256})", is_guess=True),
     _rule("password", "mysql mariadb", rf"\b(?:mysql|mariadb)(?:dump|admin)?\b(?P<typed>{_COMMAND} -p[\"']?)"
           r"(?P<secret>[^\s\"'`]{4,256})", is_guess=True),
+    _rule("password", "pw", r"(?<![A-Za-z])pw[ \t]?[:=]?[ \t]{1,4}"
+          r"(?P<secret>(?=\S{0,64}\d)(?=\S{0,64}[A-Za-z])[^\s\"'`,;<>()\[\]{}]{6,64})", is_guess=True),
+    _rule("pin", "PIN", r"\bPIN(?:[ -]?[Cc]ode)?(?:[ \t](?:is|of|for|to)\b[^\n:;,\"\d]{0,40})?[ \t]?[:=]?[ \t]{0,4}"
+          r"(?P<secret>\d{4,8})(?![.,]?\d)"),
     _rule("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"),
     _rule("bearer-token", "earer", r"\b[Bb]earer\s+(?P<secret>[A-Za-z0-9_.~+/=-]{16,2048})", is_guess=True),
     _rule("basic-login", "asic", r"\b[Bb]asic\s+(?P<secret>[A-Za-z0-9+/]{12,512}={1,2})"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from vault_memory.errors import ConflictError, UsageError
 from vault_memory.notes import provenance, retain
-from vault_memory.notes.note import COMMENT
+from vault_memory.notes.note import CODE, COMMENT
 from vault_memory.notes.parse import parse
 from vault_memory.notes.scopes import Standing, of_all_lines, of_note
 from vault_memory.retrieval.reading import EVERYTHING, Opened, seen_lines
@@ -89,6 +89,11 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
             f"{wanted.path}: this would change a block that reflect writes; nothing was written.",
             "Edit what stands outside of it.",
         )
+    if _is_code_below(wanted.path, after) and not _is_code_below(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: this would make code of all that is written below; nothing was written.",
+            "Close the fence of the code (```) that you open.",
+        )
     if _in_comments(wanted.path, after) > _in_comments(wanted.path, data):
         raise ConflictError(
             f"{wanted.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
@@ -101,6 +106,12 @@ def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING
             "memory_store keeps facts, and signs them.",
         )
     return after
+
+
+def _is_code_below(path: str, data: bytes) -> bool:
+    """Whether a line is read as code that somebody writes below all others."""
+    note = parse(path, data + b"\n\nx")
+    return note.states[len(note.lines) - 1] == CODE
 
 
 def _in_comments(path: str, data: bytes) -> int:
