@@ -93,6 +93,20 @@ def test_hooks_that_are_half_there_are_told(home: Home) -> None:
     assert [check["level"] for check in told(home)] == ["ok"]
 
 
+def test_what_the_other_scope_has_is_not_missing(home: Home) -> None:
+    home.done("install", "claude-code")
+    server = json.loads((home.folder / ".claude.json").read_text())["mcpServers"]["vault-memory"]
+    (home.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"vault-memory": server}}))
+    assert [check["level"] for check in told(home)] == ["ok", "ok"]
+
+
+def test_a_projects_file_writes_no_line_of_its_own(home: Home) -> None:
+    server = {"command": "/bin/x/memory", "args": ["--vault", "/no\nok  agents  all is well", "mcp"]}
+    (home.project / ".mcp.json").write_text(json.dumps({"mcpServers": {"vault-memory": server}}))
+    assert not any("\n" in check["message"] for check in told(home))
+    assert any("/no ok agents all is well, which is not there" in check["message"] for check in told(home))
+
+
 def test_a_plugin_that_is_gone_is_told(home: Home) -> None:
     home.done("install", "opencode")
     (home.folder / ".config/opencode/plugins/vault-memory.js").unlink()
@@ -117,7 +131,7 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     failed(home, "The disk is full.")
     failed(home, "Secret of another.", str(home.folder / "other"))
     (check,) = told(home, "hooks")
-    assert check["level"] == "warning" and check["message"].endswith(", 2 times in a row: The disk is full.")
+    assert check["level"] == "warning" and check["message"].endswith(", 2 times in 7 days: The disk is full.")
     assert check["message"].startswith("claude-code UserPromptSubmit failed last on 2") and "hook.log" in check["mend"]
     failed(home, f"{hooklog.TOO_LATE} 2 s.")
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]

@@ -204,6 +204,13 @@ def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
     assert session.prompts()[1] == "my password is [redacted: password], keep it in mind"
 
 
+def test_what_is_asked_again_is_kept_in_mind_once(data: Path) -> None:
+    session = Session("a", "s", os.environ)
+    for prompt in ("what about Nora?", *["what does Peter prefer?"] * 10):
+        session.turn([], prompt)
+    assert session.prompts() == ["what about Nora?", "what does Peter prefer?"]
+
+
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for number in range(3000):

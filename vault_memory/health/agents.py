@@ -33,6 +33,7 @@ class Installed(NamedTuple):
     agent: str
     scope: str
     commands: Sequence[Sequence[str]]
+    present: Sequence[str]
     missing: Sequence[str]
 
     @property
@@ -47,10 +48,12 @@ class Installed(NamedTuple):
 
 def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     """What there is to say of each agent that has a vault, seen from a folder."""
-    for found in _installed(projects.checkout(folder) or folder, config.hooks_seconds, environ):
+    installed = list(_installed(projects.checkout(folder) or folder, config.hooks_seconds, environ))
+    for found in installed:
         amiss = [*_of_program(found), *_of_vault(found, config.vault)]
-        if found.missing:
-            what = f"{found.name} has it half: {', '.join(found.missing)} {_verb(found.missing)} missing"
+        there = {part for other in installed if other.agent == found.agent for part in other.present}
+        if missing := [part for part in found.missing if part not in there]:
+            what = f"{found.name} has it half: {', '.join(missing)} {_verb(missing)} missing"
             amiss.append(Check("agents", "warning", what, f"{found.mend} puts it in."))
         yield from amiss or [Check("agents", "ok", f"{found.name} has this vault")]
     yield from _of_log(config.vault, environ)
@@ -60,20 +63,25 @@ def _verb(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
+def _in_a_line(path: str) -> str:
+    """A path as a project's file may have it, which is no line of doctor's."""
+    return " ".join(path.split())
+
+
 def _of_program(found: Installed) -> Iterator[Check]:
     for program in sorted({words[0] for words in found.commands}):
         if os.path.isabs(program) and not os.access(program, os.X_OK):
-            what = f"{found.name} starts {program}, which is not there"
+            what = f"{found.name} starts {_in_a_line(program)}, which is not there"
             yield Check("agents", "warning", what, f"{found.mend} names the program that runs now.")
 
 
 def _of_vault(found: Installed, mine: Path) -> Iterator[Check]:
     for vault in sorted({entries.vault(words) for words in found.commands} - {""}):
         if not os.path.isdir(vault):
-            what = f"{found.name} has the vault {vault}, which is not there"
+            what = f"{found.name} has the vault {_in_a_line(vault)}, which is not there"
             yield Check("agents", "warning", what, f"Mount its drive, or {found.mend} puts this one in its place.")
         elif os.path.realpath(vault) != os.path.realpath(mine):
-            what = f"{found.name} has the vault {vault}, not this one"
+            what = f"{found.name} has the vault {_in_a_line(vault)}, not this one"
             yield Check("agents", "notice", what, f"{found.mend} puts this one in its place.")
 
 
@@ -83,7 +91,7 @@ def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     failed = [line for line in hooklog.last_failures(str(vault), environ) if line.at >= since]
     if failed:
         at, who, why = failed[-1]
-        times = f", {len(failed)} times in a row" if len(failed) > 1 else ""
+        times = f", {len(failed)} times in {FAILED_DAYS} days" if len(failed) > 1 else ""
         log = hooklog.folder(environ) / hooklog.NAME
         what = f"{who} failed last on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
         faster = "`memory service install` has hooks answered faster; " if why.startswith(hooklog.TOO_LATE) else ""
@@ -110,17 +118,19 @@ def _installed(project: Path, seconds: float, environ: Mapping[str, str]) -> Ite
 
 def _of_target(agent: str, scope: str, target: Target) -> Installed:
     commands: list[Sequence[str]] = []
+    present: list[str] = []
     missing: list[str] = []
     for settings in target.settings:
         found = _commands(settings, target.within)
         commands += found.values()
+        present += found
         missing += [entry.label for entry in settings.entries if entry.label not in found]
     for script in target.scripts:
         if "command" in script.values:
             words = _command(script, target.within)
             commands += [words] if words else []
-            missing += [] if words else [script.file.name]
-    return Installed(agent, scope, commands, missing)
+            (present if words else missing).append(script.file.name)
+    return Installed(agent, scope, commands, present, missing)
 
 
 def _commands(settings: Settings, within: Path | None) -> dict[str, Sequence[str]]:
