@@ -82,6 +82,7 @@ def test_filters(option: str, value: object, field: str, found: object) -> None:
         ({"query": "x", "k": "3"}, "k"),
         ({"query": "x", "budget": 1.5}, "budget"),
         ({"query": "x", "since": "soonish"}, "since"),
+        ({"query": "x", "since": "2025-12-02", "until": "2025-12-01"}, "later than `until`"),
         ({"query": "x", "until": "2025-13-45"}, "until"),
         ({"query": "x", "as-of": ""}, "as-of"),
         ({"query": "x", "now": "teatime"}, "teatime"),

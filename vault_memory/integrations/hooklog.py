@@ -98,7 +98,7 @@ def folder(environ: Mapping[str, str]) -> Path:
 def told(error: BaseException) -> str:
     """What went wrong and what to do about it, as a person would say it."""
     if isinstance(error, VaultMemoryError):
-        return f"{error} {error.next_step}"
+        return f"{str(error).rstrip('.')}. {error.next_step}"
     name = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
         return f"{sys.executable} lacks a part of vault-memory ({name}). Install vault-memory anew, then the hooks."

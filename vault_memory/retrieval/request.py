@@ -44,6 +44,9 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, tel
         raise UsageError("`query` must be text.", "Give the question as text.")
     now = moment(given.get("now"))
     today = now.astimezone().date()
+    since, until = _day(given, "since", today, first=True), _day(given, "until", today, first=False)
+    if since and until and since > until:
+        raise UsageError(f"`since` ({since}) is later than `until` ({until}).", "Exchange the two.")
     k, budget = count(given, "k"), count(given, "budget")
     if k is None and budget is None:
         k, budget = config.recall_k, config.recall_budget
@@ -53,8 +56,8 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, tel
         k=k,
         budget_tokens=budget,
         filters=Filters(
-            since=_day(given, "since", today, first=True),
-            until=_day(given, "until", today, first=False),
+            since=since,
+            until=until,
             as_of=_day(given, "as-of", today, first=False),
             entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
             kinds=tuple(kind(text) for text in texts(given, "kind")),
