@@ -228,7 +228,7 @@ class Memory(Scribe):
         return self._look(lambda store, _: standing.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
-        """The paths of notes in these scopes that a link with this name would open."""
+        """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
         from unicodedata import normalize
 
         from vault_memory.notes.entities import link_name
@@ -236,10 +236,16 @@ class Memory(Scribe):
         def plain(text: str) -> str:
             return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
 
-        wanted, sql = plain(name), "SELECT path FROM note ORDER BY path"
-        return self._look(
-            lambda store, _: [path for (path,) in store.rows(sql) if plain(path) == wanted], scopes=scopes
-        )
+        wanted, files = plain(name), "SELECT path, path FROM note ORDER BY 1"
+        titles = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
+
+        def called(store: Store, _: Freshness) -> list[str]:
+            for sql in (files, titles):
+                if found := dict.fromkeys(path for path, told in store.rows(sql) if plain(told) == wanted):
+                    return list(found)
+            return []
+
+        return self._look(called, scopes=scopes)
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""

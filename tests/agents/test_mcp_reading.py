@@ -55,6 +55,22 @@ def test_a_note_is_opened_by_the_name_that_links_give_it(root: Path) -> None:
     talk(root, work)
 
 
+def test_a_note_is_opened_by_its_title_or_alias_where_no_file_has_the_name(root: Path) -> None:
+    put(root, "bank/entities/Petra Olsson.md", "---\naliases: [Petan]\n---\n# Petra\nRows a boat.\n")
+    put(root, "notes/to-buy-2025.md", "---\ntitle: To buy\n---\nOak.\n")
+    put(root, "Bo.md", "A file.\n")
+    put(root, "notes/other.md", "---\ntitle: Bo\n---\nA title.\n")
+    put(root, "notes/shut.md", "---\ntitle: Shut away\nscope: user:ada\n---\nPrivate.\n")
+
+    async def work(session: Session) -> None:
+        await session.search("x")
+        for name, text in (("[[Petan]]", "Rows a boat"), ("to buy", "Oak"), ("[[Bo]]", "A file")):
+            assert text in inside(await session.call("memory_get", path=name)), name
+        assert "There is no note" in await session.call("memory_get", path="Shut away")
+
+    talk(root, work)
+
+
 def test_a_folder_is_listed_as_far_as_it_is_seen(root: Path) -> None:
     fill(root, {f"many/n{number:03}.md": "x\n" for number in range(50)} | {"many/more/x.md": "x\n"})
 
