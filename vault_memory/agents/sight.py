@@ -4,7 +4,8 @@ SQLite looks for a name among the temporary things first, so that every statemen
 lies in the asker's scopes: notes, passages, facts, names, claims, counts. Nothing can be forgotten in a lane, and a
 statement that would write fails. The two tables of words cannot be seen through a view: who reads them joins `passage`,
 or looks at `Store.is_narrowed`; how rare a word is and how long rows are is counted anew over what is seen
-(seenwords.py), so that no score tells of the rest.
+(seenwords.py), so that no score tells what the rest says. That there is a rest it may tell: the counts of frequent
+words (lexicon.py) are of the whole index, and not used then.
 
 A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
 A note that is not as it was indexed is not seen at all: it may have been made private since.
