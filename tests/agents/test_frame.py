@@ -111,6 +111,33 @@ def test_a_frame_that_is_not_closed_goes_as_far_as_its_lines(inside: str) -> Non
     assert stripped(f"asked\n{html.escape(framed(inside))[:-18]}") == "asked\n\n"
 
 
+@pytest.mark.parametrize("inside", [HANDED_OVER, XML, "## sessions/opencode/ses_1 (2025-11-27)\nm12 said"])
+def test_a_frame_is_known_by_lines_that_end_as_on_windows(inside: str) -> None:
+    windows = framed(inside).replace("\n", "\r\n")
+    for cut in (windows, windows[:-8], windows.removesuffix(CLOSING)):
+        assert stripped(f"asked\r\n{cut}").strip() == "asked"
+    assert stripped(f"{windows[:-8]}\r\n\r\n# Mine\r\nWhy?").endswith("# Mine\r\nWhy?")
+
+
+def test_a_frame_within_json_comes_off() -> None:
+    text = framed(f'{HANDED_OVER}\nL9 "quoted" \\ and a `</p>`')
+    once = json.dumps(text)
+    result = json.dumps({"content": [{"type": "text", "text": f"{text}\nindex up to date"}]}, separators=(",", ":"))
+    hook = json.dumps({"hookSpecificOutput": {"additionalContext": text}})
+    for printed in (once, result, hook, json.dumps(result), once.replace("/", "\\/"), once.replace("\\n", "\\r\\n")):
+        left = stripped(f'I said "no" {printed} why "yes"?')
+        assert left.startswith('I said "no" ') and left.endswith(' why "yes"?')
+        assert not any(word in left for word in ("secret", "quoted", "vault-memory", "Core"))
+        for end in range(printed.index("secret"), len(printed)):
+            assert "secret" not in stripped(f"{printed[:end]}\nwhy?") and stripped(f"{printed[:end]}\nwhy?").endswith(
+                "why?"
+            )
+    cut = json.dumps({"text": text.removesuffix(CLOSING), "asked": "why?"})
+    assert json.loads(stripped(cut)) == {"text": " ", "asked": "why?"}
+    document = json.dumps({"schema": "vault-memory/recall@1", "results": [{"content": text}, {"content": "a secret"}]})
+    assert stripped(f"said {document}.") == "said \n."
+
+
 def test_every_title_of_a_sheet_is_known() -> None:
     for title in TITLES.values():
         assert stripped(f"{OPENING}\n# {title}\nmine") == "\n\nmine"
@@ -123,6 +150,9 @@ def test_every_title_of_a_sheet_is_known() -> None:
         "<vault-memory>\n## a.md\nL1 is where I write of it",
         f"The line {OPENING} opens it.\nL12 is wrong.",
         f"{OPENING}\nis how it begins.",
+        f"escaped it is {json.dumps(OPENING)}, and it ends with {CLOSING}",
+        f"In JSON it is {json.dumps(OPENING)[1:-1]} and then comes data.\nL1 begins it.",
+        f'a list: "{json.dumps(OPENING)[1:-1]}", "{CLOSING}"',
         "between <vault-memory …> and </vault-memory> stands data",
         "&lt;vault-memory&gt; and the rest",
         'a document {"schema": 5} and {"vault-memory": true}',
@@ -176,6 +206,13 @@ def test_the_tags_are_well_formed_xml() -> None:
         f"{OPENING}\nL1 x\n" * 10_000,
         f"{OPENING}{'x' * 500_000}",
         html.escape(OPENING) * 10_000,
+        json.dumps(OPENING) * 20_000,
+        json.dumps(OPENING)[1:-1] * 20_000,
+        json.dumps(OPENING)[1:-1] + "x" * 1_000_000,
+        json.dumps(OPENING)[1:-1] + "\\" * 1_000_000,
+        json.dumps(f"{OPENING}\nL1 x")[1:-1] * 10_000,
+        OPENING.partition('"')[0] + "\\" * 1_000_000,
+        f"{OPENING}\r\n" * 20_000,
         framed_json({}) * 10_000,
         framed_json({})[:-1] * 10_000,
         '{"schema": "vault-memory/recall@1", "a":\n' * 10_000,

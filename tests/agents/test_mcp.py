@@ -337,17 +337,17 @@ def test_the_same_is_not_stored_twice(root: Path) -> None:
         async def stored(content: str, *names: str, **more: str) -> str:
             return await session.call("memory_store", content=content, entities=list(names), **more)
 
-        place = (await stored("Nora moved to Lisbon", "Nora")).split("Stored at ")[1].split(";")[0]
+        place = inside(await stored("Nora moved to Lisbon", "Nora")).split("\n")[0]
         assert inside(await stored(" Nora  moved to Lisbon", "Nono")) == place
-        assert "Stored at" in await stored("Nora moved to Lisbon", "Peter")
-        assert "Stored at" in await stored("Nora moved to Porto", "Nora")
+        assert "Stored;" in await stored("Nora moved to Lisbon", "Peter")
+        assert "Stored;" in await stored("Nora moved to Porto", "Nora")
         assert inside(await stored("Likes night trains", "Nora", kind="opinion")) == "People.md#L4"
         assert "stands already" in await stored("Likes night trains")
         # What is done is done again, what a web page said somebody may know, what is shut is nobody's business.
-        assert "Stored at" in await stored("Rowed to the island", "Nora", kind="experience")
+        assert "Stored;" in await stored("Rowed to the island", "Nora", kind="experience")
         assert "stands already" in await stored("Rowed to the island", "Nora", kind="experience")
-        assert "Stored at" in await stored("Sells boats", "Nora")
-        assert "Stored at" in await stored("Has a code", "Nora")
+        assert "Stored;" in await stored("Sells boats", "Nora")
+        assert "Stored;" in await stored("Has a code", "Nora")
 
     talk(root, work)
     assert sum(path.read_text().count("@Nora: Nora moved to Lisbon") for path in root.rglob("memory/*.md")) == 1
@@ -363,14 +363,14 @@ def test_the_same_in_other_letters_is_not_stored_twice(root: Path) -> None:
         for fact in ("says 'Go\u0308teborg' isn't far", 'SAYS "göteborg" isn\'t far!'):
             assert inside(await stored(fact, entities=["Nora"])) == "People.md#L2"
         for other in ("Says Göteborg isn't far?", "Uses C 17", "Uses C++ 1 7"):
-            assert "Stored at" in await stored(other, entities=["Nora"])
+            assert "Stored;" in await stored(other, entities=["Nora"])
         plan = "# Plan\n\nBuy “oak” for the boat.\n\n- [ ] ask Odd"
-        place = (await stored(plan, title="The boat", entities=["Nora"])).split("Stored as ")[1].split(";")[0]
+        place = inside(await stored(plan, title="The boat", entities=["Nora"]))
         again = await stored(plan.replace("“oak”", '"Oak"') + ".\n", title="What to buy", kind="opinion")
         assert "stands already" in again and inside(again) == place
-        assert "Stored as" in await stored(plan.replace("Odd", "Ida"), title="The boat")
-        assert "Stored as" in await stored("Buy oak.\n\nSee [[Nora]]", title="Oak")
-        assert "Stored as" in await stored("Buy oak.\n\nSee [[Odd]]", title="Oak")
+        assert "Stored as a note;" in await stored(plan.replace("Odd", "Ida"), title="The boat")
+        assert "Stored as a note;" in await stored("Buy oak.\n\nSee [[Nora]]", title="Oak")
+        assert "Stored as a note;" in await stored("Buy oak.\n\nSee [[Odd]]", title="Oak")
 
     talk(root, work)
 
@@ -390,8 +390,8 @@ def test_what_is_stored_for_a_project_stays_there(tmp_path: Path, root: Path) ->
         assert "global" in await session.fail("memory_store", content="Secret", title="S", scope="user:nobody")
         assert "scope=" not in await session.call("memory_store", content="Tern is a ferry app", scope="global")
         # What only this project knows is told to everybody when that is asked for.
-        assert "Stored at" in await session.call("memory_store", content="Deploys on Fridays")
-        assert "Stored as" in await session.call("memory_store", title="Runbook", content="Drain the queue.")
+        assert "Stored;" in await session.call("memory_store", content="Deploys on Fridays")
+        assert "Stored as a note;" in await session.call("memory_store", title="Runbook", content="Drain the queue.")
 
     async def elsewhere(session: Session) -> str:
         return await session.search("queue Fridays ferry Secret")
@@ -412,7 +412,7 @@ def test_what_holds_no_more_is_stored_again(root: Path) -> None:
 
     async def work(session: Session) -> None:
         for fact in ("Nora lives in Lund.", "Nora has a cat.", "Nora now lives in Porto."):
-            assert "Stored at" in await session.call("memory_store", content=fact, entities=["Nora"])
+            assert "Stored;" in await session.call("memory_store", content=fact, entities=["Nora"])
 
     talk(root, work)
 
@@ -443,8 +443,8 @@ def test_a_secret_is_refused_and_not_quietly_changed(root: Path) -> None:
             assert "(github-token): nothing was stored. Leave it out" in refused and key not in refused
         assert "nothing was changed" in await session.fail("memory_edit", action="append", text=f"- Token: {key}")
         assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
-        assert "Stored at" in await session.call("memory_store", content="The deploy token is kept in the safe")
-        assert "Stored at" in await session.call("memory_store", content="Transcripts say [redacted: github-token]")
+        assert "Stored;" in await session.call("memory_store", content="The deploy token is kept in the safe")
+        assert "Stored;" in await session.call("memory_store", content="Transcripts say [redacted: github-token]")
         put(root, "memory.md", f"- Token: {key}\n")
         await session.call("memory_edit", action="replace", old=key, text="in the safe")
 

@@ -1,5 +1,6 @@
 """What `memory_get` and the resources answer to whatever a model may write for a path or a name."""
 
+import json
 from pathlib import Path
 from unicodedata import normalize
 
@@ -113,6 +114,34 @@ def test_no_name_of_a_note_stands_outside_the_frame(root: Path) -> None:
             assert OPENING in text and ORDER in inside(text), text
             own = f"There is no note e/{ORDER} 2 (nothing was read)."  # what the model said itself
             assert ORDER not in outside(text).removeprefix(own), text
+
+    talk(root, work)
+
+
+def test_a_core_file_that_is_not_seen_is_as_one_that_is_not_there(root: Path) -> None:
+    fill(root, {".memory/config.toml": f'[core]\nfiles = ["{ORDER}.md", "bare.md"]\n', "bare.md": ""})
+
+    def core() -> str:
+        return talk(root, lambda session: session.read("memory://core"))
+
+    there = core()
+    assert inside(there).splitlines()[0] == "## memory.md#L1-L3" and ORDER not in there and "bare" not in there
+    put(root, f"{ORDER}.md", "---\nscope: agent:adder\n---\nHush.\n")
+    assert core() == there
+    put(root, "memory.md", "---\nscope: agent:adder\n---\nHush.\n")
+    assert (shut := core()) == "There is no core memory yet."
+    (root / "memory.md").unlink()
+    assert core() == shut
+
+
+def test_where_something_is_stored_stands_in_the_frame(root: Path) -> None:
+    fill(root, {".obsidian/daily-notes.json": json.dumps({"folder": ORDER, "format": "YYYY-MM-DD"})})
+
+    async def work(session: Session) -> None:
+        for given in ({"content": "Kettles are red"}, {"content": "Kettles", "title": "Kettles"}):
+            said = await session.call("memory_store", **given)
+            path = inside(said).split("\n")[0].split("#")[0]
+            assert "Kettles" in (root / path).read_text() and ORDER not in outside(said)
 
     talk(root, work)
 

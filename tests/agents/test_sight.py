@@ -330,6 +330,36 @@ def test_nothing_is_written_through_what_an_asker_sees(tmp_path: Path) -> None:
         assert int(store.one("SELECT count(*) FROM note")) == 2
 
 
+def test_an_error_in_the_middle_of_a_question_is_told_and_leaves_nothing_narrowed(tmp_path: Path) -> None:
+    """It may hold a statement that was not read to its end, and SQLite drops and defines nothing meanwhile."""
+    mine = memory(fill(tmp_path, HIDING))
+    mine.index()
+    with opened(mine) as store:
+        for scopes in (OPEN, ("global", "agent:else")):
+            with pytest.raises(ValueError, match="the cause"), sight.seen(store, scopes):
+                passages, words = store.rows("SELECT id FROM passage"), store.rows("SELECT seen_words(1) FROM note")
+                assert next(passages) and next(words)
+                raise ValueError("the cause")
+            assert not store.is_narrowed
+            with sight.seen(store, ()):
+                assert len(list(store.rows("SELECT path FROM note"))) == 2
+            engine = mine.engine(store)  # while those are open still
+            asked = [Filters(scopes=asker, kinds=kinds) for asker in (OPEN, ()) for kinds in ((), ("world",))]
+            found = [engine.answer(Request("zanzibar", NOW, 9, None, filters)) for filters in asked]
+            assert ["Zanzibar" in repr(answer.results) for answer in found] == [False, False, True, True]
+            assert passages and words
+
+
+def test_what_ends_the_transaction_by_itself_is_told(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, HIDING))
+    mine.index()
+    with opened(mine) as store:
+        with pytest.raises(ValueError, match="the cause"), sight.seen(store, OPEN):
+            store.connection.execute("ROLLBACK")
+            raise ValueError("the cause")
+        assert int(store.one("SELECT count(*) FROM note")) == 2
+
+
 def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
     cold = memory(fill(tmp_path, HIDING))
     cold.index()

@@ -19,10 +19,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, opened
 
+from vault_memory.daemon.warm import Told, WarmMemory
 from vault_memory.index.lexicon import Lexicon
 from vault_memory.index.schema import writing
 from vault_memory.memory import Memory
 from vault_memory.retrieval.answer import Filters, Request
+from vault_memory.retrieval.recall import Recall
 
 DRAWN = settings(
     max_examples=int(os.environ.get("SIGHT_EXAMPLES", "10")),
@@ -51,6 +53,8 @@ QUESTIONS = (
 NOW = datetime(2025, 12, 10, tzinfo=UTC)
 OPEN = ("global", "agent:moss")
 SHUT = ("agent:adder", "project:other")
+
+HIDING = {"p.md": "---\nscope: agent:adder\n---\n# Walnut\n\nKettle.\n", "o.md": "A walnut.\n"}
 
 Vault = dict[str, str]
 
@@ -170,3 +174,54 @@ def test_the_history_of_an_index_changes_no_answer(tmp_path: Path, seed: int) ->
         Lexicon(store).refresh()
     new = fresh(tmp_path / "new", notes)
     assert told(old, PRESETS, QUESTIONS, ()) == told(new, PRESETS, QUESTIONS, ())
+
+
+def test_a_process_that_stays_follows_the_index_for_an_asker_who_sees_a_part(tmp_path: Path) -> None:
+    """Numbers of rows grow, are given again and go: nothing that was counted holds longer than the index."""
+    cold = memory(fill(tmp_path, HIDING))
+    cold.index()
+    warm = WarmMemory(cold.config, lambda: Told(False, 0), lambda: None)
+    try:
+        for day in range(1, 5):
+            found = told(warm, ("tuned", "classic"), ("walnut", "kettle 7"))
+            assert found == told(memory(tmp_path), ("tuned", "classic"), ("walnut", "kettle 7"))
+            fill(
+                tmp_path,
+                {f"n{number}.md": f"# Walnut {day}\n\n{'Kettle ' * day}{number} ferry.\n" for number in range(9 * day)},
+            )
+            (tmp_path / f"n{day}.md").unlink()
+    finally:
+        warm.close()
+
+
+def test_what_was_counted_of_a_note_goes_when_it_is_outdated(tmp_path: Path) -> None:
+    """The index stays as it is then: nobody may write it."""
+    mine = memory(
+        fill(tmp_path, {**HIDING, "a.md": "# Walnut\n\nWalnut and kettle.\n", "b.md": "# Walnut ferry\n\nFerry.\n"})
+    )
+    mine.index()
+    requests = [
+        Request(text, NOW, 9, None, Filters(scopes=OPEN), mode="lexical") for text in ("walnut", "ferry", "Peter")
+    ]
+
+    def scores(engine: Recall) -> list[Any]:
+        return [[(each.path, each.score) for each in engine.answer(request).results] for request in requests]
+
+    with opened(mine) as store:
+        stays = mine.engine(store)
+        before = scores(stays)
+        store.outdated = ("a.md",)
+        assert before != scores(stays) == scores(mine.engine(store))
+
+
+def test_a_note_that_a_line_of_its_own_opens_is_not_found_by_its_title(tmp_path: Path) -> None:
+    """Its title is private, and its path is not what a question is asked for either."""
+    found = []
+    for number, title in enumerate(("Zanzibar", "Quokka walnut", "")):
+        head = f"---\nscope: agent:adder\naliases: [{title}]\ntags: [{title or 'x'}]\n---\n# {title}\n"
+        private = f"{head}\n## Retain\n- W(scope=global): Ferry.\n"
+        root = fill(
+            tmp_path / str(number), {"Private/a.md": private, "b.md": "# Walnut\n\nFerry.\n", "c.md": "Zanzibar.\n"}
+        )
+        found.append(told(memory(root), PRESETS, ("zanzibar", "walnut", "ferry", "quokka")))
+    assert found[0] == found[1] == found[2]

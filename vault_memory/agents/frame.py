@@ -59,24 +59,30 @@ def _as_html(text: str) -> str:
 
 _LINES = "|".join(
     (
-        r"# (?:Core memory|What (?:was summed up lately|the notes say to the question|was noted lately))(?=\n|\Z)",
-        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?(?=\n|\Z)",
-        r"[Lm]\d++(?: [^\n]*+|(?=\n|\Z))",
+        r"# (?:Core memory|What (?:was summed up lately|the notes say to the question|was noted lately))\r?(?=\n|\Z)",
+        r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",
+        r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
         r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
         r"(?:<|&lt;)/?(?:core|summaries|passages|recent|note|line|left-out)(?:[\s>/]|&gt;)[^\n]*+",
         r"(?:(?:<|&lt;)/?[a-z-]*+|&[a-z]{0,2})\Z",
-        r"(?=\n|\Z)",
+        r"\r?(?=\n|\Z)",
     )
 )
 """Lines as they stand in a frame (sheet.py, and what the MCP server hands over), the last one perhaps cut off."""
 
 _FRAMED = re.compile(
     "|".join(
-        rf"{opening}(?:(?:(?!{opening}).)*?{closing}|(?:\n[ \t]*+(?:{_LINES}))++)"
+        rf"{opening}(?:(?:(?!{opening}).)*?{closing}|(?:\r?\n[ \t]*+(?:{_LINES}))++)"
         for opening, closing in (map(re.escape, (OPENING, CLOSING)), map(_as_html, (OPENING, CLOSING)))
     ),
     re.DOTALL,
 )
+_IN_JSON = OPENING.replace('"', r'\\++"')
+_ESCAPED = re.compile(
+    rf'{_IN_JSON}(?:(?:(?!{_IN_JSON})(?:[^"\n\\]|\\.))*?<\\?/{NAME}>'
+    r'|(?:\\++[rn])++(?=##? |[Lm]\d|<)(?:[^"\n\\]|\\.)*+)'
+)
+"""A frame within a text of JSON, as tools and hooks print one; if it is cut off there, it goes to the text's end."""
 _JSON = re.compile(rf'\{{\s*+(?:"{NAME}":\s*+{re.escape(json.dumps(NOTE))}|"schema":\s*+"{NAME}/[a-z]++@\d)')
 """How our documents begin, printed in one line or in many."""
 
@@ -105,7 +111,7 @@ def stripped(text: str) -> str:
     A frame that is not closed goes as far as lines are such as stand in one; what speaks of the tag stays as it is: it
     may be somebody's own words.
     """
-    return _without_json(_FRAMED.sub("\n", text))
+    return _without_json(_FRAMED.sub("\n", _ESCAPED.sub(" ", text)))
 
 
 def _without_json(text: str) -> str:

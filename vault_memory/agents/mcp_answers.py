@@ -153,8 +153,7 @@ def store(caller: Caller, given: Arguments) -> str:
     if stands := caller.desk.standing(signed, _known_to(scope)):
         return _stands(stands) + taken_out
     done = caller.desk.retain(signed)
-    bullet_shown = frame.framed(render.clean(done.bullet))
-    return _written(f"Stored at {shown(done.path)}#L{done.line}", done.warning, bullet_shown) + taken_out
+    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", done.warning) + taken_out
 
 
 def _scope(caller: Caller, given: Arguments) -> str:
@@ -229,12 +228,13 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     if stands := caller.desk.standing_note(filing, _known_to(scope)):
         return _stands(stands)
     done = caller.desk.file(filing)
-    return _written(f"Stored as {shown(done.path)}", done.warning)
+    return _written("Stored as a note", done.path, done.warning)
 
 
-def _written(what: str, warning: str, framed: str = "") -> str:
+def _written(what: str, where: str, warning: str) -> str:
+    """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
     state = f"{what}. {shown(warning)}" if warning else f"{what}; it can be found now."
-    return f"{state}\n{framed}" if framed else state
+    return f"{state}\n{frame.framed(render.clean(where))}"
 
 
 def status(caller: Caller, given: Arguments) -> str:

@@ -153,11 +153,10 @@ def _origins(texts: Sequence[str], origins: Sequence[str]) -> tuple[list[str], s
 
 def core(caller: Caller) -> str:
     """The core files, one after the other."""
-    found = caller.desk.core_files()
-    if not found:
-        return "There is no core memory yet: `memory.md` in the vault is missing."
-    excerpts = [caller.desk.read(path, None, caller.scopes) for path in found]
-    return "\n\n".join(told(each) if not each.not_found else _missing(caller, each.path) for each in excerpts)
+    excerpts = [caller.desk.read(path, None, caller.scopes) for path in caller.desk.core_files()]
+    # Of a file that the asker does not see no more is said than of one that is not there.
+    found = [told(each) for each in excerpts if not each.not_found and each.end_line >= each.start_line]
+    return "\n\n".join(found) or "There is no core memory yet."
 
 
 def entity(caller: Caller, name: str) -> str:

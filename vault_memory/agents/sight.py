@@ -4,7 +4,8 @@ SQLite looks for a name among the temporary things first, so that every statemen
 lies in the asker's scopes: notes, passages, facts, names, claims, counts. Nothing can be forgotten in a lane, and a
 statement that would write fails. The two tables of words cannot be seen through a view: who reads them joins `passage`,
 or looks at `Store.is_narrowed`; how rare a word is and how long rows are is counted anew over what is seen
-(seenwords.py), so that no score tells of the rest.
+(seenwords.py), so that no score tells what the rest says. That there is a rest it may tell: the counts of frequent
+words (lexicon.py) are of the whole index, and not used then.
 
 A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
 A note that is not as it was indexed is not seen at all: it may have been made private since.
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from vault_memory.index.schema import undo
 from vault_memory.index.store import KINDS, NOTE_VECTOR_PASSAGES, Store, note_vector
 from vault_memory.language import terms
 
@@ -71,9 +73,6 @@ CREATE TEMP VIEW name AS SELECT * FROM main.name WHERE EXISTS (SELECT 1 FROM mai
     for table in _OF_NOTES
 )  # fmt: skip
 
-_NAMES = ("note", "passage", "frequent", "name", *_OF_PASSAGES, *_OF_NOTES)
-_MADE = ("unseen", "opened", "shut", "mixed")
-
 _SEEN = "FROM main.note n CROSS JOIN passage p ON p.id BETWEEN n.first AND n.first + n.count - 1 WHERE n.id = ?"
 
 
@@ -86,11 +85,13 @@ def seen(store: Store, scopes: Sequence[str]) -> Iterator[bool]:
     if not scopes or not hides(store, scopes):
         yield False
         return
-    _narrow(store, scopes)
+    store.connection.execute("SAVEPOINT narrowed")
     try:
+        _narrow(store, scopes)
         yield True
     finally:
-        _widen(store)
+        store.is_narrowed = False
+        undo(store.connection, "narrowed")
 
 
 def hides(store: Store, scopes: Sequence[str]) -> bool:
@@ -105,25 +106,16 @@ def hides(store: Store, scopes: Sequence[str]) -> bool:
 
 def _narrow(store: Store, scopes: Sequence[str]) -> None:
     connection = store.connection
-    _widen(store)
     allowed = json.dumps(list(scopes))
     outdated = json.dumps(store.outdated)
     for statement in filter(str.strip, _TABLES.split(";\n")):
         given = (None, outdated) if "?2" in statement else (allowed,) if "?1" in statement else ()
         connection.execute(statement, given)
-    connection.create_scalar_function("seen_tokens", partial(_tokens, store), 1)
-    connection.create_scalar_function("seen_words", partial(_words, store), 1)
-    connection.create_scalar_function("seen_vector", partial(_vector, store), 1)
+    store.define("seen_tokens", partial(_tokens, store))
+    store.define("seen_words", partial(_words, store))
+    store.define("seen_vector", partial(_vector, store))
     connection.execute(_VIEWS)
     store.is_narrowed = True
-
-
-def _widen(store: Store) -> None:
-    for name in _NAMES:
-        store.connection.execute(f"DROP VIEW IF EXISTS temp.{name}")
-    for name in _MADE:
-        store.connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
-    store.is_narrowed = False
 
 
 def _tokens(store: Store, *note: Any) -> int:  # noqa: ANN401 - as SQLite calls it

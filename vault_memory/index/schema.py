@@ -287,6 +287,12 @@ def snapshot(connection: apsw.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
 
 
+def undo(connection: apsw.Connection, savepoint: str) -> None:
+    """Take back what was made since: a DROP fails while an error holds a question that was not read to its end."""
+    if connection.in_transaction:  # else a failed statement has taken it back by itself
+        connection.execute(f"ROLLBACK TO {savepoint}; RELEASE {savepoint}")
+
+
 def checkpoint(connection: apsw.Connection) -> None:
     """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
     with contextlib.suppress(*_BUSY):

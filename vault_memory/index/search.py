@@ -12,6 +12,7 @@ from typing import Any
 from vault_memory.embedding.spaces import Space
 from vault_memory.embedding.vectors import bit_code
 from vault_memory.index.held import HeldVectors
+from vault_memory.index.schema import undo
 from vault_memory.index.seenwords import NAMES, PATH, TAGS, TITLE, SeenWords
 from vault_memory.index.shelf import NoteInfo, Shelf
 from vault_memory.index.store import KINDS, PASSAGES, Store
@@ -98,8 +99,8 @@ class Search:
         self._shelf = Shelf(store)
         self._seen = SeenWords(store)
         self._filtered = False
-        store.connection.create_scalar_function("slug", slug, 1, deterministic=True)
-        store.connection.create_scalar_function("folded", _folded, 1, deterministic=True)
+        store.define("slug", slug, deterministic=True)
+        store.define("folded", _folded, deterministic=True)
 
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
@@ -122,9 +123,10 @@ class Search:
             "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
             "forms": json.dumps([form.casefold() for form in forms]),
         }  # fmt: skip
+        self._store.connection.execute("SAVEPOINT filtered")
+        self._filtered = True
         self._store.connection.execute(_ALLOWED, parameters)
         self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
-        self._filtered = True
         return int(self._store.one("SELECT count(*) FROM allowed"))
 
     @property
@@ -133,8 +135,9 @@ class Search:
 
     def release(self) -> None:
         """Forget the filters."""
-        self._store.connection.execute("DROP TABLE IF EXISTS temp.allowed")
-        self._filtered = False
+        if self._filtered:
+            self._filtered = False
+            undo(self._store.connection, "filtered")
 
     def _where(self, column: str, word: str = "AND") -> str:
         # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).

@@ -161,6 +161,11 @@ class Store:
         """The rows of a query."""
         return iter(self.connection.execute(sql, parameters))
 
+    def define(self, name: str, function: Callable[..., Any], deterministic: bool = False) -> None:
+        """Give SQL a function of one argument, unless it has it: SQLite takes none anew while a question is open."""
+        if not self.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
+            self.connection.create_scalar_function(name, function, 1, deterministic=deterministic)
+
     # --- meta ----------------------------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str | int | None:

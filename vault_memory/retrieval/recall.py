@@ -77,21 +77,21 @@ class Recall:
         seen = (self._store.state(), self._store.outdated if self._store.is_narrowed else ())
         if seen == self._seen:
             return
-        self._seen = seen
         self._notes = int(self._store.one("SELECT count(*) FROM note"))
         self._has_others = bool(self._store.one(_OTHERS, provenance.PERSON))
         self._search.look_again()
         self._names.look_again()
         self._gatherer.look_again()
+        self._seen = seen
 
     def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
         if not self._store.is_narrowed:
             filters = filters._replace(scopes=())  # they hide nothing
-        if filters:
-            self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
         try:
+            if filters:
+                self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
             lanes = self._reranked(self._gatherer.gather(question, request), request)
             answer = self._compose(request, question, lanes)
         finally:
