@@ -1,0 +1,55 @@
+"""What an agent stores: known already only where it sees all of it, found when it is told so, written once."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory
+
+from vault_memory.agents.desk import Desk
+from vault_memory.agents.mcp_answers import store
+from vault_memory.agents.mcp_reading import Caller
+from vault_memory.files.vault import Vault
+
+LOG = f"memory/{date.today():%Y-%m-%d}.md"
+
+
+def moss(root: Path) -> Caller:
+    memory(root).index()
+    return Caller(Desk(str(root), root.parent), "moss")
+
+
+# --- what stands already ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["- W(scope=agent:adder) The PIN is {}.", "- scope:: agent:adder The PIN is {}."])
+@pytest.mark.parametrize("place", ["top", "middle", "end"])
+def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, place: str) -> None:
+    open_lines = ["The ferry plan is settled.", "We leave at nine."]
+
+    def plan(pin: int) -> str:
+        lines = list(open_lines)
+        lines.insert(("top", "middle", "end").index(place), line.format(pin))
+        return "\n\n".join(lines) + "\n"
+
+    caller = moss(fill(tmp_path / "Notes", {"plan.md": plan(4711)}))
+    for text in (plan(4710), plan(4711), "\n\n".join(open_lines)):
+        assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
+
+
+def test_a_note_is_looked_for_in_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def text(number: int) -> str:
+        return f"# Note {number:03}\n\nWhat was said, {number:03}.\n\n- [ ] ask Ida\n"
+
+    caller = moss(fill(tmp_path / "Notes", {f"{number}.md": text(number) for number in range(300)}))
+    own, reads = Vault.read, []
+
+    def read(vault: Vault, path: str) -> bytes:
+        reads.append(path)
+        return own(vault, path)
+
+    monkeypatch.setattr(Vault, "read", read)
+    assert "stands already" in store(caller, {"title": "Again", "content": text(42)})
+    assert "stands already" in store(caller, {"title": "Again", "content": text(299)})
+    assert store(caller, {"title": "Another", "content": text(301)}).startswith("Stored as")
+    assert len(reads) < 20
