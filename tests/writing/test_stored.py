@@ -7,7 +7,7 @@ import pytest
 from vaults import fill, memory
 
 from vault_memory.agents.desk import Desk
-from vault_memory.agents.mcp_answers import store
+from vault_memory.agents.mcp_answers import search, store
 from vault_memory.agents.mcp_reading import Caller
 from vault_memory.files.vault import Vault
 
@@ -53,3 +53,35 @@ def test_a_note_is_looked_for_in_few_files(tmp_path: Path, monkeypatch: pytest.M
     assert "stands already" in store(caller, {"title": "Again", "content": text(299)})
     assert store(caller, {"title": "Another", "content": text(301)}).startswith("Stored as")
     assert len(reads) < 20
+
+
+# --- what can be found -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("private", ["note", "template", "folders"])
+def test_what_is_stored_for_all_is_found_in_a_private_place(tmp_path: Path, private: str) -> None:
+    notes = {"a.md": "x\n"}
+    if private == "note":
+        notes[LOG] = "---\nscope: agent:adder\n---\n# Day\n\nsecret one\n"
+    elif private == "template":
+        notes[".obsidian/daily-notes.json"] = '{"folder": "memory", "template": "Day"}'
+        notes["Day.md"] = "---\nscope: agent:adder\n---\n# Day\n"
+    else:
+        notes[".memory/config.toml"] = '[scopes]\nmemory = "user:ada"\nnotes = "user:ada"\n'
+    caller = moss(root := fill(tmp_path / "Notes", notes))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        assert "it can be found now" in store(caller, given)
+        assert given["content"] in search(caller, {"query": given["content"]})
+        assert "stands already" in store(caller, given)
+    assert "it can be found now" in store(caller, {"content": "Mine alone", "scope": "agent:moss"})
+    assert "Mine alone" in search(caller, {"query": "mine alone"})
+    log = (root / LOG).read_text()
+    assert log.count("scope=global): The kettle is red") == 1 and log.count("scope=agent:moss): Mine") == 1
+    (note,) = (root / "notes").rglob("*.md")
+    assert note.read_text().count("scope:") == (private == "folders")
+
+
+def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    told = store(caller, {"title": "Keys", "content": "Two keys.\n\n- W(scope=agent:adder) one is under the mat"})
+    assert "found" not in told and "You do not see line 10 of it" in told

@@ -116,6 +116,18 @@ class Desk:
         """Whether a note is in an open scope, or not there at all."""
         return not Vault(self.config()).locate(path) or not self.read(path, None, scopes).not_found
 
+    def hidden(self, path: str, lines: tuple[int, int] | None, scopes: tuple[str, ...]) -> int:
+        """The first of a note's lines, all for None, that is in no open scope; 0 where there is none."""
+        from vault_memory.notes.parse import parse
+        from vault_memory.notes.scopes import of_all_lines
+
+        config = self.config()
+        first, last = lines or (1, None)
+        with suppress(OSError):  # gone already: then nothing is hidden
+            standing = of_all_lines(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
+            return next((number for number, own in enumerate(standing, first) if own.scope not in scopes), 0)
+        return 0
+
     def core_files(self) -> list[str]:
         """The notes that make up the core and are there, the first of them the vault's memory.md."""
         from vault_memory.agents import corefiles

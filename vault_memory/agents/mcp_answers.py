@@ -153,21 +153,22 @@ def store(caller: Caller, given: Arguments) -> str:
     if stands := caller.desk.standing(signed, _known_to(scope)):
         return _stands(stands) + taken_out
     done = caller.desk.retain(signed)
+    warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
     bullet_shown = frame.framed(render.clean(done.bullet))
-    return _written(f"Stored at {shown(done.path)}#L{done.line}", done.warning, bullet_shown) + taken_out
+    return _written(f"Stored at {shown(done.path)}#L{done.line}", warning, bullet_shown) + taken_out
 
 
 def _scope(caller: Caller, given: Arguments) -> str:
-    """For whom a text is stored, "" for everybody; raises UsageError for a scope that the agent does not see."""
+    """For whom a text is stored; raises UsageError for a scope that the agent does not see."""
     scope = retain.normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
-    return "" if scope == GLOBAL else scope
+    return scope
 
 
 def _known_to(scope: str) -> tuple[str, ...]:
     """The scopes in which a text may stand that everybody it is stored for knows then."""
-    return (GLOBAL, scope) if scope else (GLOBAL,)
+    return (GLOBAL,) if scope == GLOBAL else (GLOBAL, scope)
 
 
 def _stands(where: str) -> str:
@@ -229,7 +230,13 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     if stands := caller.desk.standing_note(filing, _known_to(scope)):
         return _stands(stands)
     done = caller.desk.file(filing)
-    return _written(f"Stored as {shown(done.path)}", done.warning)
+    return _written(f"Stored as {shown(done.path)}", done.warning or _unseen(caller, done.path, None))
+
+
+def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
+    """What is to be said where an agent does not see what it wrote; "" where it does."""
+    hidden = caller.desk.hidden(path, lines, caller.scopes)
+    return f"You do not see line {hidden} of it: its scope is none of yours." if hidden else ""
 
 
 def _written(what: str, warning: str, framed: str = "") -> str:

@@ -69,7 +69,7 @@ class Scribe(Keeper):
             while True:
                 path = notes.path(filing, now, attempt)
                 try:
-                    self.vault.write(path, notes.note(filing, now), None)
+                    self.vault.write(path, notes.note(filing, now, self.config.folder_scopes), None)
                 except ConflictError:
                     attempt += 1  # another note of that title and minute
                     if attempt == MOST_OF_ONE_NAME:
