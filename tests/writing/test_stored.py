@@ -55,6 +55,13 @@ def test_a_note_is_looked_for_in_few_files(tmp_path: Path, monkeypatch: pytest.M
     assert len(reads) < 20
 
 
+@pytest.mark.parametrize("other", ['5" of oak\n\n- a - b', '5" of oak\n\n- a\n  - b', "5 of oak\n\n- a\n- b"])
+def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'}))
+    assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
+    assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
+
+
 # --- what can be found -----------------------------------------------------------------------------------------------
 
 

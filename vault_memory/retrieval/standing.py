@@ -73,15 +73,15 @@ def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) 
 
     One with a line that these scopes do not open says something else: who guesses the line must not be told so.
     """
-    wanted, trusted = same.folded(text), provenance.is_trusted(by)
+    # Behind a blank line nothing of it is taken for properties.
+    wanted, trusted = _folded(parse("x.md", f"\n{text}".encode("utf-8", "replace"))), provenance.is_trusted(by)
     for path in _like(store, text, scopes):
         with suppress(OSError):
             found = parse(path, vault.read(path))
             counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not trusted
             if not counts or _hides(found, Opened(tuple(scopes), vault.config.folder_scopes)):
                 continue
-            body = "\n".join(line for line, state in zip(found.lines, found.states, strict=True) if state != FRONT)
-            if wanted in (same.folded(body), same.folded(_LINKS.sub("", body))):
+            if wanted in (_folded(found), _folded(found, len(_LINKS.sub("", "\n".join(found.lines)).split("\n")))):
                 return path
     return None
 
@@ -104,6 +104,12 @@ def _ends_with(passages: Iterable[tuple[str]], wanted: str) -> bool:
         if not wanted:
             return True
     return False
+
+
+def _folded(found: Note, last: int | None = None) -> str:
+    """A note's lines behind its properties, as far as the last one wanted."""
+    first = found.states.count(FRONT)
+    return same.folded_lines(found.lines[first:last], found.states[first:last])
 
 
 def _letters(text: str) -> str:
