@@ -1,5 +1,6 @@
 """What an agent stores: known already only where it sees all of it, found when it is told so, written once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -92,3 +93,13 @@ def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) 
     caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
     told = store(caller, {"title": "Keys", "content": "Two keys.\n\n- W(scope=agent:adder) one is under the mat"})
     assert "found" not in told and "You do not see line 10 of it" in told
+
+
+def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
+    caller = moss(root := fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        others = [Caller(Desk(str(root), tmp_path), caller.agent) for _ in range(4)]
+        with ThreadPoolExecutor() as pool:
+            told = list(pool.map(store, others, [given] * len(others)))
+        assert sum("stands already" in each for each in told) == len(told) - 1
+    assert (root / LOG).read_text().count("kettle") == len(list((root / "notes").rglob("*.md"))) == 1

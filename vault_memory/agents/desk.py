@@ -153,21 +153,13 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    def standing(self, bullet: "Bullet", scopes: tuple[str, ...]) -> str | None:
-        """Where a note in these scopes says the same already."""
-        return Memory(self.config()).standing(bullet, datetime.now().date(), scopes)
+    def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "Retained | str":
+        """Append a fact to today's note, or say where a note in these scopes says the same already."""
+        return Memory(self.config()).store(bullet, datetime.now().date(), scopes)
 
-    def standing_note(self, filing: "Filing", scopes: tuple[str, ...]) -> str | None:
-        """Where a note in these scopes holds the same text already."""
-        return Memory(self.config()).standing_note(filing, scopes)
-
-    def retain(self, bullet: "Bullet") -> "Retained":
-        """Append a fact to today's note."""
-        return Memory(self.config()).retain(bullet, datetime.now().date())
-
-    def file(self, filing: "Filing") -> "Filed":
-        """Make a note of its own."""
-        return Memory(self.config()).file(filing, datetime.now())
+    def file(self, filing: "Filing", scopes: tuple[str, ...]) -> "Filed | str":
+        """Make a note of its own, or say which one in these scopes holds the same text already."""
+        return Memory(self.config()).store_note(filing, datetime.now(), scopes)
 
     def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
         """Edit a core file, as far as the open scopes go."""

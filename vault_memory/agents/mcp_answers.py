@@ -150,9 +150,9 @@ def store(caller: Caller, given: Arguments) -> str:
     content = _one_fact(content)
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
-    if stands := caller.desk.standing(signed, _known_to(scope)):
-        return _stands(stands) + taken_out
-    done = caller.desk.retain(signed)
+    done = caller.desk.retain(signed, _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done) + taken_out
     warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
     bullet_shown = frame.framed(render.clean(done.bullet))
     return _written(f"Stored at {shown(done.path)}#L{done.line}", warning, bullet_shown) + taken_out
@@ -227,9 +227,9 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = Filing(given["title"], content, given.get("kind", "world"), names, by, scope)
-    if stands := caller.desk.standing_note(filing, _known_to(scope)):
-        return _stands(stands)
-    done = caller.desk.file(filing)
+    done = caller.desk.file(filing, _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done)
     return _written(f"Stored as {shown(done.path)}", done.warning or _unseen(caller, done.path, None))
 
 

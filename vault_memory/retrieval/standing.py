@@ -22,7 +22,7 @@ from vault_memory.retrieval.history import superseded
 from vault_memory.retrieval.knowledge import Names
 from vault_memory.retrieval.reading import Opened
 
-_SAME_WORDS = """
+SAME_WORDS = """
 SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
 FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
@@ -35,7 +35,7 @@ def fact(store: Store, wanted: Fact, today: date) -> str | None:
 
     What was done is done again on another day.
     """
-    rows = store.rows(_SAME_WORDS, wording_hash(wanted.narrative))
+    rows = store.rows(SAME_WORDS, wording_hash(wanted.narrative))
     is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
     found = {
         int(passage): (path, int(line))
