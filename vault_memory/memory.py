@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from vault_memory.retrieval.reading import Excerpt
     from vault_memory.retrieval.recall import Recall
     from vault_memory.retrieval.rerank import Reranker
-    from vault_memory.writing.filing import Filing
-    from vault_memory.writing.writer import Bullet
+    from vault_memory.writing.filing import Filed, Filing
+    from vault_memory.writing.writer import Bullet, Retained
 
 
 T = TypeVar("T")
@@ -206,6 +206,16 @@ class Memory(Scribe):
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         return self._look(look, progress, scopes)
+
+    def store(self, bullet: "Bullet", today: date, scopes: Scopes) -> "Retained | str":
+        """Retain a fact, or say where one in these scopes stands that says the same; of two at once one is written."""
+        with self._alone():
+            return self.standing(bullet, today, scopes) or self._retain(bullet, today)
+
+    def store_note(self, filing: "Filing", now: datetime, scopes: Scopes) -> "Filed | str":
+        """Make a note, or say which one in these scopes holds the same text; of two at once one is made."""
+        with self._alone():
+            return self.standing_note(filing, scopes) or self._file(filing, now)
 
     def standing(self, bullet: "Bullet", today: date, scopes: Scopes = ()) -> str | None:
         """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""

@@ -116,6 +116,18 @@ class Desk:
         """Whether a note is in an open scope, or not there at all."""
         return not Vault(self.config()).locate(path) or not self.read(path, None, scopes).not_found
 
+    def hidden(self, path: str, lines: tuple[int, int] | None, scopes: tuple[str, ...]) -> int:
+        """The first of a note's lines, all for None, that is in no open scope; 0 where there is none."""
+        from vault_memory.notes.parse import parse
+        from vault_memory.notes.scopes import of_all_lines
+
+        config = self.config()
+        first, last = lines or (1, None)
+        with suppress(OSError):  # gone already: then nothing is hidden
+            standing = of_all_lines(parse(path, Vault(config).read(path)), config.folder_scopes)[first - 1 : last]
+            return next((number for number, own in enumerate(standing, first) if own.scope not in scopes), 0)
+        return 0
+
     def core_files(self) -> list[str]:
         """The notes that make up the core and are there, the first of them the vault's memory.md."""
         from vault_memory.agents import corefiles
@@ -141,21 +153,13 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    def standing(self, bullet: "Bullet", scopes: tuple[str, ...]) -> str | None:
-        """Where a note in these scopes says the same already."""
-        return Memory(self.config()).standing(bullet, datetime.now().date(), scopes)
+    def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "Retained | str":
+        """Append a fact to today's note, or say where a note in these scopes says the same already."""
+        return Memory(self.config()).store(bullet, datetime.now().date(), scopes)
 
-    def standing_note(self, filing: "Filing", scopes: tuple[str, ...]) -> str | None:
-        """Where a note in these scopes holds the same text already."""
-        return Memory(self.config()).standing_note(filing, scopes)
-
-    def retain(self, bullet: "Bullet") -> "Retained":
-        """Append a fact to today's note."""
-        return Memory(self.config()).retain(bullet, datetime.now().date())
-
-    def file(self, filing: "Filing") -> "Filed":
-        """Make a note of its own."""
-        return Memory(self.config()).file(filing, datetime.now())
+    def file(self, filing: "Filing", scopes: tuple[str, ...]) -> "Filed | str":
+        """Make a note of its own, or say which one in these scopes holds the same text already."""
+        return Memory(self.config()).store_note(filing, datetime.now(), scopes)
 
     def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
         """Edit a core file, as far as the open scopes go."""

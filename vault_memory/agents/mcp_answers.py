@@ -150,23 +150,24 @@ def store(caller: Caller, given: Arguments) -> str:
     content = _one_fact(content)
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
-    if stands := caller.desk.standing(signed, _known_to(scope)):
-        return _stands(stands) + taken_out
-    done = caller.desk.retain(signed)
-    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", done.warning) + taken_out
+    done = caller.desk.retain(signed, _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done) + taken_out
+    warning = done.warning or _unseen(caller, done.path, (done.line, done.line))
+    return _written("Stored", f"{done.path}#L{done.line}\n{done.bullet}", warning) + taken_out
 
 
 def _scope(caller: Caller, given: Arguments) -> str:
-    """For whom a text is stored, "" for everybody; raises UsageError for a scope that the agent does not see."""
+    """For whom a text is stored; raises UsageError for a scope that the agent does not see."""
     scope = retain.normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
-    return "" if scope == GLOBAL else scope
+    return scope
 
 
 def _known_to(scope: str) -> tuple[str, ...]:
     """The scopes in which a text may stand that everybody it is stored for knows then."""
-    return (GLOBAL, scope) if scope else (GLOBAL,)
+    return (GLOBAL,) if scope == GLOBAL else (GLOBAL, scope)
 
 
 def _stands(where: str) -> str:
@@ -225,10 +226,16 @@ def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
     filing = Filing(given["title"], content, given.get("kind", "world"), names, by, scope)
-    if stands := caller.desk.standing_note(filing, _known_to(scope)):
-        return _stands(stands)
-    done = caller.desk.file(filing)
-    return _written("Stored as a note", done.path, done.warning)
+    done = caller.desk.file(filing, _known_to(scope))
+    if isinstance(done, str):
+        return _stands(done)
+    return _written("Stored as a note", done.path, done.warning or _unseen(caller, done.path, None))
+
+
+def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
+    """What is to be said where an agent does not see what it wrote; "" where it does."""
+    hidden = caller.desk.hidden(path, lines, caller.scopes)
+    return f"You do not see line {hidden} of it: its scope is none of yours." if hidden else ""
 
 
 def _written(what: str, where: str, warning: str) -> str:

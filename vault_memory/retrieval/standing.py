@@ -5,7 +5,7 @@ What was forgotten or superseded does not stand any more, nor what came from out
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 
@@ -13,14 +13,16 @@ from vault_memory.files.vault import Vault
 from vault_memory.index import uses
 from vault_memory.index.store import KINDS, Store, wording_hash
 from vault_memory.notes import provenance, same
-from vault_memory.notes.note import FRONT
+from vault_memory.notes.note import FRONT, Note
 from vault_memory.notes.parse import parse
 from vault_memory.notes.retain import Fact
+from vault_memory.notes.scopes import of_all_lines
 from vault_memory.retrieval.answer import Filters
 from vault_memory.retrieval.history import superseded
 from vault_memory.retrieval.knowledge import Names
+from vault_memory.retrieval.reading import Opened
 
-_SAME_WORDS = """
+SAME_WORDS = """
 SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
 FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
@@ -33,7 +35,7 @@ def fact(store: Store, wanted: Fact, today: date) -> str | None:
 
     What was done is done again on another day.
     """
-    rows = store.rows(_SAME_WORDS, wording_hash(wanted.narrative))
+    rows = store.rows(SAME_WORDS, wording_hash(wanted.narrative))
     is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
     found = {
         int(passage): (path, int(line))
@@ -55,9 +57,10 @@ def fact(store: Store, wanted: Fact, today: date) -> str | None:
 
 
 _LIKE_NOTES = """
-SELECT path FROM note WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3)))
-ORDER BY path
+SELECT path, first, count FROM note
+WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
 """
+_FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _HEAD_BYTES = 1000
 """What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
 
@@ -66,14 +69,52 @@ _LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
 
 
 def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
-    """The path of a note in these scopes (none given: in any) that says the same, whatever its title."""
-    wanted, size = same.folded(text), len(text.encode("utf-8", "replace"))
-    like = store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes)))
-    for (path,) in list(like):
+    """The path of a note in these scopes (none given: in any) that says the same, whatever its title.
+
+    One with a line that these scopes do not open says something else: who guesses the line must not be told so.
+    """
+    # Behind a blank line nothing of it is taken for properties.
+    wanted, trusted = _folded(parse("x.md", f"\n{text}".encode("utf-8", "replace"))), provenance.is_trusted(by)
+    for path in _like(store, text, scopes):
         with suppress(OSError):
             found = parse(path, vault.read(path))
-            body = "\n".join(line for line, state in zip(found.lines, found.states, strict=True) if state != FRONT)
-            counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not provenance.is_trusted(by)
-            if counts and wanted in (same.folded(body), same.folded(_LINKS.sub("", body))):
-                return str(path)
+            counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not trusted
+            if not counts or _hides(found, Opened(tuple(scopes), vault.config.folder_scopes)):
+                continue
+            if wanted in (_folded(found), _folded(found, len(_LINKS.sub("", "\n".join(found.lines)).split("\n")))):
+                return path
     return None
+
+
+def _like(store: Store, text: str, scopes: Sequence[str]) -> list[str]:
+    """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
+    size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
+    rows = list(store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes))))
+    return [path for path, *passages in rows if _ends_with(store.rows(_FROM_THE_END, *passages), wanted)]
+
+
+def _ends_with(passages: Iterable[tuple[str]], wanted: str) -> bool:
+    """Whether passages, the last one first, come to what is wanted; links may follow, and properties stand before."""
+    for number, (text,) in enumerate(passages):
+        letters = _letters(text)
+        if wanted.endswith(letters):
+            wanted = wanted.removesuffix(letters)
+        elif number or not _LINKS.search(f"\n\n{text}"):
+            return False
+        if not wanted:
+            return True
+    return False
+
+
+def _folded(found: Note, last: int | None = None) -> str:
+    """A note's lines behind its properties, as far as the last one wanted."""
+    first = found.states.count(FRONT)
+    return same.folded_lines(found.lines[first:last], found.states[first:last])
+
+
+def _letters(text: str) -> str:
+    return "".join("".join(map(same.folded, text.splitlines())).split())
+
+
+def _hides(found: Note, opened: Opened) -> bool:
+    return bool(opened.scopes) and any(own.scope not in opened.scopes for own in of_all_lines(found, opened.folders))

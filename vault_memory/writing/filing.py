@@ -10,6 +10,7 @@ from datetime import datetime
 from vault_memory.errors import UsageError
 from vault_memory.notes import entities
 from vault_memory.notes.parse import parse
+from vault_memory.notes.scopes import GLOBAL, Folders, of_folder
 
 FOLDER = "notes"
 
@@ -23,7 +24,7 @@ LONGEST_NAME = 60
 @dataclass(frozen=True)
 class Filing:
     """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`, `scope` for
-    whom it counts ("" for everybody)."""
+    whom it counts ("" for those who may read its folder)."""
 
     title: str
     text: str
@@ -64,13 +65,13 @@ def path(filing: Filing, now: datetime, attempt: int = 0) -> str:
     return f"{FOLDER}/{filing.kind}/{name}-{now:%Y-%m-%d-%H%M}{again}.md"
 
 
-def note(filing: Filing, now: datetime) -> bytes:
+def note(filing: Filing, now: datetime, folders: Folders = ()) -> bytes:
     """The note's bytes: flat frontmatter that Obsidian reads, the text, and links to whom it is about."""
     title = " ".join(filing.title.split())
     head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]
     if filing.by:
         head.append(f"by: {_quoted(filing.by)}")
-    if filing.scope:
+    if filing.scope not in ("", GLOBAL) or (filing.scope and of_folder(path(filing, now), folders) != GLOBAL):
         head.append(f"scope: {_quoted(filing.scope)}")
     links = " ".join(f"[[{name}]]" for name in filing.entities)
     about = f"\n\n{links}" if links else ""

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from vault_memory.writing.forgetting import Forgotten, Removal
     from vault_memory.writing.writer import Bullet, Retained
 
-_SAME_WORDS = """
-SELECT n.path, p.start_line FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
-WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
-"""
 _LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
 
 
@@ -43,19 +39,22 @@ class Scribe(Keeper):
 
     def retain(self, bullet: "Bullet", day: date) -> "Retained":
         """Append a fact to a day's note and make it searchable."""
+        with self._alone():
+            return self._retain(bullet, day)
+
+    def _retain(self, bullet: "Bullet", day: date) -> "Retained":
         from vault_memory.writing.writer import retain_bullet
 
         self._refuse_foreign()
         self._refuse_empty(self.vault.walk())
-        with self._alone():
-            done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
-            said = (self._findable(done.path), self._take_back(str(bullet)))
-            return replace(done, warning=" ".join(filter(None, said)))
+        done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+        said = (self._findable(done.path), self._take_back(str(bullet)))
+        return replace(done, warning=" ".join(filter(None, said)))
 
-    def file(self, filing: "Filing", now: datetime) -> "Filed":
+    def _file(self, filing: "Filing", now: datetime) -> "Filed":
         """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
 
-        `now` is local: it names the note.
+        `now` is local: it names the note. To be called `_alone`.
         """
         from vault_memory.writing import filing as notes
         from vault_memory.writing.writer import check_entities
@@ -64,18 +63,17 @@ class Scribe(Keeper):
         check_entities(filing.entities)
         self._refuse_foreign()
         self._refuse_empty(self.vault.walk())
-        with self._alone():
-            attempt = 0
-            while True:
-                path = notes.path(filing, now, attempt)
-                try:
-                    self.vault.write(path, notes.note(filing, now), None)
-                except ConflictError:
-                    attempt += 1  # another note of that title and minute
-                    if attempt == MOST_OF_ONE_NAME:
-                        raise
-                    continue
-                return notes.Filed(path, self._findable(path))
+        attempt = 0
+        while True:
+            path = notes.path(filing, now, attempt)
+            try:
+                self.vault.write(path, notes.note(filing, now, self.config.folder_scopes), None)
+            except ConflictError:
+                attempt += 1  # another note of that title and minute
+                if attempt == MOST_OF_ONE_NAME:
+                    raise
+                continue
+            return notes.Filed(path, self._findable(path))
 
     def amend(self, wanted: "Amendment", scopes: tuple[str, ...] = ()) -> "Amended":
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
@@ -200,12 +198,14 @@ class Scribe(Keeper):
 
     def _unindexed(self, done: "Removal") -> "Iterator[str]":
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
+        from vault_memory.retrieval.standing import SAME_WORDS
+
         if not self.index_path.exists():
             return
         try:
             self._index_own(done.path)
             with closing(Store.open(self.index_path)) as store:
-                others = [f"{path}#L{line}" for path, line in store.rows(_SAME_WORDS, done.wording)]
+                others = [f"{path}#L{line}" for _, path, line, *_ in store.rows(SAME_WORDS, done.wording)]
                 links = list(_links_to(store, done))
             if others:
                 yield f"The same words still stand at {', '.join(others)}."

@@ -6,7 +6,7 @@ with the parser before anything is written, and written under the guest rules (r
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from vault_memory.files.vault import Vault
 from vault_memory.notes import daily, entities, provenance, retain
 from vault_memory.notes.note import BLANK, Heading
 from vault_memory.notes.parse import parse
+from vault_memory.notes.scopes import GLOBAL, of_note
 from vault_memory.writing.rewriting import Rewriter, current
 
 
@@ -33,7 +34,7 @@ class Retained:
 @dataclass(frozen=True)
 class Bullet:
     """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person; `scope`
-    for whom it counts, where that is not everybody."""
+    for whom it counts, "" for those who may read its note."""
 
     text: str
     kind: str = "W"
@@ -110,10 +111,16 @@ def retain_bullet(
 
     def compose(before: bytes | None) -> tuple[bytes, Retained]:
         start = before if before is not None else _from_template(vault, template, day, path)
-        data, line = insert(path, start, str(bullet))
-        return data, Retained(path, line, str(bullet), created=before is None)
+        text = str(_needed(bullet, of_note(parse(path, start).properties, path, vault.config.folder_scopes)))
+        data, line = insert(path, start, text)
+        return data, Retained(path, line, text, created=before is None)
 
     return Rewriter(vault, own_hash).rewrite(path, compose)
+
+
+def _needed(bullet: Bullet, of_its_note: str) -> Bullet:
+    """The bullet without saying that it is for everybody, where its note says so."""
+    return replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet
 
 
 def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:

@@ -1,0 +1,105 @@
+"""What an agent stores: known already only where it sees all of it, found when it is told so, written once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory
+
+from vault_memory.agents.desk import Desk
+from vault_memory.agents.mcp_answers import search, store
+from vault_memory.agents.mcp_reading import Caller
+from vault_memory.files.vault import Vault
+
+LOG = f"memory/{date.today():%Y-%m-%d}.md"
+
+
+def moss(root: Path) -> Caller:
+    memory(root).index()
+    return Caller(Desk(str(root), root.parent), "moss")
+
+
+# --- what stands already ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["- W(scope=agent:adder) The PIN is {}.", "- scope:: agent:adder The PIN is {}."])
+@pytest.mark.parametrize("place", ["top", "middle", "end"])
+def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, place: str) -> None:
+    open_lines = ["The ferry plan is settled.", "We leave at nine."]
+
+    def plan(pin: int) -> str:
+        lines = list(open_lines)
+        lines.insert(("top", "middle", "end").index(place), line.format(pin))
+        return "\n\n".join(lines) + "\n"
+
+    caller = moss(fill(tmp_path / "Notes", {"plan.md": plan(4711)}))
+    for text in (plan(4710), plan(4711), "\n\n".join(open_lines)):
+        assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
+
+
+def test_a_note_is_looked_for_in_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def text(number: int) -> str:
+        return f"# Note {number:03}\n\nWhat was said, {number:03}.\n\n- [ ] ask Ida\n"
+
+    caller = moss(fill(tmp_path / "Notes", {f"{number}.md": text(number) for number in range(300)}))
+    own, reads = Vault.read, []
+
+    def read(vault: Vault, path: str) -> bytes:
+        reads.append(path)
+        return own(vault, path)
+
+    monkeypatch.setattr(Vault, "read", read)
+    assert "stands already" in store(caller, {"title": "Again", "content": text(42)})
+    assert "stands already" in store(caller, {"title": "Again", "content": text(299)})
+    assert store(caller, {"title": "Another", "content": text(301)}).startswith("Stored as")
+    assert len(reads) < 20
+
+
+@pytest.mark.parametrize("other", ['5" of oak\n\n- a - b', '5" of oak\n\n- a\n  - b', "5 of oak\n\n- a\n- b"])
+def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'}))
+    assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
+    assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
+
+
+# --- what can be found -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("private", ["note", "template", "folders"])
+def test_what_is_stored_for_all_is_found_in_a_private_place(tmp_path: Path, private: str) -> None:
+    notes = {"a.md": "x\n"}
+    if private == "note":
+        notes[LOG] = "---\nscope: agent:adder\n---\n# Day\n\nsecret one\n"
+    elif private == "template":
+        notes[".obsidian/daily-notes.json"] = '{"folder": "memory", "template": "Day"}'
+        notes["Day.md"] = "---\nscope: agent:adder\n---\n# Day\n"
+    else:
+        notes[".memory/config.toml"] = '[scopes]\nmemory = "user:ada"\nnotes = "user:ada"\n'
+    caller = moss(root := fill(tmp_path / "Notes", notes))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        assert "it can be found now" in store(caller, given)
+        assert given["content"] in search(caller, {"query": given["content"]})
+        assert "stands already" in store(caller, given)
+    assert "it can be found now" in store(caller, {"content": "Mine alone", "scope": "agent:moss"})
+    assert "Mine alone" in search(caller, {"query": "mine alone"})
+    log = (root / LOG).read_text()
+    assert log.count("scope=global): The kettle is red") == 1 and log.count("scope=agent:moss): Mine") == 1
+    (note,) = (root / "notes").rglob("*.md")
+    assert note.read_text().count("scope:") == (private == "folders")
+
+
+def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    told = store(caller, {"title": "Keys", "content": "Two keys.\n\n- W(scope=agent:adder) one is under the mat"})
+    assert "found" not in told and "You do not see line 10 of it" in told
+
+
+def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
+    caller = moss(root := fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        others = [Caller(Desk(str(root), tmp_path), caller.agent) for _ in range(4)]
+        with ThreadPoolExecutor() as pool:
+            told = list(pool.map(store, others, [given] * len(others)))
+        assert sum("stands already" in each for each in told) == len(told) - 1
+    assert (root / LOG).read_text().count("kettle") == len(list((root / "notes").rglob("*.md"))) == 1
