@@ -260,7 +260,7 @@ class _Maker:
         answer = self._answer(Request(
             wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
-            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0,
+            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
         ))  # fmt: skip
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
