@@ -8,6 +8,7 @@ What one root cannot answer is said, and takes nothing from the others.
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -321,6 +322,9 @@ def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], va
         fresh=all(each.answer.fresh for each in given),
         pending=sum(each.answer.pending for each in given),
         notes=sum(each.answer.notes for each in given),
+        passages=sum(each.answer.passages for each in given),
+        words=sum((Counter(each.answer.words) for each in given), Counter()),
+        has_footing=any(each.answer.has_footing for each in given),
         vault=vault,
         roots=[*ran, *missing],
     )
