@@ -46,7 +46,7 @@ LAYERS: list[dict[str, str]] = [
         "rendering": "plot picture",
     },
     {
-        "agents": "access projects sight further shares mcp_tools",
+        "agents": "access projects sight further shares merging mcp_tools",
         "files": "vault walk aliases drives replacing places journal gitlines preimages pathnames",
         "index": "schema store lexicon held shelf postings seenwords search digest changes",
         "embedding": "embed spaces",
@@ -65,7 +65,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "meaning backfill recognise",
         "daemon": "jobs",
         "reflect": "facts material run verdicts apply retell",
-        "agents": "corefiles recent",
+        "agents": "corefiles recent unwaited",
         "conversations": "sweep writer root",
     },
     {

@@ -120,6 +120,10 @@ class Memory(Scribe):
         """A Memory of another root, which lives as this one does."""
         return Memory(config)
 
+    def apart(self, config: "Config") -> "Memory":
+        """A Memory of another root that shares nothing with this one: for another thread."""
+        return Memory(config)
+
     @cached_property
     def roots(self) -> "Roots":
         """This vault and what else the user's settings name: sessions, further vaults."""

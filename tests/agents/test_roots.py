@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from vaults import fill, snapshot
 
-from vault_memory.agents import access
+from vault_memory.agents import access, shares
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.memory import Memory
 from vault_memory.rendering.render import recall_document
+from vault_memory.retrieval.answer import Answer
 from vault_memory.retrieval.request import build
 
 
@@ -195,8 +196,8 @@ def test_a_root_that_knows_every_word_keeps_its_scores(rare: Config) -> None:
         assert found == {path: score for path, score in scores(rare, query).items() if path in found}
     known = scores(rare, "quokka harbour")
     lost = scores(alone, "quokka harbour")
-    shares = [known[path] / score for path, score in lost.items()]
-    assert 0 < shares[0] < 0.5 and shares == pytest.approx([shares[0]] * len(shares), rel=0.01)
+    left = [known[path] / score for path, score in lost.items()]
+    assert 0 < left[0] < 0.5 and left == pytest.approx([left[0]] * len(left), rel=0.01)
 
 
 def test_what_a_root_hides_weighs_nothing(rare: Config, tmp_path: Path) -> None:
@@ -212,3 +213,24 @@ def test_what_a_root_hides_weighs_nothing(rare: Config, tmp_path: Path) -> None:
     assert [(r["path"], r["score"], r["content"]) for r in after["results"]] == [
         (r["path"], r["score"], r["content"]) for r in before["results"]
     ]
+
+
+def test_a_root_that_knows_nothing_comes_before_none_that_knows_all(rare: Config) -> None:
+    """Not even where scores are negative: none of them is brought nearer to 0."""
+    (real,) = Memory(rare).recall([build({"query": "harbour"}, rare)])
+
+    def answer(words: str, *scores: float) -> Answer:
+        results = [real.results[0]._replace(score=score) for score in scores]
+        return real._replace(words=dict.fromkeys(words, 1), passages=9, results=results)
+
+    given = answer("abc", 3.0, -1.5), answer("a", 2.0, -2.0), answer("", 0.5, -0.5)
+    everything, some, nothing = ([r.score for r in each.results] for each in shares.scaled(given))
+    assert everything == [3.0, -1.5] and nothing == [-2.0, -2.0]
+    assert -2.0 < some[0] < 2.0 and some[1] == -2.0
+
+
+def test_of_several_roots_any_may_have_to_do_with_a_prompt(rare: Config) -> None:
+    request = build({"query": "where does the quokka boat land?"}, rare)._replace(unasked=True)
+    (own,), (both,) = Memory(rare).recall([request]), Memory(rare).roots.recall([request])
+    assert not own.has_footing and both.has_footing
+    assert both.words.keys() > own.words.keys() and both.passages == own.passages + 2

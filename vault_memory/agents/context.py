@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import corefiles, sight
-from vault_memory.agents.roots import SESSIONS
+from vault_memory.agents.merging import SESSIONS
 from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
 from vault_memory.files import journal
 from vault_memory.index import schema
@@ -260,7 +260,7 @@ class _Maker:
         answer = self._answer(Request(
             wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
-            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0,
+            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
         ))  # fmt: skip
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
@@ -270,11 +270,12 @@ class _Maker:
         self._leave_out({"over_budget": self._put(answer)})
 
     def _answer(self, request: Request) -> "Answer":
-        """What the notes say, and other roots where they are asked: not where nothing may be waited for."""
+        """What the notes say, and other roots where they are asked."""
         roots = self._memory.roots
-        if not (self._may_ask and roots.is_asked_beside(request.source)):
-            return self._engine().answer(request)
-        return roots.beside(request, self._engine().answer(request) if request.source != SESSIONS else None)
+        own = self._engine().answer(request) if request.source != SESSIONS else None
+        if not self._may_ask:
+            return roots.at_once(request, own)
+        return roots.beside(request, own) if own is None or roots.is_asked_beside(request.source) else own
 
     def _engine(self) -> Recall:
         """What answers, never with a reranker; without any model where nothing may be waited for."""

@@ -97,7 +97,7 @@ class Desk:
 
     def no_sessions(self) -> str:
         """Why no sessions can be opened; "" where the settings want them."""
-        from vault_memory.agents.roots import OFF
+        from vault_memory.agents.merging import OFF
 
         return "" if self.config().sessions_tools else OFF
 

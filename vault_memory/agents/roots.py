@@ -6,7 +6,6 @@ What one root cannot answer is said, and takes nothing from the others.
 """
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,10 +13,10 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.agents import shares
+from vault_memory.agents.merging import NOTES, OFF, SESSIONS, Given, merged
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.files import journal
-from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood
+from vault_memory.retrieval.answer import Answer, Ran, Request, Result
 
 if TYPE_CHECKING:
     from vault_memory.agents.further import Further
@@ -26,13 +25,6 @@ if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.retrieval.reading import Excerpt
 
-NOTES, SESSIONS = "notes", "sessions"
-OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
-_UNKNOWN = ("lexical", "entity", "temporal")
-"""What a root says of these is that it holds nothing of the question; another may."""
-_SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
-_FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
-
 
 class _Part(NamedTuple):
     """What is wanted of a note: its lines (all for None), how much at most, and for whom."""
@@ -40,14 +32,6 @@ class _Part(NamedTuple):
     lines: tuple[int, int | None] | None
     max_tokens: int | None
     scopes: tuple[str, ...]
-
-
-class _Given(NamedTuple):
-    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
-
-    name: str
-    memory: "Memory"
-    answer: Answer
 
 
 class Roots:
@@ -175,14 +159,14 @@ class Roots:
         found = self.memory_of(root).get(path, *part)
         return replace(found, path=f"{further.PREFIX}{root.name}/{found.path}")
 
-    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> _Given:
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> Given:
         """What a further vault answers."""
         from vault_memory.agents import further
 
         memory = self.memory_of(root)
         (answer,) = memory.recall([request], progress, keep=False)
         results = [further.told(root, result) for result in answer.results]
-        return _Given(root.name, memory, answer._replace(results=results))
+        return Given(root.name, memory, answer._replace(results=results))
 
     # --- the sessions --------------------------------------------------------------------------------------------
 
@@ -206,7 +190,7 @@ class Roots:
             return Excerpt(derived.outer(path), 0, 0, "", not_found=True)
         return sessions.excerpt_of(found)
 
-    def _of_sessions(self, request: Request, progress: "Progress | None") -> _Given | str:
+    def _of_sessions(self, request: Request, progress: "Progress | None") -> Given | str:
         """What the sessions answer, or why they do not."""
         config = self._vault.config
         if not config.sessions_tools:
@@ -222,7 +206,7 @@ class Roots:
         (answer,) = self.sessions.recall([asked], progress, keep=False)
         results = [sessions.told(result) for result in answer.results]
         fresh, pending = answer.fresh and not behind, answer.pending + behind
-        return _Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
+        return Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
 
     # --- merging -------------------------------------------------------------------------------------------------
 
@@ -232,7 +216,7 @@ class Roots:
         if request.source != SESSIONS:
             (own,) = self._vault.recall([request], progress, keep=False)
         given, missing = self._given(request, own, progress)
-        answer = _merge(request, given, missing, self._vault.vault.root.name)
+        answer = merged(request, given, missing, self._vault.vault.root.name)
         if keep and self._vault.config.journal and not request.is_pinned:
             _note(request, given, answer.results)
         return answer._replace(seconds=time.perf_counter() - started)
@@ -240,7 +224,27 @@ class Roots:
     def beside(self, request: Request, own: Answer | None) -> Answer:
         """The vault's own answer, where its notes were asked, with what the other roots have to say; not journalled."""
         given, missing = self._given(request, own)
-        return _merge(request, given, missing, self._vault.vault.root.name)
+        return merged(request, given, missing, self._vault.vault.root.name)
+
+    def at_once(self, request: Request, own: Answer | None) -> Answer:
+        """The same where nothing may be waited for.
+
+        Further vaults answer from the index they have; the sessions, which are always behind, do not.
+        """
+        config = self._vault.config
+        given = [Given(NOTES, self._vault, own)] if own else []
+        missing: list[Ran] = []
+        if request.source != SESSIONS and (config.roots or config.roots_under):
+            from vault_memory.agents import unwaited
+
+            for name, found in unwaited.ask(lambda: self.further, self._vault, request).items():
+                if isinstance(found, str):
+                    missing.append(Ran(name, why_not=found))
+                else:
+                    given.append(Given(name, self._vault, found))
+        if request.source != NOTES:
+            missing.append(Ran(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
+        return merged(request, given, missing, self._vault.vault.root.name)
 
     def is_asked_beside(self, source: str) -> bool:
         """Whether other roots than the vault answer a question of this source."""
@@ -248,9 +252,9 @@ class Roots:
 
     def _given(
         self, request: Request, own: Answer | None, progress: "Progress | None" = None
-    ) -> tuple[list[_Given], list[Ran]]:
+    ) -> tuple[list[Given], list[Ran]]:
         """What each root gave, and which gave nothing and why."""
-        given = [_Given(NOTES, self._vault, own)] if own else []
+        given = [Given(NOTES, self._vault, own)] if own else []
         missing: list[Ran] = []
         for name, ask in self._beside_of(request, progress):
             try:
@@ -265,7 +269,7 @@ class Roots:
 
     def _beside_of(
         self, request: Request, progress: "Progress | None"
-    ) -> Iterator[tuple[str, Callable[[], _Given | str]]]:
+    ) -> Iterator[tuple[str, Callable[[], Given | str]]]:
         """The roots besides the vault that the question's source means and its scopes open, and how each is asked."""
         if request.source != SESSIONS:
             for root in self.further:
@@ -293,96 +297,7 @@ class _Waiting:
             self.step()
 
 
-def _merge(request: Request, given: Sequence[_Given], missing: Sequence[Ran], vault: str) -> Answer:
-    """One answer of several; the vault's own where nothing else was to be asked."""
-    if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
-        return given[0].answer
-    told = shares.scaled([each.answer for each in given])
-    given = [each._replace(answer=answer) for each, answer in zip(given, told, strict=True)]
-    ranked = sorted((r for each in given for r in each.answer.results), key=lambda result: -result.score)
-    taken, left_out, tokens, rendered = _packed(request, ranked)
-    omitted = dict(left_out)
-    for each in given:
-        for what, count in each.answer.omitted.items():
-            omitted[what] = omitted.get(what, 0) + count
-    ran = [_ran(each, taken) for each in given]
-    # What is switched off is no part of all there is.
-    degraded = [("source", ran.why_not) for ran in missing if ran.why_not != OFF or request.source == SESSIONS]
-    first = given[0].answer if given else _nothing(request, vault)
-    degraded += _problems([each.answer.degraded for each in given])
-    return first._replace(
-        request=request,
-        results=[result._replace(rank=number) for number, result in enumerate(taken, 1)],
-        lanes={lane: sum(each.answer.lanes.get(lane, 0) for each in given) for lane in first.lanes},
-        tokens=tokens,
-        rendered_tokens=rendered,
-        omitted=omitted,
-        degraded=list(dict.fromkeys(degraded)),
-        fresh=all(each.answer.fresh for each in given),
-        pending=sum(each.answer.pending for each in given),
-        notes=sum(each.answer.notes for each in given),
-        vault=vault,
-        roots=[*ran, *missing],
-    )
-
-
-def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
-    """What the roots say did not run; that nothing is known of a word counts only where none of them knows it."""
-    unknown = [{_bare(problem) for problem in problems} for problems in of_roots]
-    for problem in (problem for problems in of_roots for problem in problems):
-        if problem[0] not in _UNKNOWN or all(_bare(problem) in problems for problems in unknown):
-            yield problem
-
-
-def _bare(problem: tuple[str, str]) -> tuple[str, str]:
-    """A problem without what was done instead, which each root says of itself."""
-    return problem[0], problem[1].partition(": ")[0]
-
-
-def _ran(given: _Given, taken: Sequence[Result]) -> Ran:
-    own = {id(result) for result in given.answer.results}
-    answer = given.answer
-    return Ran(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)
-
-
-def _nothing(request: Request, vault: str) -> Answer:
-    """The answer where no root could be asked."""
-    lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    return Answer(request, [], request.mode, lanes, None, Understood(), 0, 0, {}, vault=vault)
-
-
-def _packed(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], dict[str, int], int, int]:
-    """What fits the limits, best first, why the rest was left out, and what it costs without and with citations."""
-    taken: list[Result] = []
-    left_out = {"over_budget": 0, "over_k": 0, "near_duplicates": 0}
-    said: set[tuple[str, ...]] = set()
-    named: set[str] = set()
-    tokens = rendered = 0
-    for result in ranked:
-        cost = result.tokens + result.citation_tokens + (0 if result.path in named else result.header_tokens)
-        used = rendered + cost if request.rendered else tokens + result.tokens
-        if request.k is not None and len(taken) >= request.k:
-            left_out["over_k"] += 1
-        elif request.budget_tokens is not None and used > request.budget_tokens:
-            left_out["over_budget"] += 1
-        elif (words := _words(result)) in said:
-            left_out["near_duplicates"] += 1
-        else:
-            said.add(words)
-            named.add(result.path)
-            taken.append(result)
-            tokens, rendered = tokens + result.tokens, rendered + cost
-    return taken, left_out, tokens, rendered
-
-
-def _words(result: Result) -> tuple[str, ...]:
-    """What a result says, whoever says it and wherever: its words in order."""
-    head = _SPEAKER.match(result.content) or _FACT.match(result.content)
-    text = result.content[head.end() :] if head else result.content
-    return tuple(re.findall(r"\w+", text.casefold())) or (text,)
-
-
-def _note(request: Request, given: Sequence[_Given], results: Sequence[Result]) -> None:
+def _note(request: Request, given: Sequence[Given], results: Sequence[Result]) -> None:
     """Note in the journal of each root what of it was handed over."""
     keys = {(result.source, result.key) for result in results}
     for each in given:

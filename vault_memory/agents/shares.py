@@ -4,6 +4,8 @@ A root scores against what it holds: where a word of the question stands nowhere
 question, and lines full of common words would come before the one line of another root that has the rare word. So each
 root's scores count by the share of the question's words that it knows at all, each word weighed by how rare it is in
 all roots together, as one index of everything would weigh it. A root alone, or one that knows all words, keeps its own.
+Scores may be negative: what is taken is a part of how far one lies above the worst that any root gave, so that nothing
+rises by it.
 """
 
 from collections import Counter
@@ -16,10 +18,14 @@ from vault_memory.retrieval.answer import Answer
 def scaled(answers: Sequence[Answer]) -> list[Answer]:
     """The answers in the same order, with scores that may be compared."""
     shares = known_shares(answers)
+    worst = min((0.0, *(r.score for answer in answers for r in answer.results)))
     return [
-        answer if share == 1 else answer._replace(results=[r._replace(score=r.score * share) for r in answer.results])
-        for answer, share in zip(answers, shares, strict=True)
+        answer if share == 1 else _nearer(worst, answer, share) for answer, share in zip(answers, shares, strict=True)
     ]
+
+
+def _nearer(worst: float, answer: Answer, share: float) -> Answer:
+    return answer._replace(results=[r._replace(score=worst + (r.score - worst) * share) for r in answer.results])
 
 
 def known_shares(answers: Sequence[Answer]) -> list[float]:

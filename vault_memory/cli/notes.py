@@ -85,7 +85,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
 
 def _missing(memory: "Memory", path: str) -> str:
     """What is said where there is no such note."""
-    from vault_memory.agents.roots import OFF
+    from vault_memory.agents.merging import OFF
 
     if (memory.vault.root / path).is_dir():  # what leads out was refused before
         return f"`{path}` is a folder: name a note in it."

@@ -180,7 +180,7 @@ class Work:
         document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
             config, params
         )
-        if document["index"] is None or not document["index"]["fresh"]:
+        if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
             _build(config.vault, self.environ)
         why = "" if document["text"] else _why(document)
         return Context(document["text"], tuple(each["key"] for each in document["shown"]), why)
@@ -231,6 +231,15 @@ def _why(document: dict[str, Any]) -> str:
     degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
     found = "; ".join(render.context_notes(document | {"degraded": degraded}))
     return found[:1].upper() + found[1:] + "."
+
+
+def _is_root_behind(document: dict[str, Any]) -> bool:
+    """Whether a further vault was asked whose index is not what it could be."""
+    if not any(each["what"] == "source" for each in document["degraded"]):
+        return False
+    from vault_memory.agents.unwaited import BUILDS
+
+    return any(each["why"].endswith(BUILDS) for each in document["degraded"])
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ Something near in meaning is always found, and some common words nearly always. 
 sample vault and as many about nothing in it; an agent that is told nothing can still search.
 """
 
-from vault_memory.ranking.evidence import Evidence
+from vault_memory.ranking.evidence import FACTS, Evidence
 
 ENOUGH = 0.97
 """Of sixty prompts about the sample vault one comes to less; of sixty about nothing in it six come to more."""
@@ -17,6 +17,11 @@ LEAST = 0.25
 
 MOST_KNOWN = 6
 """So many of the rarest words a passage may be expected to hold: a long prompt has others that the notes know."""
+
+TELLING = 0.95
+"""A fact was kept to be told: one that holds a rare word of the prompt, and is near to it, suffices, whatever else the
+prompt names. Of twenty prompts about nothing in the sample vault the nearest comes to 0.93. Beside sixty facts of a
+team, 26 of 30 prompts that these bear on are told something (9 without this rule), and 2 of 30 others (1)."""
 
 BY_WORDS = 1.0
 """How well a title matches at the most that merely shares words with a question."""
@@ -31,7 +36,22 @@ def has_footing(found: Evidence, unknown: int, rarest: float) -> bool:
         return True
     if not found.words:  # idle words alone, which stand everywhere
         return False
-    return _in_words(found, unknown, rarest) + max(found.cosine.values(), default=0.0) >= ENOUGH
+    if _in_words(found, unknown, rarest) + max(found.cosine.values(), default=0.0) >= ENOUGH:
+        return True
+    return _of_a_fact(found, rarest) >= TELLING
+
+
+def _of_a_fact(found: Evidence, rarest: float) -> float:
+    """The most that a single fact has of the prompt: the rarest word in it, and how near it is in meaning."""
+    return max(
+        (
+            rare / rarest + found.cosine.get(passage, 0.0)
+            for term, rare in found.rarity.items()
+            for passage in found.hits.get(term, ())
+            if found.passages[passage].kind in FACTS
+        ),
+        default=0.0,
+    )
 
 
 def _in_words(found: Evidence, unknown: int, rarest: float) -> float:

@@ -53,7 +53,9 @@ class Request(NamedTuple):
     is_pinned: bool = False
     """Whether `now` was given instead of the clock's: such a question was not asked then, and the journal omits it."""
     floor: float = 0.0
-    """What scores less than this share of the best is left out; only for what nobody asked for (context.py)."""
+    """What scores less than this share of the best is left out."""
+    unasked: bool = False
+    """Whether nobody asked: then the answer says whether the question has to do with the notes (`has_footing`)."""
     without: frozenset[int] = frozenset()
     """Passages that are not wanted again, by the hashes the journal knows them by; the next best take their place."""
     telling: bool = False

@@ -158,7 +158,7 @@ class Gatherer:
             degraded=found.degraded,
             window=found.window,
             beyond_pool=found.beyond_pool,
-            has_footing=not request.floor or self._has_footing(question, found.evidence),
+            has_footing=not request.unasked or self._has_footing(question, found.evidence),
             words=found.words,
             passages=self._totals.passages,
         )

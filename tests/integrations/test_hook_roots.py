@@ -1,0 +1,98 @@
+"""Further vaults at a prompt: asked from the index they have, in time, and what cannot be asked is said."""
+
+import os
+import threading
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from daemons import start_daemon
+from hooks import asked, logged, settings
+from vaults import fill, memory, snapshot
+
+from vault_memory.agents import unwaited
+from vault_memory.agents.context import Wanted, bundle
+from vault_memory.agents.further import Further
+from vault_memory.config import load
+from vault_memory.memory import Memory
+from vault_memory.retrieval.answer import Request
+
+
+@pytest.fixture
+def work(tmp_path: Path, data: Path) -> Path:
+    """A further vault that the settings name, beside one that knows nothing of its subject; neither is indexed."""
+    fill(tmp_path / "Main", {"a.md": "# Boats\n\nThe boat is blue.\n"})
+    root = fill(tmp_path / "Work", {"z.md": "# Quokka\n\nThe quokka server lives in rack 7 of the cellar.\n"})
+    settings(f'[roots]\nvaults = ["{root}"]\n')
+    return root
+
+
+QUOKKA = "where is the quokka server?"
+
+
+def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
+    main = tmp_path / "Main"
+    list(Memory(load(str(main), os.environ)).roots.refresh_further())
+    memory(main).index()
+    before = snapshot(work)
+    said = asked(main, "s1", QUOKKA)
+    assert "rack 7" in said and "roots/work/z.md" in said
+    assert asked(main, "s1", QUOKKA) == "" and snapshot(work) == before  # not twice
+    daemon = start_daemon(main).settled()
+    assert "rack 7" in asked(main, "s2", QUOKKA)
+    daemon.kill()
+
+
+def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -> None:
+    settings(f'[roots]\nvaults = [{{path = "{work}", scope = "project:secret"}}]\n')
+    main = tmp_path / "Main"
+    list(Memory(load(str(main), os.environ)).roots.refresh_further())
+    memory(main).index()
+    assert asked(main, "s1", QUOKKA) == ""
+
+
+def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path, data: Path) -> None:
+    main = tmp_path / "Main"
+    memory(main).index()
+    assert asked(main, "s1", QUOKKA) == "" and "work has no index that can be used" in logged(data)
+    deadline = time.monotonic() + 30
+    while "rack 7" not in asked(main, "s2", QUOKKA):  # it is being built meanwhile
+        assert time.monotonic() < deadline
+
+
+def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
+    main = tmp_path / "Main"
+    config = load(str(main), os.environ)
+    list(Memory(config).roots.refresh_further())
+    memory(main).index()
+    (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
+    found = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
+
+
+def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) -> None:
+    main = tmp_path / "Main"
+    memory(main).index()
+    of, go = Memory(load(str(main), os.environ)), threading.Event()
+    asks = Request("is the boat blue?", datetime(2025, 1, 1, tzinfo=UTC))
+    (own,) = Memory(replace(of.config, roots=())).recall([asks])
+
+    def hanging() -> list[Further]:
+        go.wait()
+        return []
+
+    for why in ("not every further vault answered", "still hang"):
+        assert why in str(unwaited.ask(hanging, of, asks))
+        assert [r.content for r in of.roots.at_once(asks, own).results] == [r.content for r in own.results]
+    go.set()
+
+
+def test_a_root_that_has_nothing_to_do_with_a_prompt_says_nothing(work: Path, tmp_path: Path) -> None:
+    main = tmp_path / "Main"
+    config = load(str(main), os.environ)
+    list(Memory(config).roots.refresh_further())
+    memory(main).index()
+    said = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    assert "rack 7" in said.text and "boat" not in said.text and said.omitted["below_floor"]
