@@ -68,7 +68,8 @@ def test_messages_and_lines(message: int) -> None:
     ("text", "kept"),
     [
         ("a <system-reminder>x</system-reminder> b", "a  b"),
-        ("a\n<system-reminder>\nx", "a"),
+        ("<system-reminder>\nx", ""),
+        ("a\n<system-reminder>\nx", "a\n<system-reminder>\nx"),  # a mention costs nothing
         ("I typed <system-reminder> here", "I typed <system-reminder> here"),
         ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
         ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),

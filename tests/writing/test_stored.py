@@ -23,7 +23,7 @@ def moss(root: Path) -> Caller:
 # --- what stands already ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["- W(scope=agent:adder) The PIN is {}.", "- scope:: agent:adder The PIN is {}."])
+@pytest.mark.parametrize("line", ["- W(scope=agent:adder) The berth is {}.", "- scope:: agent:adder The berth is {}."])
 @pytest.mark.parametrize("place", ["top", "middle", "end"])
 def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, place: str) -> None:
     open_lines = ["The ferry plan is settled.", "We leave at nine."]
