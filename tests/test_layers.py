@@ -48,7 +48,7 @@ LAYERS: list[dict[str, str]] = [
     {
         "agents": "access projects sight further shares merging mcp_tools",
         "files": "vault walk aliases drives replacing places journal gitlines preimages pathnames",
-        "index": "schema store lexicon held shelf postings seenwords search digest changes",
+        "index": "schema store lexicon held shelf postings seenwords allowed search digest changes",
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
@@ -59,7 +59,8 @@ LAYERS: list[dict[str, str]] = [
     },
     {
         "index": "prepare worker indexer uses",
-        "retrieval": "lives history ordering asof knowledge feedback timelane gather recall reading rerank standing",
+        "retrieval": "lives history ordering asof knowledge feedback timelane wordlane gather recall reading rerank"
+        " standing",
         "writing": "writer rewriting forgetting amending filing",
         "health": "status doctor lint scoped agents",
         "embedding": "meaning backfill recognise",

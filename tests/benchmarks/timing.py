@@ -67,8 +67,8 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]
         watched: Any = Watched(engine._search)
         gatherer: Any = engine._gatherer
-        engine._search = gatherer._search = watched
-        gatherer._lexicon = lexicon = Watched(gatherer._lexicon)
+        engine._search = gatherer._search = gatherer._words._search = watched
+        gatherer._words.lexicon = lexicon = Watched(gatherer._words.lexicon)
         total = sum(seconds(lambda request=request: engine.answer(request)) for request in requests)
     spent = watched.spent | lexicon.spent
     lanes = {lane: sum(spent.get(name, 0.0) for name in names) / len(asked) for lane, names in LANES.items()}

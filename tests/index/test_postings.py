@@ -14,8 +14,8 @@ from vault_memory.index.search import Search
 from vault_memory.index.store import Store
 from vault_memory.memory import Memory
 from vault_memory.retrieval.answer import Request
-from vault_memory.retrieval.gather import Gatherer
 from vault_memory.retrieval.request import build
+from vault_memory.retrieval.wordlane import WordLane
 
 WORDS = [f"w{n}" for n in range(60)]
 NOTES, LINES = 30, 180
@@ -92,13 +92,13 @@ def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: p
 
 def test_a_question_that_lists_cannot_answer_is_left_to_fts5(vault: Memory, store: Store) -> None:
     engine = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None).engine(store)
-    gatherer: Gatherer = engine._gatherer
-    gatherer._postings = held(store)
-    assert gatherer._held(['"w1"', '"w2"'], 9)
+    lane: WordLane = engine._gatherer._words
+    lane._postings = held(store)
+    assert lane.held(['"w1"', '"w2"'], 9)
     for phrases in (['"w1 w2"'], ['"w1"', '"w"*'], ['"…"']):
-        assert gatherer._held(phrases, 9) is None
-    gatherer._search.restrict(build({"query": "w1", "since": "2020-01-01"}, vault.config).filters, [], [])
-    assert gatherer._held(['"w1"'], 9) is None
+        assert lane.held(phrases, 9) is None
+    lane._search.allowed.restrict(build({"query": "w1", "since": "2020-01-01"}, vault.config).filters, [], [])
+    assert lane.held(['"w1"'], 9) is None
 
 
 def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: Memory) -> None:

@@ -1,7 +1,7 @@
 """Owns the lanes: SQL that finds candidate passages by words, by vectors, by entity and by day, under any filter.
 
-Filters are worked out once into a temporary table that every lane reads, so that none of them can leak. What comes
-level is in the order of paths and lines: row ids tell in which order notes were indexed, and what else was.
+Every lane reads through what the filters allow (allowed.py). What comes level is in the order of paths and lines: row
+ids tell in which order notes were indexed, and what else was.
 """
 
 import json
@@ -11,40 +11,14 @@ from typing import Any
 
 from vault_memory.embedding.spaces import Space
 from vault_memory.embedding.vectors import bit_code
+from vault_memory.index.allowed import Allowed
 from vault_memory.index.held import HeldVectors
-from vault_memory.index.schema import undo
 from vault_memory.index.seenwords import NAMES, PATH, TAGS, TITLE, SeenWords
 from vault_memory.index.shelf import NoteInfo, Shelf
 from vault_memory.index.store import KINDS, PASSAGES, Store
 from vault_memory.language.spans import Span
-from vault_memory.language.terms import quoted
-from vault_memory.notes.entities import slug
 from vault_memory.ranking.evidence import ASIDE, Candidate
 from vault_memory.ranking.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
-from vault_memory.retrieval.answer import Filters
-
-_ALLOWED = f"""
-CREATE TEMP TABLE allowed AS
-SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
-WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
-  AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
-  AND (:as_of IS NULL OR n.day IS NULL OR n.day <= :as_of)
-  AND (:kinds IS NULL OR p.kind IN (SELECT value FROM json_each(:kinds)))
-  AND (:scopes IS NULL OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(:scopes)))
-  AND (:tags IS NULL OR EXISTS (
-    SELECT 1 FROM tag t, json_each(:tags) w WHERE t.note_id = n.id
-      AND (t.line = 0 OR t.line BETWEEN p.start_line AND p.end_line)
-      AND (t.name = w.value COLLATE NOCASE
-        OR t.name LIKE replace(replace(w.value, '%', ''), '_', '\\_') || '/%' ESCAPE '\\')))
-  AND (:slugs IS NULL OR p.id IN (
-      SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
-      WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
-    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match)
-      AND EXISTS (SELECT 1 FROM json_each(:forms) w WHERE instr(folded(p.text), w.value)))
-    OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
-    OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
-      AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
-"""
 
 READ, LEAST_READ = 6000, 3
 """Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
@@ -98,59 +72,21 @@ class Search:
         self._held = HeldVectors(store)
         self._shelf = Shelf(store)
         self._seen = SeenWords(store)
-        self._filtered = False
-        store.define("slug", slug, deterministic=True)
-        store.define("folded", _folded, deterministic=True)
+        self.allowed = Allowed(store)
 
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
         self._shelf.clear()
         self._seen.look_again()
 
-    def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
-        """Work out which passages the filters allow; returns how many.
-
-        `slugs` and `forms` are the names of the entities asked for: it is also where its name stands in plain text.
-        """
-        self.release()
-        forms = [form for form in forms if any(c.isalnum() for c in form)]
-        # FTS5 narrows; it stems and skips punctuation, so the name itself must stand there too.
-        match = " OR ".join(quoted(form) for form in forms)
-        parameters = {
-            "since": _day(filters.since), "until": _day(filters.until), "as_of": _day(filters.as_of),
-            "kinds": _array([KINDS.index(kind) for kind in filters.kinds]), "scopes": _array(filters.scopes),
-            "tags": _array([tag.lstrip("#").strip("/") for tag in filters.tags]),
-            "slugs": _array(list(slugs)) if filters.entities else None, "match": match or None,
-            "forms": json.dumps([form.casefold() for form in forms]),
-        }  # fmt: skip
-        self._store.connection.execute("SAVEPOINT filtered")
-        self._filtered = True
-        self._store.connection.execute(_ALLOWED, parameters)
-        self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
-        return int(self._store.one("SELECT count(*) FROM allowed"))
-
-    @property
-    def is_filtered(self) -> bool:
-        return self._filtered
-
-    def release(self) -> None:
-        """Forget the filters."""
-        if self._filtered:
-            self._filtered = False
-            undo(self._store.connection, "filtered")
-
-    def _where(self, column: str, word: str = "AND") -> str:
-        # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
-        return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._filtered else ""
-
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
         if self._store.is_narrowed:
             scores = self._seen.passages(phrases)
-            return self.in_order([(i, scores[i]) for i in self._allowed(scores)], limit)
+            return self.in_order([(i, scores[i]) for i in self.allowed.of(scores)], limit)
         sql = (
             "SELECT rowid, -bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
-            + self._where("+rowid")
+            + self.allowed.where("+rowid")
             + " ORDER BY s DESC LIMIT ?"
         )
         return self.in_order(self._best(sql, " OR ".join(phrases), limit), limit)
@@ -176,7 +112,7 @@ class Search:
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
-        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self._where("+rowid")
+        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self.allowed.where("+rowid")
         return int(self._store.one(sql, match))
 
     def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
@@ -201,7 +137,7 @@ class Search:
         """Ids of passages that hold `text` to the letter: for questions without a single word, by reading all."""
         sql = (
             f"SELECT p.id FROM note n CROSS JOIN {PASSAGES} WHERE instr(p.text, ?) > 0"
-            + self._where("p.id")
+            + self.allowed.where("p.id")
             + " ORDER BY n.path, p.id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, text, limit)]
@@ -211,13 +147,13 @@ class Search:
         near = self._near(space, vector, pool, limit)
         sql = (
             f"SELECT j.value, p.id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.embedding_id = j.value"
-            + self._where("+p.id", "WHERE")
+            + self.allowed.where("+p.id", "WHERE")
         )
         places: dict[int, list[int]] = {}
         for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):
             places.setdefault(embedding, []).append(passage)
         unused = [i for i, _ in near if i not in places]
-        if unused and not self._filtered and self._held.leave_out(space.id, unused):
+        if unused and not self.allowed.is_filtered and self._held.leave_out(space.id, unused):
             return self.semantic(space, vector, pool, limit)  # others take their places
         return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
@@ -226,7 +162,7 @@ class Search:
 
         Under filters of those that may be shown.
         """
-        held = None if self._filtered else self._held.nearest(space.id, vector, pool, limit)
+        held = None if self.allowed.is_filtered else self._held.nearest(space.id, vector, pool, limit)
         if held is not None:
             return held
         sql = (
@@ -243,7 +179,7 @@ class Search:
         """
         nearness = "-vec_distance_hamming(vec_bit(c.code), vec_bit(?1)) AS s"
         sql = f"SELECT c.id, {nearness} FROM embedding_code c WHERE c.embedder = ?2 ORDER BY s DESC LIMIT ?3"
-        if self._filtered:
+        if self.allowed.is_filtered:
             sql = (
                 f"SELECT c.id, {nearness} FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
                 " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
@@ -299,7 +235,7 @@ class Search:
         sql = (
             "SELECT p.id FROM json_each(?) j JOIN note n ON n.id = j.value"
             " JOIN passage p ON p.id BETWEEN n.first AND n.first + 11 AND p.note_id = n.id"
-            " WHERE p.section BETWEEN 0 AND 1000000" + self._where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
+            " WHERE p.section BETWEEN 0 AND 1000000" + self.allowed.where("p.id") + " ORDER BY j.key, p.id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(notes)), limit)]
 
@@ -308,7 +244,7 @@ class Search:
         sql = (
             f"SELECT p.id FROM alias a CROSS JOIN note n ON n.id = a.note_id CROSS JOIN {PASSAGES}"
             " WHERE a.own AND p.section BETWEEN 0 AND 1000000 AND a.slug IN (SELECT value FROM json_each(?))"
-            + self._where("p.id")
+            + self.allowed.where("p.id")
             + " GROUP BY p.id ORDER BY n.path, p.id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
@@ -319,7 +255,7 @@ class Search:
             "SELECT m.passage_id FROM name JOIN mention m ON m.name_id = name.id"
             " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
             " WHERE name.slug IN (SELECT value FROM json_each(?))"
-            + self._where("m.passage_id")
+            + self.allowed.where("m.passage_id")
             + " GROUP BY m.passage_id ORDER BY n.day DESC, n.path, m.passage_id LIMIT ?"
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
@@ -329,7 +265,7 @@ class Search:
 
         Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
         """
-        days, allowed = (period.start.isoformat(), period.end.isoformat()), self._where("p.id")
+        days, allowed = (period.start.isoformat(), period.end.isoformat()), self.allowed.where("p.id")
         first, last, notes, told = next(self._store.rows(_TOLD.format(allowed=allowed), *days))
         total = (told or 0) + int(self._store.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
         # "before March" has no other beginning than that of the notes.
@@ -353,13 +289,7 @@ class Search:
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
-        return self._shelf.passages(self._allowed(ids))
-
-    def _allowed(self, ids: Iterable[int]) -> list[int]:
-        if not self._filtered:
-            return list(ids)
-        sql = "SELECT j.value FROM json_each(?) j" + self._where("j.value", "WHERE")
-        return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]
+        return self._shelf.passages(self.allowed.of(ids))
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
@@ -388,15 +318,3 @@ def _places(space: Space) -> str:
 
 def _lying(passage_id: int, day: str, kind: int, *told: Any) -> Lying:  # noqa: ANN401 - as SQLite gives it
     return Lying(passage_id, date.fromisoformat(day), KINDS[kind], *told)
-
-
-def _folded(*values: Any) -> str:  # noqa: ANN401 - as SQLite calls it
-    return str(values[0]).casefold()
-
-
-def _day(day: date | None) -> str | None:
-    return day.isoformat() if day else None
-
-
-def _array(values: Sequence[Any]) -> str | None:
-    return json.dumps(list(values)) if values else None

@@ -91,11 +91,11 @@ class Recall:
             filters = filters._replace(scopes=())  # they hide nothing
         try:
             if filters:
-                self._search.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
+                self._search.allowed.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))
             lanes = self._reranked(self._gatherer.gather(question, request), request)
             answer = self._compose(request, question, lanes)
         finally:
-            self._search.release()
+            self._search.allowed.release()
         return answer._replace(degraded=(*notes, *answer.degraded))
 
     def _reranked(self, lanes: Lanes, request: Request) -> Lanes:
