@@ -90,8 +90,8 @@ def _missing(caller: Caller, path: str) -> str:
         return folder
     why = caller.desk.no_sessions() if path.startswith("sessions/") else ""
     said = f"There is no note {shown(path)} (nothing was read{': ' + why if why else ''})."
-    called = _called(caller, _target(path))[:MOST_CALLED]
-    return f"{said} Called so:\n{frame.framed(render.clean(chr(10).join(called)))}" if called else said
+    called = "\n".join(map(render.place, _called(caller, _target(path))[:MOST_CALLED]))
+    return f"{said} Called so:\n{frame.framed(called)}" if called else said
 
 
 def _folder(caller: Caller, path: str) -> str:
@@ -106,7 +106,7 @@ def _folder(caller: Caller, path: str) -> str:
     entries = [f"{name} ({render.plural(count, 'note')})" for name, count in folders.items()]
     entries += [note for note in below if "/" not in note[start:]]
     more = f", the first {MOST_LISTED} of {len(entries):,} entries" if len(entries) > MOST_LISTED else ""
-    listed = frame.framed(render.clean("\n".join(entries[:MOST_LISTED])))
+    listed = frame.framed("\n".join(map(render.place, entries[:MOST_LISTED])))
     what = f"{shown(path)} is a folder" if path else "This is the vault's own folder"
     count = render.plural(len(below), "note")
     return f"{what} of {count}{more}. Name a note to read it; memory_search finds what they say.\n{listed}"
@@ -126,7 +126,7 @@ def told(excerpt: Excerpt) -> str:
     )
     # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
     body = [
-        f"## {render.clean(excerpt.path)}#{letter}{excerpt.start_line}{last}",
+        f"## {render.place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
         *(line for line, _ in groupby(numbered)),
     ]
     said = ["as the session says now" if is_session else "as the file is now"]

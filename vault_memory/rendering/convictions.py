@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from vault_memory.notes import provenance
 from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import cut
-from vault_memory.rendering.render import Document, clean, schema, superseded
+from vault_memory.rendering.render import Document, clean, place, schema, superseded
 
 if TYPE_CHECKING:
     from vault_memory.retrieval.knowledge import FactLine
@@ -104,4 +104,4 @@ def _said(text: str) -> str:
 
 
 def _place(line: "FactLine") -> str:
-    return f"{clean(line.path)}#L{line.start_line}{provenance.mark(line.by)}"
+    return f"{place(line.path)}#L{line.start_line}{provenance.mark(line.by)}"

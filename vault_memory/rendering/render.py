@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from vault_memory.files.journal import digits
 from vault_memory.notes import provenance
 from vault_memory.ranking.pack import clean as clean
-from vault_memory.retrieval.answer import SESSION, Answer, Ran, Result, note_header
+from vault_memory.retrieval.answer import SESSION, Answer, Ran, Result, note_header, one_line
 
 if TYPE_CHECKING:
     from vault_memory.agents.context import Bundle, Wanted
@@ -130,10 +130,15 @@ def _note_block(path: str, results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
+def place(path: str) -> str:
+    """A note's path fit for a terminal, on one line."""
+    return clean(one_line(path))
+
+
 def superseded(successor: str | None, path: str) -> str:
     """That a line was superseded, and where its successor stands: the line alone when it is in the same note."""
     other, _, line = (successor or "").rpartition("#")
-    return f" ← superseded by {clean(line if other == path else f'{other} {line}')}" if successor else ""
+    return f" ← superseded by {line if other == path else f'{place(other)} {line}'}" if successor else ""
 
 
 _LEFT_OUT = {
@@ -259,9 +264,8 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     lines = []
     for row in rows:
         days = f"{row.first_day} – {row.last_day}" if row.first_day != row.last_day else row.first_day or ""
-        lines.append(
-            f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {row.page or ''}".rstrip()
-        )
+        line = f"{clean(row.name):{width}}  {plural(row.mentions, 'mention'):13} {days:24} {place(row.page or '')}"
+        lines.append(line.rstrip())
     return "\n".join(lines)
 
 
@@ -284,7 +288,7 @@ def entity_text(profile: "EntityProfile") -> str:
     row = profile.row
     lines = [f"# {clean(row.name)}" + (f" ({', '.join(map(clean, row.aliases))})" if row.aliases else "")]
     if row.page:
-        lines.append(f"page: {row.page}")
+        lines.append(f"page: {place(row.page)}")
     opinions = [fact for fact in profile.facts if fact.kind == "opinion"]
     for title, facts in (("Opinions", opinions), ("Facts", [f for f in profile.facts if f.kind != "opinion"])):
         if facts:
@@ -298,7 +302,7 @@ def entity_text(profile: "EntityProfile") -> str:
 def _fact_line(fact: "FactLine") -> str:
     after = superseded(fact.superseded_by, fact.path)
     text = clean(fact.text) + provenance.mark(fact.by)
-    return f"- {_confidence(fact.confidence)}{text}  ({fact.path}#L{fact.start_line}){after}"
+    return f"- {_confidence(fact.confidence)}{text}  ({place(fact.path)}#L{fact.start_line}){after}"
 
 
 def _confidence(value: float | None) -> str:

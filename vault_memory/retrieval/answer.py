@@ -13,9 +13,11 @@ TOKENS_A_RESULT = 25
 MOST_BEYOND = 400
 """So many more are looked for where some are not wanted again."""
 
-
 SESSION = "session"
 """The kind of what was said in a conversation: its lines are messages."""
+
+_LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
+"""The others are escaped wherever text of a note is printed."""
 
 
 class Filters(NamedTuple):
@@ -170,4 +172,9 @@ class Answer(NamedTuple):
 
 def note_header(path: str, day: str | None) -> str:
     """The line above a note's results in Markdown; its day only where the path does not say it."""
-    return f"## {path}" + (f" ({day})" if day and day not in path else "")
+    return f"## {one_line(path)}" + (f" ({day})" if day and day not in path else "")
+
+
+def one_line(path: str) -> str:
+    """A path as it is printed where a line means something: a file's name may hold line ends, and forge a citation."""
+    return path.translate(_LINE_ENDS)
