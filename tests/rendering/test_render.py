@@ -50,7 +50,7 @@ def answer(*results: Result, request: Request | None = None, **more: object) -> 
         "mode": "hybrid",
         "lanes": {"lexical": 3},
         "embedder": "builtin/x@1",
-        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",)),
+        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",), ("keel",)),
         "tokens": 9,
         "rendered_tokens": 20,
         "omitted": {"over_budget": 0, "near_duplicates": 0},
@@ -158,6 +158,7 @@ def test_the_recall_document_is_whole() -> None:
         "entities": ["Mara"],
         "window": ["2025-11-01", "2025-11-30"],
         "kinds": ["opinion"],
+        "unknown": ["keel"],
     }
     assert set(document["results"][0]) == {
         "rank",

@@ -178,3 +178,9 @@ def test_a_name_with_a_mention_mark_may_name_an_entity() -> None:
 
 def test_the_parts_of_a_joined_name_count_too() -> None:
     assert {'"requeueStaleJobs"', '"requeue"', '"Stale"', '"Jobs"'} <= set(ask("requeueStaleJobs").phrases)
+
+
+def test_which_words_nobody_has() -> None:
+    question = understand("Did Limpetron's tile-server move to München, 東京?", date(2025, 12, 1))
+    assert question.unknown(()) == ("limpetron", "tile-server", "move", "münchen")
+    assert question.unknown(['"Server"', '"MOVE"']) == ("limpetron", "münchen")

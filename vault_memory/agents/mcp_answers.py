@@ -44,6 +44,9 @@ LONGEST_WORD = 40
 MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
 
+MOST_UNKNOWN = 8
+"""So many words of a question are named that nothing holds."""
+
 MOST_NAMED = 20
 """So many pages that a reflect wrote are named."""
 
@@ -63,6 +66,7 @@ def search(caller: Caller, given: Arguments) -> str:
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
     said = [each.replace("(--k shows more)", "(max_results shows more)") for each in found["said"]]
+    said += _read_as(found["understood"])
     notes = [*said, *(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
     if budget < TIGHT or not found["results"]:
         return _tight(caller, options, budget, found, notes)
@@ -70,6 +74,13 @@ def search(caller: Caller, given: Arguments) -> str:
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
     return text + _within(room, notes, _bytes)
+
+
+def _read_as(understood: Mapping[str, Any]) -> list[str]:
+    """What of a question decided without being seen: words that nothing holds, a time that was meant or not."""
+    unknown, window = understood["unknown"][:MOST_UNKNOWN], understood["window"]
+    said = [f"not found anywhere: {', '.join(word[:LONGEST_WORD] for word in unknown)}"] if unknown else []
+    return said + ([f"days asked for: {' to '.join(dict.fromkeys(window))}"] if window else [])
 
 
 def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, Any], notes: Sequence[str]) -> str:

@@ -60,7 +60,14 @@ def merged(request: Request, given: Sequence[Given], missing: Sequence[Ran], vau
         has_footing=any(each.answer.has_footing for each in given),
         vault=vault,
         roots=[*ran, *missing],
+        understood=first.understood._replace(unknown=_unknown([each.answer for each in given])),
     )
+
+
+def _unknown(answers: Sequence[Answer]) -> tuple[str, ...]:
+    """The question's words that no root knows."""
+    kept = answers[0].understood.unknown if answers else ()
+    return tuple(word for word in kept if all(word in answer.understood.unknown for answer in answers))
 
 
 def _founded(answer: Answer) -> Answer:

@@ -62,7 +62,7 @@ _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly",
 class Window(NamedTuple):
     """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
 
-    `other` is what else it may mean, where neither a year nor a tense says which year is meant.
+    `other` is what else it may mean, where no year is named: by another tense, or a year earlier.
     """
 
     span: Span
@@ -116,9 +116,18 @@ def find_window(question: str, today: date) -> Window | None:
             after = tokens[found.stop].word
             window = _window(span, text, lead, found.second is not None, after, today)
             window = _opened(window, today) if mode == tense.AHEAD else window
+            if mode == tense.PAST:
+                return window._replace(other=_year_before(found, window))
             other = _other(found, today, span) if mode == tense.NEAR and window.span == span else None
             return window._replace(other=other)
     return None
+
+
+def _year_before(found: Found, window: Window) -> Span | None:
+    """The same days a year earlier, where no year is named: the notes may be older than people think."""
+    if not isinstance(found.first, Part) or _tied(found) or window.kind in ("since", "until"):
+        return None
+    return Span(shift(window.span.start, "year", -1), shift(window.span.end, "year", -1))
 
 
 def _other(found: Found, today: date, span: Span) -> Span | None:

@@ -71,7 +71,7 @@ def recall_document(answer: Answer) -> Document:
         "understood": {
             "entities": list(answer.understood.entities),
             "window": [day.isoformat() for day in window] if window else None,
-            "kinds": list(answer.understood.kinds),
+            "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
         },
         "results": [_result(result, answer.vault) for result in answer.results],
         "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,

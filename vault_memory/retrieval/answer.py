@@ -123,11 +123,12 @@ class Result(NamedTuple):
 
 
 class Understood(NamedTuple):
-    """How a question was read."""
+    """How a question was read; `unknown` are its words that stand nowhere in what was searched."""
 
     entities: tuple[str, ...] = ()
     window: tuple[date, date] | None = None
     kinds: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 class Ran(NamedTuple):

@@ -4,7 +4,7 @@ Pure; any text is a question, and none of it reaches FTS5 unquoted.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -111,6 +111,12 @@ class Question:
         named, _ = dates.spelled(self.window.other)
         window = self.window._replace(span=self.window.other, other=None)
         return replace(self, window=window, named=tuple(map(terms.quoted, named)))
+
+    def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
+        """Its words none of whose phrases are `known`; none of a script without spaces, whose pairs are no words."""
+        phrases = {phrase.casefold() for phrase in known}
+        words = (word for word in self.words if not terms.has_runs(word))
+        return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
 
 
 def understand(text: str, today: date) -> Question:

@@ -137,6 +137,7 @@ class Recall:
                 tuple(self._names.shown(slug) or slug for slug in lanes.about),
                 (window.span.start, window.span.end) if window else None,
                 question.kinds,
+                question.unknown(lanes.words) if lanes.mode != "semantic" else (),
             ),
             tokens=tokens.tokens,
             rendered_tokens=tokens.rendered_tokens,
