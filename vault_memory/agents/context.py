@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import corefiles, sight
-from vault_memory.agents.merging import SESSIONS
 from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
 from vault_memory.files import journal
 from vault_memory.index import schema
@@ -19,6 +18,7 @@ from vault_memory.memory import Seen, seen
 from vault_memory.ranking.evidence import PAGE
 from vault_memory.ranking.pack import said
 from vault_memory.retrieval.answer import Filters, Request, Result
+from vault_memory.retrieval.choices import SESSIONS
 from vault_memory.retrieval.recall import Recall
 
 if TYPE_CHECKING:

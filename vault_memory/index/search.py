@@ -7,13 +7,14 @@ level is in the order of paths and lines: row ids tell in which order notes were
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.embedding.spaces import Space
 from vault_memory.embedding.vectors import bit_code
 from vault_memory.index.held import HeldVectors
+from vault_memory.index.postings import NAMES, PATH, TAGS, TITLE
 from vault_memory.index.schema import undo
-from vault_memory.index.seenwords import NAMES, PATH, TAGS, TITLE, SeenWords
 from vault_memory.index.shelf import NoteInfo, Shelf
 from vault_memory.index.store import KINDS, PASSAGES, Store
 from vault_memory.language.spans import Span
@@ -22,6 +23,9 @@ from vault_memory.notes.entities import slug
 from vault_memory.ranking.evidence import ASIDE, Candidate
 from vault_memory.ranking.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
 from vault_memory.retrieval.answer import Filters
+
+if TYPE_CHECKING:
+    from vault_memory.index.seenwords import SeenWords
 
 _ALLOWED = f"""
 CREATE TEMP TABLE allowed AS
@@ -97,7 +101,6 @@ class Search:
         self._store = store
         self._held = HeldVectors(store)
         self._shelf = Shelf(store)
-        self._seen = SeenWords(store)
         self._filtered = False
         store.define("slug", slug, deterministic=True)
         store.define("folded", _folded, deterministic=True)
@@ -105,7 +108,14 @@ class Search:
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
         self._shelf.clear()
-        self._seen.look_again()
+        self.__dict__.pop("_seen", None)
+
+    @cached_property
+    def _seen(self) -> "SeenWords":
+        """Counted for who sees a part only: loaded when one asks."""
+        from vault_memory.index.seenwords import SeenWords
+
+        return SeenWords(self._store)
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow; returns how many.
