@@ -515,6 +515,22 @@ def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: P
     assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]
 
 
+def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
+    notes = {
+        f"{name}.md": f"The {name} rests in the shed at the end of the long garden.\n" for name in "abcdefghijklmnop"
+    }
+    own = fill(tmp_path / "v", notes)
+    further = fill(tmp_path / "w", notes)
+    for roots in ((), ((further, ""),)):
+        of = Memory(Config(vault=own, roots=roots))
+        for budget in (60, 90, 200):
+            found = bundle(of, Wanted("qwer zxcv", budget, core=False, unasked=True))
+            assert found.text == "" and found.omitted["below_floor"] > 10, budget
+            assert "over_budget" not in found.omitted and "budget" not in dict(found.degraded), found.degraded
+        large = bundle(of, Wanted("What rests in the shed?", 60, core=False, unasked=True))
+        assert large.text == "" and "nothing fits into 60" in str(large.degraded)
+
+
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:
     def told(prompt: str, without: frozenset[int] = frozenset(), unasked: bool = True) -> Bundle:
         return make(kept, prompt, core=False, unasked=unasked, without=without)

@@ -17,7 +17,7 @@ from vault_memory.index import schema
 from vault_memory.memory import Seen, seen
 from vault_memory.ranking.evidence import PAGE
 from vault_memory.ranking.pack import said
-from vault_memory.retrieval.answer import Filters, Request, Result
+from vault_memory.retrieval.answer import Filters, Request, Result, weak
 from vault_memory.retrieval.choices import SESSIONS
 from vault_memory.retrieval.recall import Recall
 
@@ -262,11 +262,10 @@ class _Maker:
             preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
             told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
         ))  # fmt: skip
+        if wanted.unasked and _is_guess(answer):
+            answer = weak(answer)
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
-        if wanted.unasked and _is_guess(answer):
-            self._leave_out({"below_floor": len(answer.results)})
-            return
         self._leave_out({"over_budget": self._put(answer)})
 
     def _answer(self, request: Request) -> "Answer":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.agents import shares
-from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood
+from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood, weak
 from vault_memory.retrieval.choices import NOTES, SESSIONS
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ def merged(request: Request, given: Sequence["Given"], missing: Sequence[Ran], v
 
 def _founded(answer: Answer) -> Answer:
     """A root's answer without guesses, where it has nothing to do with a question that nobody asked."""
-    if answer.has_footing or not answer.results:
-        return answer
-    left = answer.omitted.get("below_floor", 0) + len(answer.results)
-    return answer._replace(results=[], omitted={**answer.omitted, "below_floor": left})
+    return answer if answer.has_footing else weak(answer)
 
 
 def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
