@@ -1,6 +1,7 @@
 """What an agent is handed: the core, what the notes say to a prompt or told lately, in scope, in budget, as data."""
 
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -502,6 +503,36 @@ def test_no_small_budget_is_exceeded_and_what_is_left_out_is_told(tmp_path: Path
             assert found.text or (found.omitted and any(what == "budget" for what, _ in found.degraded))
 
 
+@pytest.mark.parametrize(("form", "budget"), [("markdown", 105), ("json", 150), ("xml", 150)])
+def test_where_a_heading_takes_the_room_a_line_of_the_core_is_told_without_it(
+    tmp_path: Path, form: str, budget: int
+) -> None:
+    lines = "".join(f"- Fact {number}: I like the colour of the sea at noon.\n" for number in range(12))
+    of = memory(fill(tmp_path / "vault", {"memory.md": f"# Core\n\n## What I like\n\n{lines}"}))
+    found = make(of, "", budget, format=form)
+    assert "Fact 0" in found.text and "What I like" not in found.text
+    assert ("L6-L16" if form == "markdown" else "6-16") in found.text
+    height = len(re.findall(r"- Fact", found.text))
+    assert found.omitted == {"core_lines": 14 - height} and tokens.count(found.text) <= found.tokens <= budget
+    assert "What I like" in make(of, "", 200, format=form).text
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) -> None:
+    notes = {"memory.md": f"# Core\n\n{'I like the colour of the sea. ' * 60}\n", "a.md": "The stove is hot.\n"}
+    notes |= {f"stove {number}.md": f"Stove {number} is in the garden, beside the well.\n" for number in range(30)}
+    of = memory(fill(tmp_path / "vault", notes))
+    for budget in (280, 290, 300):
+        found = make(of, "Where is the stove?", budget, format=form)
+        assert "memory.md" in found.text and "colour" not in found.text
+        assert {"markdown": "(1 more line of this note left out: L3)", "json": '"left_out": {"lines": 1, "at": "3"}',
+                "xml": '<left-out lines="1" at="3"/>'}[form] in found.text  # fmt: skip
+        assert frame.stripped(found.text).strip() == "" and tokens.count(found.text) <= found.tokens <= budget
+        assert found.core == () and "Stove" in found.text
+    assert "memory.md" not in make(of, "Where is the stove?", 300, format=form, core=False).text
+    assert make(of, "", 120, format=form).text == ""  # a name alone is nothing to hand over
+
+
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
@@ -513,6 +544,22 @@ def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: P
     assert "roots/w" not in bundle(own, Wanted("heron"), patience=0).text
     off = bundle(own, Wanted("heron", source="sessions"))
     assert off.text == "" and "sessions.tools" in dict(off.degraded)["source"]
+
+
+def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
+    notes = {
+        f"{name}.md": f"The {name} rests in the shed at the end of the long garden.\n" for name in "abcdefghijklmnop"
+    }
+    own = fill(tmp_path / "v", notes)
+    further = fill(tmp_path / "w", notes)
+    for roots in ((), ((further, ""),)):
+        of = Memory(Config(vault=own, roots=roots))
+        for budget in (60, 90, 200):
+            found = bundle(of, Wanted("qwer zxcv", budget, core=False, unasked=True))
+            assert found.text == "" and found.omitted["below_floor"] > 10, budget
+            assert "over_budget" not in found.omitted and "budget" not in dict(found.degraded), found.degraded
+        large = bundle(of, Wanted("What rests in the shed?", 60, core=False, unasked=True))
+        assert large.text == "" and "nothing fits into 60" in str(large.degraded)
 
 
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:

@@ -216,6 +216,7 @@ def test_the_tags_are_well_formed_xml() -> None:
         framed_json({}) * 10_000,
         framed_json({})[:-1] * 10_000,
         '{"schema": "vault-memory/recall@1", "a":\n' * 10_000,
+        '{"schema": "vault-memory/recall@1"\n' * 40_000,
         '{"schema":' + " " * 200_000,
         "{" * 200_000,
         "&lt;vault-memory " * 20_000,

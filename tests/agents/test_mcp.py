@@ -228,6 +228,35 @@ def test_an_answer_costs_no_more_than_its_budget(root: Path) -> None:
         desk.close()
 
 
+@pytest.mark.parametrize(
+    ("line", "budget", "words"),
+    [
+        ("- O(c=0.95, i=0.8, by=agent:adder, scope=global) @Peter @[[Nora Lindqvist]]: Prefers gardens to boats", 38,
+         "L3 Prefers gardens"),
+        ("- O(c=0.95, i=0.8, by=agent:adder, scope=global) @Peter: Prefers gardens to boats and cars", 60,
+         "L3 @Peter: Prefers gardens"),
+        ("- **In the years before the great flood:** the gardens were small but full of odd flowers", 38,
+         "L3 the gardens"),
+        ("- **Where:** the gardens were small but full of odd flowers, tall grass and short trees", 46,
+         "L3 **Where:** the gardens"),
+        ("- [kind:: task] [due:: 2025-12-01] [status:: open] Water the gardens at noon and in the evening", 46,
+         "L3 Water the gardens"),
+        ("- kind:: task, due:: 2025-12-01, next:: Water the gardens at noon, and again in the evening", 46,
+         "L3 next:: Water the gardens"),
+        ("- next:: Water the gardens at noon, the boats at night, and all of them in the rain", 46,
+         "L3 next:: Water the gardens"),
+        ("- W(c=0.9, by=web) @Peter: Likes gardens, as he says where he is asked of them", 55,
+         "L3 @Peter: Likes gardens"),
+    ],
+)  # fmt: skip
+def test_a_passage_is_cut_to_its_words_and_not_to_its_keys(tmp_path: Path, line: str, budget: int, words: str) -> None:
+    root = fill(tmp_path / "Notes", {"a.md": f"# Retain\n\n{line}\n"})
+    memory(root).index()
+    found = search(Caller(Desk(str(root), root), "test-agent"), {"query": "gardens", "budget": budget})
+    assert words in found and "…" in found and count(found) <= budget, found
+    assert ("(from the web)" in found) == ("by=web" in line)
+
+
 @pytest.mark.parametrize("with_daemon", [False, True])
 def test_a_search_hands_over_only_what_tells_something(root: Path, with_daemon: bool) -> None:
     put(root, "bank/proposals.md", '# Proposals\n- [ ] add: "Peter sails" because it is important ^p-1a2b3c4d\n')

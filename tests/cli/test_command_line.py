@@ -131,6 +131,29 @@ def test_an_output_that_is_full_is_one_sentence(vault: Path, arguments: list[str
     ]
 
 
+SLOW = {"numpy", "tiktoken", "yaml", "tokenizers", "httpx", "mcp", "watchdog", "sqlite_vec", "array"}
+OTHERS = {"reflect", "conversations", "integrations", "health", "models", "writing"}
+"""Rooms that a question has no business in, but for `scribe`, which Memory is made with."""
+
+ELSEWHERE = {
+    "agents.merging", "agents.shares", "agents.further", "agents.context", "index.seenwords", "index.prepare",
+    "notes.same", "notes.parse", "rendering.indexed", "rendering.report", "rendering.convictions",
+    "rendering.reflection", "rendering.plot", "retrieval.opinions", "retrieval.standing",
+}  # fmt: skip
+"""Modules for several roots, for who sees a part only, for writing and for other documents."""
+
+
+def test_one_question_loads_only_what_answers_it(vault: Path) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "vault_memory", "recall", "what does Peter prefer?"]
+    for _ in range(2):  # whatever the index still needs is done by the first
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=vault, check=True)
+    lines = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    loaded = {name.removeprefix("vault_memory.") for name in lines}
+    assert "Peter" in done.stdout and {"retrieval.recall", "rendering.render"} <= loaded
+    strangers = {name for name in loaded if name.split(".")[0] in OTHERS | SLOW} | loaded & ELSEWHERE
+    assert strangers <= {"writing", "writing.scribe"}
+
+
 def test_recall_finds_its_vault_from_a_folder_below(vault: Path) -> None:
     with working_in(vault / "Projects" / "Tern"):
         assert "Prefers concise" in call("recall", "what does Peter prefer?", "--k", "1", "--now", NOW).out

@@ -81,6 +81,16 @@ def test_a_program_that_is_gone_is_told(home: Home) -> None:
     assert [check["level"] for check in told(home)] == ["ok"]
 
 
+@pytest.mark.parametrize("program", ["memory", "bin/memory", "./.venv/bin/vault-memory"])
+def test_where_a_relative_program_is_only_its_agent_knows(home: Home, program: str) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / ".claude.json"
+    document = json.loads(file.read_text())
+    document["mcpServers"]["vault-memory"]["command"] = program
+    file.write_text(json.dumps(document))
+    assert [check["level"] for check in told(home)] == ["ok"]
+
+
 def test_hooks_that_are_half_there_are_told(home: Home) -> None:
     home.done("install", "claude-code")
     file = home.folder / SETTINGS

@@ -20,6 +20,19 @@ def moss(root: Path) -> Caller:
     return Caller(Desk(str(root), root.parent), "moss")
 
 
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the notes that are read, as they are read."""
+    own, found = Vault.read, list[str]()
+
+    def read(vault: Vault, path: str) -> bytes:
+        found.append(path)
+        return own(vault, path)
+
+    monkeypatch.setattr(Vault, "read", read)
+    return found
+
+
 # --- what stands already ---------------------------------------------------------------------------------------------
 
 
@@ -38,18 +51,12 @@ def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, pla
         assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
 
 
-def test_a_note_is_looked_for_in_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_looked_for_in_few_files(tmp_path: Path, reads: list[str]) -> None:
     def text(number: int) -> str:
         return f"# Note {number:03}\n\nWhat was said, {number:03}.\n\n- [ ] ask Ida\n"
 
     caller = moss(fill(tmp_path / "Notes", {f"{number}.md": text(number) for number in range(300)}))
-    own, reads = Vault.read, []
-
-    def read(vault: Vault, path: str) -> bytes:
-        reads.append(path)
-        return own(vault, path)
-
-    monkeypatch.setattr(Vault, "read", read)
+    reads.clear()
     assert "stands already" in store(caller, {"title": "Again", "content": text(42)})
     assert "stands already" in store(caller, {"title": "Again", "content": text(299)})
     assert store(caller, {"title": "Another", "content": text(301)}).startswith("Stored as")
@@ -61,6 +68,38 @@ def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
     caller = moss(fill(tmp_path / "Notes", {"a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'}))
     assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
     assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
+
+
+@pytest.mark.parametrize("origin", ["by: web", "by: tool", "source: https://e.org/x", "by: nobody knows"])
+def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Path, origin: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
+    told = [store(caller, {"title": title, "content": "The code is 4711."}) for title in ("Code", "Again")]
+    assert told[0].startswith("Stored as")
+    assert "stands already" in told[1] and "clip.md" not in told[1]
+
+
+def test_what_came_from_outside_stands_for_what_comes_from_there(tmp_path: Path) -> None:
+    page = "From the web: the code is 4711."
+    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\nby: web\n---\n\n{page}\n"}))
+    assert "clip.md" in store(caller, {"title": "Code", "content": page})
+    caller = moss(fill(tmp_path / "Own", {"own.md": f"{page}\n"}))
+    assert "own.md" in store(caller, {"title": "Code", "content": page})
+
+
+def test_no_note_is_read_that_is_too_large_to_say_the_same(tmp_path: Path, reads: list[str]) -> None:
+    diary = "".join(f"## Day {number}\n\nIt rained all day long.\n\n" for number in range(60))
+    notes = {f"{number}.md": f"# Diary {number}\n\n{diary}## End\n\nBuy oak.\n" for number in range(30)}
+    caller = moss(fill(tmp_path / "Notes", notes))
+    reads.clear()
+    assert store(caller, {"title": "Boat", "content": "Buy oak."}).startswith("Stored as")
+    assert not set(reads) & set(notes)
+
+
+@pytest.mark.parametrize(("there", "wanted"), [("a\u0308", "\u00e4"), ("\u00e4", "a\u0308")])
+def test_a_note_says_the_same_in_more_bytes(tmp_path: Path, there: str, wanted: str) -> None:
+    head = f"title: A\nsummary: {'x' * 800}"
+    caller = moss(fill(tmp_path / "Notes", {"a.md": f"---\n{head}\n---\n\n{f'{there}s ' * 2000}\n"}))
+    assert "a.md" in store(caller, {"title": "Boat", "content": f"{wanted}s " * 2000})
 
 
 # --- what can be found -----------------------------------------------------------------------------------------------

@@ -11,14 +11,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import corefiles, sight
-from vault_memory.agents.merging import SESSIONS
 from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
 from vault_memory.files import journal
 from vault_memory.index import schema
 from vault_memory.memory import Seen, seen
 from vault_memory.ranking.evidence import PAGE
 from vault_memory.ranking.pack import said
-from vault_memory.retrieval.answer import Filters, Request, Result
+from vault_memory.retrieval.answer import Filters, Request, Result, weak
+from vault_memory.retrieval.choices import SESSIONS
 from vault_memory.retrieval.recall import Recall
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ CORE_SHARE = {True: 0.5, False: 0.75}
 
 SUMMARY_SHARE = 0.3
 """The most of the budget that summaries take, and never more than half of what the core has left."""
+
+MENTION_PART = 4
+"""Naming the notes of the core that are left out whole costs no more than this part of what passages may have."""
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
@@ -154,6 +157,7 @@ class _Maker:
         self._shown: list[journal.Cited] = []
         self._told: list[str] = []
         self._core: list[str] = []
+        self._untold: list[Core] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
 
@@ -178,6 +182,7 @@ class _Maker:
             self._take_passages()
         if self._wanted.recent_days > 0:
             self._take_recent()
+        self._mention_core()
         with sight.seen(self._store, self._wanted.scopes):
             found = seen(self._store, freshness, self._wanted.scopes)
         return self._bundle(found)
@@ -203,9 +208,27 @@ class _Maker:
         for core in cores:
             core = core._replace(pieces=self._not_shown(core.pieces))
             taken = self._take_from_top("core", core, reserved)
+            below = [piece for piece in core.pieces if not HEADING.match(piece.text)]
+            if not taken and len(below) < len(core.pieces):  # a line says more than what stands above it
+                self._leave_out({"core_lines": len(core.pieces) - len(below)})
+                core = core._replace(pieces=below)
+                taken = self._take_from_top("core", core, reserved)
             if taken:
                 self._core.append(core.path)
+            elif core.pieces:
+                self._untold.append(core)
             self._leave_out({"core_lines": _height(core.pieces[taken:])})
+
+    def _mention_core(self) -> None:
+        """Say which notes of the core are left out whole, beside what is told."""
+        for core in self._untold if self._sheet.sections else ():
+            more = More(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
+            self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
+
+    def _kept(self) -> int:
+        """The tokens kept for that, where it is little of what is left."""
+        cost = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._untold)
+        return cost if cost <= self._sheet.left // MENTION_PART else 0
 
     def _take_summaries(self) -> None:
         """Take what no line before says: the week's page, then the month's, which repeats the week's."""
@@ -257,17 +280,17 @@ class _Maker:
             self._leave_out({"over_budget": 1})
             return
         before = wanted.without | {cited.key for cited in self._shown}
+        kept = self._kept()
         answer = self._answer(Request(
-            wanted.prompt, self._now, None, self._sheet.left, Filters(scopes=wanted.scopes), wanted.source,
+            wanted.prompt, self._now, None, self._sheet.left - kept, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
             told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
         ))  # fmt: skip
+        if wanted.unasked and _is_guess(answer):
+            answer = weak(answer)
         self._degraded += answer.degraded
         self._leave_out(answer.omitted)
-        if wanted.unasked and _is_guess(answer):
-            self._leave_out({"below_floor": len(answer.results)})
-            return
-        self._leave_out({"over_budget": self._put(answer)})
+        self._leave_out({"over_budget": self._put(answer, kept)})
 
     def _answer(self, request: Request) -> "Answer":
         """What the notes say, and other roots where they are asked."""
@@ -286,11 +309,11 @@ class _Maker:
 
         return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
 
-    def _put(self, answer: "Answer") -> int:
+    def _put(self, answer: "Answer", keep: int) -> int:
         """Put the results on the sheet, best first; how many do not fit as it renders them."""
         over = 0
         for result in answer.results:
-            if not self._sheet.add("passages", _piece(result), result.header_tokens):
+            if not self._sheet.add("passages", _piece(result), result.header_tokens, keep):
                 over += 1
                 continue
             self._told.append(result.content)

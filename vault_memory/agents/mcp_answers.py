@@ -14,9 +14,11 @@ from vault_memory.agents import frame
 from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.files import pathnames
+from vault_memory.language import terms
 from vault_memory.notes import provenance, retain
 from vault_memory.notes.parse import parse
 from vault_memory.notes.scopes import GLOBAL
+from vault_memory.ranking.evidence import FACTS
 from vault_memory.rendering import render
 from vault_memory.retrieval import request
 from vault_memory.retrieval.answer import SESSION
@@ -40,6 +42,15 @@ CUT_SHARE = 12
 
 LONGEST_WORD = 40
 """What is cut is cut between words, unless one is longer than that."""
+
+_PLACE, _WORD = re.compile(r"[Lm]\d+ "), re.compile(r"[^\W_]")
+_FIELDS = re.compile(
+    r"(?:[\[(][\w -]{1,40}::[^\[\]()\n]*[\])][ \t]*(?=\S)|[\w -]{1,40}::[^,;\n]*[,;][ \t]*(?=[\w -]{1,40}::))+"
+)
+_ABOUT = re.compile(
+    r"(?:@(?:\[\[[^\[\]\n]*\]\]|[\w-]+)[ \t]*)+:[ \t]*|(?:\*\*|__)[^*_\n]{1,40}(?:\*\*|__):?[ \t]*|[\w -]{1,40}::[ \t]*"
+)
+"""What stands before the words of a line: fields; then whom a fact is about, the name of an entry or a last field."""
 
 MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
 """What an agent gets at most that names no limit: settings may come with a vault, and must not flood it."""
@@ -90,7 +101,7 @@ def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, 
     text = frame.framed(found["text"]) if found["results"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.desk.recall({**options, "k": 1, "budget": None}) or found
-        cut = _cut(best["text"], budget - budget // CUT_SHARE, count) if best["results"] else ""
+        cut = _cut(best, budget - budget // CUT_SHARE, count) if best["results"] else ""
         text, notes = (
             (cut, [CUT, *(each for each in notes if not each.startswith("budget: "))]) if cut else (text, notes)
         )
@@ -98,19 +109,38 @@ def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, 
     return text + _within(budget - count(text) - 1, notes, count)
 
 
-def _cut(text: str, most: int, count: Callable[[str], int]) -> str:
-    """The beginning of a passage below its note's name, framed in `most` tokens; "" where no word of it fits."""
-    name, _, passage = text.partition("\n")
+def _cut(best: Mapping[str, Any], most: int, count: Callable[[str], int]) -> str:
+    """The beginning of a passage below its note's name, framed in `most` tokens; "" where no word of it fits.
+
+    Its keys are left out, and where nothing else would fit, whom or what it is about.
+    """
+    name, _, passage = best["text"].partition("\n")
+    result = best["results"][0]
+    place = _PLACE.match(passage)
+    number = place[0] if place else ""
+    text = terms.body(passage.removeprefix(number), result["kind"] in FACTS)
+    fields = _FIELDS.match(text)
+    text = text[fields.end() :] if fields else text
+    about = _ABOUT.match(text)
+    head, mark = about[0] if about else "", provenance.mark(result["by"])
+    found = _beginning((f"{name}\n{number}", head, text.removeprefix(head), mark), most, count)
+    return found or (_beginning((f"{name}\n{number}", "", text.removeprefix(head), mark), most, count) if head else "")
+
+
+def _beginning(parts: tuple[str, str, str, str], most: int, count: Callable[[str], int]) -> str:
+    """As much of the third part as fits between the others, framed; "" where that is no word."""
+    before, head, passage, mark = parts
 
     def made(length: int) -> str:
-        return frame.framed(f"{name}\n{passage[:length].rstrip()}…")
+        return frame.framed(f"{before}{head}{passage[:length].rstrip()}{'…' * (length < len(passage))}{mark}")
 
-    length = bisect_right(range(1, len(passage)), most, key=lambda size: count(made(size)))
-    length = max(passage.rfind(" ", 0, length + 1), length - LONGEST_WORD)
+    length = bisect_right(range(1, len(passage) + 1), most, key=lambda size: count(made(size)))
+    if length < len(passage):
+        length = max(passage.rfind(" ", 0, length + 1), length - LONGEST_WORD)
     # More characters may by chance be fewer tokens.
     while length > 0 and count(made(length)) > most:
         length -= 1
-    return made(length) if len(passage[:length].split()) > 1 else ""
+    return made(length) if _WORD.search(passage, 0, max(length, 0)) else ""
 
 
 def _within(room: int, notes: Sequence[str], size: Callable[[str], int]) -> str:

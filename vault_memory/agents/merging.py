@@ -3,15 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from vault_memory.agents import shares
-from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood
+from vault_memory.retrieval.answer import Answer, Ran, Request, Result, Understood, weak
+from vault_memory.retrieval.choices import NOTES, SESSIONS
 
 if TYPE_CHECKING:
-    from vault_memory.memory import Memory
+    from vault_memory.agents.roots import Given
 
-NOTES, SESSIONS = "notes", "sessions"
 OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 _UNKNOWN = ("lexical", "entity", "temporal")
 """What a root says of these is that it holds nothing of the question; another may."""
@@ -19,15 +19,7 @@ _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
 
-class Given(NamedTuple):
-    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
-
-    name: str
-    memory: "Memory"
-    answer: Answer
-
-
-def merged(request: Request, given: Sequence[Given], missing: Sequence[Ran], vault: str) -> Answer:
+def merged(request: Request, given: Sequence["Given"], missing: Sequence[Ran], vault: str) -> Answer:
     """One answer of several; the vault's own where nothing else was to be asked."""
     if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
         return given[0].answer
@@ -72,10 +64,7 @@ def _unknown(answers: Sequence[Answer]) -> tuple[str, ...]:
 
 def _founded(answer: Answer) -> Answer:
     """A root's answer without guesses, where it has nothing to do with a question that nobody asked."""
-    if answer.has_footing or not answer.results:
-        return answer
-    left = answer.omitted.get("below_floor", 0) + len(answer.results)
-    return answer._replace(results=[], omitted={**answer.omitted, "below_floor": left})
+    return answer if answer.has_footing else weak(answer)
 
 
 def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
@@ -91,7 +80,7 @@ def _bare(problem: tuple[str, str]) -> tuple[str, str]:
     return problem[0], problem[1].partition(": ")[0]
 
 
-def _ran(given: Given, taken: Sequence[Result]) -> Ran:
+def _ran(given: "Given", taken: Sequence[Result]) -> Ran:
     own = {id(result) for result in given.answer.results}
     answer = given.answer
     return Ran(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.agents.merging import NOTES, OFF, SESSIONS, Given, merged
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.files import journal
 from vault_memory.retrieval.answer import Answer, Ran, Request, Result
+from vault_memory.retrieval.choices import NOTES, SESSIONS
 
 if TYPE_CHECKING:
     from vault_memory.agents.further import Further
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from vault_memory.index.indexer import Progress, Report
     from vault_memory.memory import Memory
     from vault_memory.retrieval.reading import Excerpt
+
+
+class Given(NamedTuple):
+    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
+
+    name: str
+    memory: "Memory"
+    answer: Answer
 
 
 class _Part(NamedTuple):
@@ -194,6 +202,8 @@ class Roots:
         """What the sessions answer, or why they do not."""
         config = self._vault.config
         if not config.sessions_tools:
+            from vault_memory.agents.merging import OFF
+
             return OFF
         from vault_memory.conversations import root as sessions
 
@@ -216,7 +226,7 @@ class Roots:
         if request.source != SESSIONS:
             (own,) = self._vault.recall([request], progress, keep=False)
         given, missing = self._given(request, own, progress)
-        answer = merged(request, given, missing, self._vault.vault.root.name)
+        answer = self._one(request, given, missing)
         if keep and self._vault.config.journal and not request.is_pinned:
             _note(request, given, answer.results)
         return answer._replace(seconds=time.perf_counter() - started)
@@ -224,7 +234,7 @@ class Roots:
     def beside(self, request: Request, own: Answer | None) -> Answer:
         """The vault's own answer, where its notes were asked, with what the other roots have to say; not journalled."""
         given, missing = self._given(request, own)
-        return merged(request, given, missing, self._vault.vault.root.name)
+        return self._one(request, given, missing)
 
     def at_once(self, request: Request, own: Answer | None) -> Answer:
         """The same where nothing may be waited for.
@@ -244,6 +254,11 @@ class Roots:
                     given.append(Given(name, self._vault, found))
         if request.source != NOTES:
             missing.append(Ran(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
+        return self._one(request, given, missing)
+
+    def _one(self, request: Request, given: Sequence[Given], missing: Sequence[Ran]) -> Answer:
+        from vault_memory.agents.merging import merged  # nearly everybody asks one root alone
+
         return merged(request, given, missing, self._vault.vault.root.name)
 
     def is_asked_beside(self, source: str) -> bool:

@@ -123,6 +123,21 @@ class Sheet:
         notes.setdefault(piece.path, Noted(piece.path, piece.day, [])).pieces.append(piece)
         return True
 
+    def mention_tokens(self, section: str, piece: Piece, name_tokens: int) -> int:
+        """The most that it costs to name the note of a piece and what is left out of it."""
+        return (
+            note_tokens(self._form, piece, name_tokens)
+            + MORE_TOKENS
+            + (0 if section in self.sections else SECTION_TOKENS)
+        )
+
+    def mention(self, section: str, piece: Piece, name_tokens: int, more: More) -> None:
+        """Name the note of a piece, none of which is told, if that fits."""
+        cost = self.mention_tokens(section, piece, name_tokens)
+        if cost <= self.left:
+            self.tokens += cost
+            self.sections.setdefault(section, {})[piece.path] = Noted(piece.path, piece.day, [], more)
+
     def end(self, section: str, path: str, more: More) -> None:
         """Say what is left out at the end of a note; MORE_TOKENS must have been kept for it."""
         self.tokens += MORE_TOKENS

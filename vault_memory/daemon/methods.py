@@ -11,7 +11,7 @@ from vault_memory.errors import UsageError
 from vault_memory.files.journal import signed
 from vault_memory.memory import Memory
 from vault_memory.notes import retain
-from vault_memory.rendering import convictions, indexed, reflection, render, report
+from vault_memory.rendering import render
 from vault_memory.retrieval import request
 from vault_memory.retrieval.choices import FORMATS, SOURCES
 
@@ -112,6 +112,8 @@ def _keys(params: Params) -> frozenset[int]:
 
 
 def _status(memory: Memory, params: Params) -> Document:
+    from vault_memory.rendering import report
+
     return report.status_document(memory.status(request.scopes(params)))
 
 
@@ -134,6 +136,8 @@ def _entities(memory: Memory, params: Params) -> Document:
 
 
 def _opinions(memory: Memory, params: Params) -> Document:
+    from vault_memory.rendering import convictions
+
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, scopes=request.scopes(params))
     return convictions.document(held) | render.seen_document(memory.seen)
@@ -154,6 +158,7 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
 
 def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.reflect.job import Steps
+    from vault_memory.rendering import reflection
 
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
@@ -163,6 +168,8 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
 
 
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    from vault_memory.rendering import indexed
+
     paths = request.texts(params, "paths")
     done = memory.index(_flag(params, "rebuild"), paths, progress)
     return indexed.index_document(done, None, None if paths else memory.roots.refresh_sessions())

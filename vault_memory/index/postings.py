@@ -26,6 +26,8 @@ MOST_ENTRIES = 500_000
 
 K1, B = 1.2, 0.75
 """FTS5's constants of BM25."""
+TITLE, NAMES, PATH, TAGS = 4.0, 4.0, 2.0, 1.0
+"""What a word counts in a note's title, its other names, its path and its tags."""
 
 _INSTANCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab('main', 'passage_fts', 'instance')"
 

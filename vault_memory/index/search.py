@@ -7,18 +7,22 @@ ids tell in which order notes were indexed, and what else was.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.embedding.spaces import Space
 from vault_memory.embedding.vectors import bit_code
 from vault_memory.index.allowed import Allowed
 from vault_memory.index.held import HeldVectors
-from vault_memory.index.seenwords import NAMES, PATH, TAGS, TITLE, SeenWords
+from vault_memory.index.postings import NAMES, PATH, TAGS, TITLE
 from vault_memory.index.shelf import NoteInfo, Shelf
 from vault_memory.index.store import KINDS, PASSAGES, Store
 from vault_memory.language.spans import Span
 from vault_memory.ranking.evidence import ASIDE, Candidate
 from vault_memory.ranking.spread import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
+
+if TYPE_CHECKING:
+    from vault_memory.index.seenwords import SeenWords
 
 READ, LEAST_READ = 6000, 3
 """Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
@@ -71,13 +75,19 @@ class Search:
         self._store = store
         self._held = HeldVectors(store)
         self._shelf = Shelf(store)
-        self._seen = SeenWords(store)
         self.allowed = Allowed(store)
 
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
         self._shelf.clear()
-        self._seen.look_again()
+        self.__dict__.pop("_seen", None)
+
+    @cached_property
+    def _seen(self) -> "SeenWords":
+        """Counted for who sees a part only: loaded when one asks."""
+        from vault_memory.index.seenwords import SeenWords
+
+        return SeenWords(self._store)
 
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""

@@ -10,14 +10,11 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.index.postings import K1, B, number
+from vault_memory.index.postings import K1, NAMES, PATH, TAGS, TITLE, B, number
 from vault_memory.index.store import Store
 
 if TYPE_CHECKING:
     import apsw
-
-TITLE, NAMES, PATH, TAGS = 4.0, 4.0, 2.0, 1.0
-"""What a word counts in a note's title, its other names, its path and its tags."""
 
 
 class _Table(NamedTuple):
@@ -54,10 +51,6 @@ class SeenWords:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[_Table, _Rows] = {}
-
-    def look_again(self) -> None:
-        """Let go of what was counted: the index has changed."""
-        self._known.clear()
 
     def passages(self, phrases: Sequence[str]) -> dict[int, float]:
         """The score of each passage that is seen and holds any of these FTS5 phrases."""

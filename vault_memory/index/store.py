@@ -17,7 +17,7 @@ from vault_memory.embedding.vectors import total
 from vault_memory.index import schema
 from vault_memory.index.columns import FactColumns, InferredColumns
 from vault_memory.language import terms
-from vault_memory.notes import entities, same
+from vault_memory.notes import entities
 
 if TYPE_CHECKING:
     from vault_memory.notes.chunk import Chunk
@@ -385,6 +385,8 @@ def text_hash(text: str) -> int:
 
 def wording_hash(narrative: str) -> int:
     """The hash by which facts of the same words are known, whatever their letters (same.py)."""
+    from vault_memory.notes import same  # only what is stored is compared so
+
     return text_hash(same.folded(narrative))
 
 

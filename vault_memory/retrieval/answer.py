@@ -171,6 +171,16 @@ class Answer(NamedTuple):
     """How many passages are seen."""
 
 
+def weak(answer: Answer) -> Answer:
+    """The answer to a question that it has nothing to do with: nothing of it, be there room for it or not."""
+    left = {what: count for what, count in answer.omitted.items() if what != "over_budget"}
+    left["below_floor"] = sum(answer.omitted.get(what, 0) for what in ("below_floor", "over_budget")) + len(
+        answer.results
+    )
+    degraded = [(what, why) for what, why in answer.degraded if what != "budget"]
+    return answer._replace(results=[], omitted=left, degraded=degraded)
+
+
 def note_header(path: str, day: str | None) -> str:
     """The line above a note's results in Markdown; its day only where the path does not say it."""
     return f"## {one_line(path)}" + (f" ({day})" if day and day not in path else "")

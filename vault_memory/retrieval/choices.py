@@ -3,7 +3,8 @@
 MODES = ("auto", "hybrid", "lexical", "semantic")
 PRESETS = ("tuned", "weighted", "classic", "rrf")
 FORMATS = ("markdown", "json", "xml")
-SOURCES = ("notes", "sessions", "all")
+NOTES, SESSIONS = "notes", "sessions"
+SOURCES = (NOTES, SESSIONS, "all")
 TOOLS = ("claude-code", "opencode", "openclaw")
 """Whose sessions can be a source."""
 
