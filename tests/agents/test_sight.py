@@ -401,6 +401,17 @@ def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_pa
         warm.close()
 
 
+def test_the_first_private_note_is_hidden_before_it_is_indexed(tmp_path: Path) -> None:
+    root = fill(tmp_path / "v", {"a.md": "Walnuts are green.\n", "b.md": "Walnuts are brown.\n"})
+    mine = memory(root)
+    mine.index()
+    asked = [Request("walnuts", NOW, 9, None, Filters(scopes=OPEN))]
+    assert len(next(mine.recall(asked, keep=False)).results) == 2
+    put(root, "b.md", "---\nscope: agent:adder\n---\nWalnuts are brown.\n")
+    with writer_lock(mine.index_path, 0):  # so that it cannot be indexed
+        assert [result.path for result in next(mine.recall(asked, keep=False)).results] == ["a.md"]
+
+
 def _all(mine: Memory, scopes: tuple[str, ...]) -> str:
     requests = [
         Request(text, NOW, 99, None, Filters(scopes=scopes)) for text in ("zanzibar", "Peter", "who is Quibble")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from daemons import start_daemon
 from hooks import asked, logged, settings
+from model_server import Model, model_server
 from vaults import fill, memory, snapshot
 
-from vault_memory.agents import unwaited
+from vault_memory.agents import further, unwaited
 from vault_memory.agents.context import Wanted, bundle
 from vault_memory.agents.further import Further
 from vault_memory.config import load
@@ -46,11 +47,35 @@ def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
 
 
 def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -> None:
+    (work / "z.md").write_text("---\nscope: global\n---\n# Quokka\n\nThe quokka server opens itself.\n")
     settings(f'[roots]\nvaults = [{{path = "{work}", scope = "project:secret"}}]\n')
     main = tmp_path / "Main"
     list(Memory(load(str(main), os.environ)).roots.refresh_further())
     memory(main).index()
     assert asked(main, "s1", QUOKKA) == ""
+
+
+def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
+    fill(work, {f"{n}.md": f"# Quokka\n\nThe quokka server was moved {n} times.\n" for n in range(3)})
+    main = tmp_path / "Main"
+    with model_server(Model(), Model("qwen3")) as server:
+        url = f"http://{server.host}"
+        config = replace(
+            load(str(main), os.environ), embedding_provider="ollama", embedding_model="nomic-embed-text",
+            embedding_url=url, rerank_provider="ollama", rerank_model="qwen3", rerank_url=url,
+        )  # fmt: skip
+        mine = Memory(config)
+        mine.index()
+        list(mine.roots.refresh_further())
+        (root,) = mine.roots.further
+        theirs = mine.apart(further.config_of(root, config, os.environ))
+        theirs.backfill()
+        assert server.texts
+        server.requests.clear()
+        found = bundle(mine, Wanted(QUOKKA, core=False, unasked=True), patience=0)
+        assert "rack 7" in found.text and server.requests == []
+        bundle(mine, Wanted(QUOKKA, core=False))
+        assert server.asked("/api/chat")
 
 
 def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path, data: Path) -> None:
