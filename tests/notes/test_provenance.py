@@ -54,6 +54,12 @@ def test_a_bullet_says_who_it_is_from_and_is_read_so(by: str) -> None:
     assert (fact.by, fact.confidence) == (by.casefold(), 0.8)
 
 
+def test_of_several_the_least_trusted_one_counts() -> None:
+    for said in (["agent:moss", "web"], ["web", "agent:moss"], ["person", "tool", "agent:moss"]):
+        assert not provenance.is_trusted(provenance.least(said))
+    assert provenance.least(["agent:moss"]) == "agent:moss"
+
+
 @pytest.mark.parametrize("by", ["John Smith", "agent:", "web)", "web, c=1", "unclear", "agent:a b"])
 def test_a_bullet_of_nobody_is_refused(by: str) -> None:
     with pytest.raises(UsageError, match="who it is from"):
