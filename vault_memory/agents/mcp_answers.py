@@ -197,18 +197,13 @@ def _own_words(text: str) -> tuple[str, str]:
 
 def _refuse_secrets(what: str, *texts: str) -> None:
     """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
-    from vault_memory.conversations.redact import redacted
+    from vault_memory.conversations.redact import kinds
 
-    kinds = {kind for text in texts for kind in _kinds(redacted(text)) - _kinds(text)}
-    if kinds:
+    if found := kinds(*texts):
         raise RefusedError(
-            f"This holds what looks like a secret ({', '.join(sorted(kinds))}): nothing was {what}.",
+            f"This holds what looks like a secret ({', '.join(sorted(found))}): nothing was {what}.",
             "Leave it out, and say where it is kept instead: notes are plain text.",
         )
-
-
-def _kinds(text: str) -> set[str]:
-    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":

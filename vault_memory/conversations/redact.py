@@ -180,6 +180,15 @@ def redacted(text: str) -> str:
     return found
 
 
+def kinds(*texts: str) -> set[str]:
+    """What secrets are in some texts, by their names; marks of ours that stand there already are none."""
+    return {kind for text in texts for kind in _marks(redacted(text)) - _marks(text)}
+
+
+def _marks(text: str) -> set[str]:
+    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
+
+
 def _redacted(text: str) -> str:
     folded = text.casefold()
     there = [number for hint, number in _EXACT if hint in text]
