@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.agents import frame
 from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
+from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.files import pathnames
 from vault_memory.notes import provenance, retain
@@ -47,8 +48,8 @@ MOST_UNASKED, MOST_UNASKED_TOKENS = 50, 10_000
 MOST_NAMED = 20
 """So many pages that a reflect wrote are named."""
 
-LONGEST_FACT = 2000
-"""The characters of a fact; what is longer is a note, or several facts."""
+LONGEST_DIFF = 3000
+"""The characters of an edit's difference that are answered: who sent it knows the text."""
 
 
 def search(caller: Caller, given: Arguments) -> str:
@@ -140,13 +141,15 @@ def store(caller: Caller, given: Arguments) -> str:
     content, taken_out = _own_words(given["content"])
     content = content.strip()
     if not content:
-        raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
+        if taken_out:
+            raise UsageError("All of it is what memory itself had answered: nothing is stored.", "")
+        raise UsageError("`content` says nothing.", "Give the fact in a sentence.")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     scope = _scope(caller, given)
     if "title" in given:
         return _filed(caller, given, content, scope) + taken_out
-    if len(content) > LONGEST_FACT:
-        raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
+    if len(content) > LONGEST_TEXT:
+        raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
@@ -263,7 +266,8 @@ def edit(caller: Caller, given: Arguments) -> str:
             "Keep it with memory_store; the user may put it there.",
         )
     done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
-    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(done.diff))}"
+    cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
+    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(cut))}"
     return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out
 
 
