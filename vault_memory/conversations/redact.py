@@ -31,16 +31,15 @@ LEAST_ENTROPY = 2.5
 LONGEST_WORD = 20
 """Letters of what may follow `password:` in prose; `correcthorsebatterystaple` has 25."""
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _END = r"(?![A-Za-z0-9_-])"
 
 
 def _rule(name: str, hints: str, pattern: str, flags: int = 0, is_guess: bool = False) -> Rule:
     return Rule(name, tuple(hints.split(" ")), re.compile(pattern, flags), is_guess)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 _NAMES = (
@@ -61,6 +60,7 @@ _IS = (
 )
 
 _WORD = r"[^\W_]{1,24}"
+"""One word of a passphrase: letters and digits."""
 
 _COMMAND = r"[^\n|;&]{0,200}?"
 """What may stand between a command and its option."""
