@@ -52,7 +52,7 @@ LAYERS: list[dict[str, str]] = [
         "embedding": "embed spaces",
         "models": "wire remote chats llm",
         "daemon": "address client runs",
-        "integrations": "shown hooklog targets agentfiles",
+        "integrations": "shown hooklog targets agentfiles switches",
         "reflect": "ledger",
         "conversations": "jsonl opencode ledger tools",
         "rendering": "drawn",

@@ -140,7 +140,10 @@ def test_what_is_wrong_with_a_call_is_an_answer(root: Path) -> None:
         assert "is not a kind" in await session.fail("memory_search", query="x", kinds=["feeling"])
         assert "leads out" in await session.fail("memory_get", path="../secret.md")
         assert "read back" in await session.fail("memory_store", content="%% hidden")
-        assert "nothing to store" in await session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
+        answered = await session.fail("memory_store", content=f"{OPENING}\nrecalled\n{CLOSING}")
+        assert "All of it is what memory itself had answered: nothing is stored." in answered
+        for blank in ("", " \n "):
+            assert "`content` says nothing." in await session.fail("memory_store", content=blank)
         assert "2,000" in await session.fail("memory_store", content="x " * 1500)
         assert "one fact a call" in await session.fail("memory_store", content="- Ada rows\n- Ada sails")
         assert "its text alone" in await session.fail("memory_store", content="- O(c=0.9) @Ada: Prefers trains")
@@ -539,6 +542,23 @@ def test_the_core_is_edited_only_where_the_user_allows_it_and_undone_exactly(roo
     assert (root / "memory.md").read_text() == "# Memory\n\n- Likes trains.\n- Hates planes.\n"
     memory(root).undo(run)
     assert (root / "memory.md").read_bytes() == before
+
+
+def test_a_long_edit_is_refused_and_a_long_answer_cut(root: Path) -> None:
+    edit_allowed()
+    put(root, "memory.md", "# Memory\n\n- " + "old " * 2000 + "\n")
+
+    async def work(session: Session) -> None:
+        refused = await session.fail("memory_edit", action="append", text="x" * 2001)
+        assert "`text` is longer than 2,000 characters" in refused
+        done = await session.call("memory_edit", action="replace", text="- New.", old="- " + "old " * 1999 + "old")
+        assert "--undo" in done and len(done) < 3500 and "…" in done
+
+    try:
+        talk(root, work)
+    finally:
+        edit_allowed(False)
+    assert (root / "memory.md").read_text() == "# Memory\n\n- New. \n"
 
 
 def test_an_edit_says_whose_it_is_and_takes_nothing_from_outside(root: Path) -> None:

@@ -171,12 +171,36 @@ def test_a_session_is_read_by_its_messages(root: Path, tmp_path: Path, monkeypat
         past = await session.call("memory_get", path="sessions/claude-code/one", start_line=9)
         assert past == "sessions/claude-code/one has 4 messages; message 9 is not there."
         assert "no messages 4 to 3" in await session.fail("memory_get", path="sessions/claude-code/one#m4-m3")
+        for folder in ("sessions/", "sessions"):
+            listed = await session.call("memory_get", path=folder)
+            assert "sessions is a folder of 1 session. Name a session to read it" in listed
+            assert inside(listed) == "sessions/claude-code/ (1 session)"
+        assert inside(await session.call("memory_get", path="sessions/claude-code/")) == "sessions/claude-code/one"
+        assert "There is no folder" in await session.call("memory_get", path="sessions/opencode/")
+
+    talk(root, work)
+
+
+def test_a_session_of_another_project_is_in_no_folder(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
+    monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
+    monkeypatch.setenv("MEMORY_SCOPE", "custom:any")
+    session_makers.claude(tmp_path / "claude", "one", session_makers.talk(1))
+    Memory(load(root)).roots.refresh_sessions()
+
+    async def work(session: Session) -> None:
+        for folder in ("sessions/", "sessions/claude-code/"):
+            assert "There is no folder" in await session.call("memory_get", path=folder)
+        assert "nothing found in 0 sessions" in await session.search("rollback", kinds=["session"])
 
     talk(root, work)
 
 
 def test_sessions_that_are_off_are_said_to_be(root: Path) -> None:
     async def work(session: Session) -> None:
+        assert "sessions.tools" in await session.call("memory_get", path="sessions/")
         said = await session.call("memory_get", path="sessions/claude-code/x#m12")
         assert "`sessions.tools` in the user's own settings" in said
 

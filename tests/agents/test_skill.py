@@ -23,6 +23,6 @@ def test_its_calls_are_calls_of_the_tools() -> None:
         assert set(given) <= set(tools[name].parameters) and set(tools[name].required) <= set(given)
 
 
-def test_its_commands_and_frame_are_ours() -> None:
-    assert set(re.findall(r"`memory (\w+)", SKILL)) <= set(COMMANDS)
+def test_its_command_is_the_one_that_is_scoped_and_framed() -> None:
+    assert set(re.findall(r"`memory (\w+)", SKILL)) == {"context"} < set(COMMANDS)
     assert "<vault-memory>" in SKILL and SKILL.startswith("---\nname: vault-memory\ndescription: ")

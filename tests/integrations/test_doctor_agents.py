@@ -117,6 +117,28 @@ def test_a_projects_file_writes_no_line_of_its_own(home: Home) -> None:
     assert any("/no ok agents all is well, which is not there" in check["message"] for check in told(home))
 
 
+def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    file.write_text("// hi\n" + file.read_text())
+    (check,) = told(home)
+    assert check["level"] == "warning" and "may skip a whole file" in check["message"]
+    assert f"{file}, line 1: a comment" in check["message"]
+
+
+@pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
+@pytest.mark.parametrize("scope", targets.SCOPES)
+def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:
+    home.done("install", "claude-code", "--scope", scope)
+    file = home.folder / path
+    document = json.loads(file.read_text()) if file.exists() else {}
+    home.put(path, json.dumps(document | {"disableAllHooks": True}).encode())
+    (check,) = told(home)
+    assert check["level"] == "warning" and f"`disableAllHooks` in {file} switches them off" in check["message"]
+    home.put(path, json.dumps(document | {"disableAllHooks": "no"}).encode())
+    assert [check["level"] for check in told(home)] == ["ok"]
+
+
 def test_a_plugin_that_is_gone_is_told(home: Home) -> None:
     home.done("install", "opencode")
     (home.folder / ".config/opencode/plugins/vault-memory.js").unlink()

@@ -431,7 +431,7 @@ def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind
 
 @pytest.mark.parametrize(
     "data",
-    [b'{"a": 1,}', b'{\n  // why\n  "a": 1\n}', b"[1]", b'{"hooks": []}', b'{"hooks": {"Stop": null}}', b"\xff\xfe{}"],
+    [b'{"a": 1', b'{\n  // why\n  "a" 1\n}', b"[1]", b'{"hooks": []}', b'{"hooks": {"Stop": null}}', b"\xff\xfe{}"],
 )
 def test_what_cannot_be_edited_is_not_touched(home: Home, data: bytes) -> None:
     file = home.put(SETTINGS, data)
@@ -441,12 +441,61 @@ def test_what_cannot_be_edited_is_not_touched(home: Home, data: bytes) -> None:
     assert home.files() == before  # and nothing went into the other file
 
 
-def test_a_comment_is_named_and_what_to_paste_is_shown(home: Home) -> None:
-    home.put(SETTINGS, b'{\n  // why\n  "a": 1\n}')
+COMMENTED = b'{\n  // why\n  "a": 1\n}'
+
+
+def pasted(said: str) -> Any:
+    """What a person is told to paste."""
+    return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
+
+
+@pytest.mark.parametrize("text", [COMMENTED, b'{"a": 1,}'])
+def test_a_file_with_comments_is_left_alone_and_the_others_are_installed(home: Home, text: bytes) -> None:
+    file = home.put(SETTINGS, text)
+    ended = home.run("install", "claude-code")
+    assert (ended.returncode, file.read_bytes()) == (1, text)
+    assert "vault-memory" in json.loads((home.folder / ".claude.json").read_text())["mcpServers"]
+    assert (home.folder / ".claude/skills/vault-memory/SKILL.md").exists()
+    assert str(file) in ended.stderr and "delete the comment) and run again" in ended.stderr
+    assert tuple(pasted(ended.stderr)["hooks"]) == EVENTS
+
+
+def test_what_was_pasted_below_a_comment_is_there_already(home: Home) -> None:
+    file = home.put(SETTINGS, COMMENTED)
     said = home.run("install", "claude-code").stderr
     assert "line 2: a comment" in said
-    pasted = json.loads(said[said.index("{") :])
-    assert tuple(pasted["hooks"]) == EVENTS
+    file.write_text("// hi\n" + json.dumps(pasted(said)))
+    before = file.read_bytes()
+    ended = home.run("install", "claude-code")
+    assert (ended.returncode, ended.stdout, file.read_bytes()) == (0, "Nothing to do.\n", before)
+    assert f"{file} has ours, but line 1: a comment, which its program does not read" in ended.stderr
+    other = fill(home.folder / "other", {"b.md": "# B\n"})
+    refused = json.loads(home.run("--json", "install", "claude-code", vault=other).stdout)["files"][0]
+    assert (refused["action"], refused["diff"]) == ("refused", "") and str(other) in refused["next_step"]
+    file.write_bytes(before.removeprefix(b"// hi\n"))
+    assert home.done("install", "claude-code").startswith("changed ")
+
+
+def test_an_uninstall_leaves_a_file_with_comments_and_takes_out_the_rest(home: Home) -> None:
+    file = home.put(SETTINGS, COMMENTED)
+    said = home.run("install", "claude-code").stderr
+    home.done("uninstall", "claude-code")
+    assert not (home.folder / ".claude.json").exists() and file.read_bytes() == COMMENTED
+    file.write_text("// hi\n" + json.dumps(pasted(said)))
+    home.run("install", "claude-code")
+    ended = home.run("uninstall", "claude-code")
+    assert ended.returncode == 1 and "take out of it yourself" in ended.stderr and file.read_text().startswith("// hi")
+    assert not (home.folder / ".claude.json").exists()
+
+
+@pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.json", "project/.claude/settings.local.json"])
+def test_hooks_that_a_setting_switches_off_are_told(home: Home, path: str) -> None:
+    file = home.put(path, b'{"disableAllHooks": true}')
+    ended = home.run("install", "claude-code")
+    assert ended.returncode == 0
+    assert f"Claude Code runs no hooks: `disableAllHooks` in {file} switches them off." in ended.stderr
+    file.write_bytes(b'{"disableAllHooks": false}')
+    assert "runs no hooks" not in home.run("install", "claude-code").stderr
 
 
 @pytest.mark.parametrize(("agent", "holder"), [("vscode", "servers"), ("cursor", "mcpServers")])

@@ -126,6 +126,14 @@ def test_keys(
     assert (fact.occurred.isoformat() if fact.occurred else None) == occurred
     slip = (scope or "").startswith("custom:")
     assert [" is none of global, agent:<id>" in notice for notice in notices] == [True] * slip
+    assert all(notice.endswith(f": no agent sees it unless MEMORY_SCOPE names {scope}") for notice in notices)
+
+
+@pytest.mark.parametrize(("said", "opened"), [("Private", " unless MEMORY_SCOPE names custom:private"), ("a, b", "")])
+def test_a_slip_of_a_whole_note_says_who_may_still_see_it(said: str, opened: str) -> None:
+    assert scopes.problem({"scope": said}).endswith(f": no agent sees it{opened}")
+    (field,) = scopes.slips(parse("n.md", f"scope:: {said}\n".encode()))
+    assert field.message.endswith(f": no agent sees it{opened}")
 
 
 @pytest.mark.parametrize(

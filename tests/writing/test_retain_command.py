@@ -252,6 +252,16 @@ def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
     assert refused.returncode == 2 and "`private` is no scope" in refused.stderr
 
 
+def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
+    said = "This holds what looks like a secret (password): notes are plain text."
+    asked = "retain", "The router's password is hunter2", "--date", "2025-11-27"
+    assert said in run(tmp_path, *asked, "--dry-run").stderr and not (tmp_path / NOTE).exists()
+    done = run(tmp_path, *asked)
+    assert (done.returncode, facts(tmp_path)[0][2]) == (0, "The router's password is hunter2") and said in done.stderr
+    assert run(tmp_path, "--json", *asked).stdout.count("\n") == 1
+    assert said not in run(tmp_path, "retain", "The password is in the safe", "--date", "2025-11-27").stderr
+
+
 def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path) -> None:
     mine = memory(tmp_path)
     began = time.monotonic()

@@ -95,6 +95,10 @@ class Desk:
             raise BusyError("The index is being built.", "Try again in a moment.")
         return self._memory().notes_below(folder, scopes)
 
+    def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
+        """The sessions in the open scopes that lie in such a folder, as they are cited."""
+        return self._memory().roots.sessions_below(folder, scopes)
+
     def no_sessions(self) -> str:
         """Why no sessions can be opened; "" where the settings want them."""
         from vault_memory.agents.merging import OFF

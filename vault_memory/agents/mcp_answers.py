@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.agents import frame
 from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
+from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.files import pathnames
 from vault_memory.language import terms
@@ -61,8 +62,8 @@ MOST_UNKNOWN = 8
 MOST_NAMED = 20
 """So many pages that a reflect wrote are named."""
 
-LONGEST_FACT = 2000
-"""The characters of a fact; what is longer is a note, or several facts."""
+LONGEST_DIFF = 3000
+"""The characters of an edit's difference that are answered: who sent it knows the text."""
 
 
 def search(caller: Caller, given: Arguments) -> str:
@@ -181,13 +182,15 @@ def store(caller: Caller, given: Arguments) -> str:
     content, taken_out = _own_words(given["content"])
     content = content.strip()
     if not content:
-        raise UsageError("There is nothing to store, but for what memory itself had answered.", "")
+        if taken_out:
+            raise UsageError("All of it is what memory itself had answered: nothing is stored.", "")
+        raise UsageError("`content` says nothing.", "Give the fact in a sentence.")
     _refuse_secrets("stored", content, given.get("title", ""), *given.get("entities", ()))
     scope = _scope(caller, given)
     if "title" in given:
         return _filed(caller, given, content, scope) + taken_out
-    if len(content) > LONGEST_FACT:
-        raise UsageError(f"A fact has {LONGEST_FACT:,} characters at most.", "Split it, or give a title for a note.")
+    if len(content) > LONGEST_TEXT:
+        raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
     bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
@@ -238,18 +241,13 @@ def _own_words(text: str) -> tuple[str, str]:
 
 def _refuse_secrets(what: str, *texts: str) -> None:
     """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
-    from vault_memory.conversations.redact import redacted
+    from vault_memory.conversations.redact import kinds
 
-    kinds = {kind for text in texts for kind in _kinds(redacted(text)) - _kinds(text)}
-    if kinds:
+    if found := kinds(*texts):
         raise RefusedError(
-            f"This holds what looks like a secret ({', '.join(sorted(kinds))}): nothing was {what}.",
+            f"This holds what looks like a secret ({', '.join(sorted(found))}): nothing was {what}.",
             "Leave it out, and say where it is kept instead: notes are plain text.",
         )
-
-
-def _kinds(text: str) -> set[str]:
-    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
 
 
 def _signed(bullet: "Bullet", agent: str) -> "Bullet":
@@ -309,7 +307,8 @@ def edit(caller: Caller, given: Arguments) -> str:
             "Keep it with memory_store; the user may put it there.",
         )
     done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
-    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(done.diff))}"
+    cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
+    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(cut))}"
     return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out
 
 

@@ -46,7 +46,7 @@ def get(caller: Caller, given: Arguments) -> str:
     named, lines = request.span(given["path"], None)
     path = pathnames.inside(named)
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
-        return _folder(caller, path) or f"There is no folder {shown(named)} with notes in it (nothing was read)."
+        return _folder(caller, path) or f"There is no folder {shown(named)} with notes in it {_unread(caller, path)}."
     if "start_line" in given or "line_count" in given:
         first = given.get("start_line", lines[0] if lines else _first_message(path))
         count = given.get("line_count")
@@ -88,28 +88,40 @@ def _missing(caller: Caller, path: str) -> str:
     """That there is no such note, and what there is instead."""
     if folder := _folder(caller, path):
         return folder
-    why = caller.desk.no_sessions() if path.startswith("sessions/") else ""
-    said = f"There is no note {shown(path)} (nothing was read{': ' + why if why else ''})."
+    said = f"There is no note {shown(path)} {_unread(caller, path)}."
     called = "\n".join(map(render.place, _called(caller, _target(path))[:MOST_CALLED]))
     return f"{said} Called so:\n{frame.framed(called)}" if called else said
 
 
+def _unread(caller: Caller, path: str) -> str:
+    """That nothing was read, and why where it is a session that was wanted."""
+    why = caller.desk.no_sessions() if f"{path}/".startswith("sessions/") else ""
+    return f"(nothing was read{': ' + why if why else ''})"
+
+
 def _folder(caller: Caller, path: str) -> str:
     """What is in a folder, as far as the asker sees it; "" where that is nothing."""
-    below: list[str] = []
-    with suppress(VaultMemoryError):
-        below = caller.desk.notes_below(path, caller.scopes)
+    below, noun = _below(caller, path)
     if not below:
         return ""
     start = len(path) + 1 if path else 0
     folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
-    entries = [f"{name} ({render.plural(count, 'note')})" for name, count in folders.items()]
+    entries = [f"{name} ({render.plural(count, noun)})" for name, count in folders.items()]
     entries += [note for note in below if "/" not in note[start:]]
     more = f", the first {MOST_LISTED} of {len(entries):,} entries" if len(entries) > MOST_LISTED else ""
     listed = frame.framed("\n".join(map(render.place, entries[:MOST_LISTED])))
     what = f"{shown(path)} is a folder" if path else "This is the vault's own folder"
-    count = render.plural(len(below), "note")
-    return f"{what} of {count}{more}. Name a note to read it; memory_search finds what they say.\n{listed}"
+    count = render.plural(len(below), noun)
+    return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
+
+
+def _below(caller: Caller, path: str) -> tuple[list[str], str]:
+    """What is in a folder and below it, and what one of it is called: notes, else sessions."""
+    for look, noun in ((caller.desk.notes_below, "note"), (caller.desk.sessions_below, "session")):
+        with suppress(VaultMemoryError):
+            if below := look(path, caller.scopes):
+                return below, noun
+    return [], "note"
 
 
 def told(excerpt: Excerpt) -> str:

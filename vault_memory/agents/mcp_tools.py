@@ -49,6 +49,9 @@ def _texts(description: str) -> Schema:
     return {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 50, "description": description}
 
 
+LONGEST_TEXT = 2000
+"""The characters of a fact, and of what goes into the core: what is longer is a note, or several facts."""
+
 DATE = "2025-11-27, 2025-11, 30d, last week"
 
 SEARCH = Tool(
@@ -131,7 +134,7 @@ EDIT = Tool(
             "enum": ["append", "replace", "insert"],
             "description": "append: at the end; replace: `text` in place of `old`; insert: below the line of `old`",
         },
-        "text": _text("The text to put in; may be empty with replace"),
+        "text": _text("The text to put in; may be empty with replace", longest=LONGEST_TEXT),
         "old": _text("Text that stands in the file exactly once"),
         "file": _text("Another core file (memory.md)", longest=1000),
     },

@@ -185,6 +185,16 @@ class Roots:
 
         return self._vault.beside(sessions.config_of(self._vault.config, os.environ))
 
+    def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
+        """The sessions in these scopes that `sessions` or a folder in it holds, as they are cited."""
+        from vault_memory.conversations import derived
+        from vault_memory.conversations import root as sessions
+
+        if not f"{folder}/".startswith(derived.PREFIX) or not sessions.is_there(self._vault.config, os.environ):
+            return []
+        inner = folder.removeprefix(derived.PREFIX.rstrip("/")).strip("/")
+        return [derived.outer(path) for path in self.sessions.notes_below(inner, scopes)]
+
     def _session(self, session: tuple[str, tuple[int, int] | None], part: _Part) -> "Excerpt":
         from vault_memory.conversations import derived
         from vault_memory.conversations import root as sessions

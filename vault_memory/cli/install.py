@@ -12,7 +12,7 @@ import click
 from vault_memory.agents import projects
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import targets
+from vault_memory.integrations import switches, targets
 from vault_memory.integrations.install import Change, Installer
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         installer.apply(changes)
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _say(shared, "install", changes, about)
+    if agent in _WITH_HOOKS:
+        _say_what_is_off(shared, agent, config)
     if scope == "project" and any(change.before != change.after for change in changes):
         shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
@@ -62,6 +64,7 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         shared.note(f"{both}: where both settings hold, both vaults answer.")
     if not dry_run:
         _say_what_is_next(shared, any(change.before != change.after for change in changes))
+    _end(changes)
 
 
 @command("memory uninstall claude-code", short_help="Take out of an agent's settings what install put in.")
@@ -84,6 +87,13 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
             shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
     if vaults := _vaults(changes):
         shared.note(f"{targets.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
+    _end(changes)
+
+
+def _end(changes: Sequence[Change]) -> None:
+    """Exit with 1 where a file was left to its owner: all else is done."""
+    if any(change.refused for change in changes):
+        click.get_current_context().exit(1)
 
 
 def _installer(agent: str, scope: str, config: "Config | None" = None) -> Installer:
@@ -100,6 +110,12 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
     return Installer(targets.target(agent, place, targets.Program(words, config.hooks_seconds)), os.environ)
+
+
+def _say_what_is_off(shared: Shared, agent: str, config: "Config") -> None:
+    found = {switch for scope in targets.SCOPES for switch in switches.off(_installer(agent, scope, config).target)}
+    for switch in sorted(found):
+        shared.note(f"{targets.NAMES[agent]} runs no hooks: `{switch.name}` in {switch.file} switches them off.")
 
 
 def _vaults(changes: Sequence[Change]) -> set[str]:
@@ -129,18 +145,25 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:
+        if change.refused:
+            shared.note(f"{change.refused}\n{change.refused.next_step}")
+        elif change.unread:
+            shared.note(f"{change.file} has ours, but {change.unread}: it may skip the whole file.")
         if change.action == "kept":
             shared.note(f"{change.file} is not as we made it, and was left as it is: delete it if it is of no use.")
     if about["dry_run"]:
         shared.say("".join(map(_diff, done)).rstrip("\n") or "Nothing would be changed.")
         return
-    shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
+    if done or not any(change.refused for change in changes):
+        shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
         shared.note(f"Start {targets.NAMES[about['agent']]} again to have it take effect.")
 
 
 def _file(change: Change) -> dict[str, Any]:
     found = {"path": str(change.file), "action": change.action, "diff": _diff(change)}
+    if change.refused:
+        found |= {"why": str(change.refused), "next_step": change.refused.next_step}
     return found | {"added": list(change.added), "others": list(change.others)}
 
 

@@ -126,6 +126,7 @@ def retain(
         path = memory.daily_path(when)
         document = render.schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
         shared.say(render.dump(document) if shared.json else f"{path}\n{render.clean(str(bullet))}")
+        _warn_of_secrets(shared, str(bullet))
         return
     done = memory.retain(bullet, when)
     if shared.json:
@@ -134,3 +135,12 @@ def retain(
         shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
         if done.warning:
             shared.note(render.clean(done.warning))
+    _warn_of_secrets(shared, str(bullet))
+
+
+def _warn_of_secrets(shared: Shared, text: str) -> None:
+    """Say that a text holds what an agent may not store; its owner may."""
+    from vault_memory.conversations.redact import kinds
+
+    if found := kinds(text):
+        shared.note(f"This holds what looks like a secret ({', '.join(sorted(found))}): notes are plain text.")

@@ -38,11 +38,29 @@ def _rule(name: str, hints: str, pattern: str, flags: int = 0, is_guess: bool = 
     return Rule(name, tuple(hints.split(" ")), re.compile(pattern, flags), is_guess)
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _NAMES = (
     r"pass(?:word|wd|phrase)|pwd|secret[_-]?key|secret|credential|api[_-]?key|access[_-]?key|private[_-]?key"
     r"|client[_-]?secret|token"
 )
 _VALUE = r"""(?:(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{6,256})(?P=quote)|(?P<bare>[^\s"'`,;<>()\[\]{}]{6,256}))"""
+
+_OF = (
+    r"(?:[ \t](?:at|for|of|on|to|in|from|für|zu|zum|von|am|im|till|för|på|i|av|du|de|des|pour|del|para|do|da|van|voor)"
+    r"[ \t][^\n:;,\"]{1,60}?)?"
+)
+"""What a password may be said to be of, between its name and its value."""
+
+_IS = (
+    r"(?:[ \t](?:is|was|ist|war|lautet|är|var|est|es|[éè]|e[\u0300\u0301]):?[ \t]{1,4}"
+    r"|[ \t\xa0\u202f]?[:=][ \t\xa0]{0,4})"
+)
+
+_WORD = r"[^\W_]{1,24}"
+"""One word of a passphrase: letters and digits."""
 
 _COMMAND = r"[^\n|;&]{0,200}?"
 """What may stand between a command and its option."""
@@ -124,6 +142,13 @@ RULES = (
         is_guess=True,
     ),
     _rule(
+        "password",
+        "passphrase",
+        rf"(?<![A-Za-z])passphrase{_OF}{_IS}(?P<words>{_WORD}(?:[ \t-]{{1,2}}{_WORD}){{3,11}}+)(?![^\s,;.!?)])",
+        re.IGNORECASE,
+        is_guess=True,
+    ),
+    _rule(
         "secret",
         "pass pwd secret credential key token",
         rf"(?<![A-Za-z])(?P<name>{_NAMES})s?(?:_?id|[_-]?value|[_-]base)?[\"'`*]{{0,2}}"
@@ -133,10 +158,10 @@ RULES = (
     ),
     _rule(
         "password",
-        "passwor passphrase passcode kennwort",
-        r"(?<![A-Za-z])(?P<told>pass(?:wor[dt]|phrase|code)|kennwort)"
-        r"(?:[ \t](?:at|for|of|on|to|in|from|für|zu|zum|von|am|im)[ \t][^\n:;,\"]{1,60}?)?"
-        r"(?:[ \t](?:is|was|ist|war|lautet):?|[ \t]?:)[ \t]{1,4}"
+        "passwor passphrase passcode kennwort senord passe contrase senha wachtwoord",
+        r"(?<![A-Za-z])(?P<told>pass(?:wor[dt]|phrase|code)|kennwort|l(?:ö|o\u0308)senord(?:et)?|mot[ \t]de[ \t]passe"
+        r"|contrase(?:ñ|n\u0303)a|senha|wachtwoord)"
+        rf"{_OF}{_IS}"
         r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
         r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
         re.IGNORECASE,
@@ -165,6 +190,18 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_SAID = _words(
+    "a about after all also always an and any around as ask asked at be been before behind being below between by can "
+    "changed characters defaults different each empty every expected for forgotten from gone had has hashed have "
+    "hidden if in incorrect inside into invalid it its kept known letters long lost mandatory may minimum missing "
+    "must my near need needed needs never no none not now of off on once only optional or our out over per pick "
+    "random read required same see set shared short should since still stored string strong than that the their then "
+    "this through to too typed under unknown unset until up use used using very was we weak what when which will with "
+    "within without words written wrong you your dans das dem den der die el en est för im inte ist la le les nicht "
+    "och på und är"
+)
+"""Words of sentences about a passphrase, which is made of others."""
+
 _UNSEEN = re.compile(
     r"(?<=[!-~])[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+(?=[!-~])"
 )
@@ -180,6 +217,15 @@ def redacted(text: str) -> str:
     return found
 
 
+def kinds(*texts: str) -> set[str]:
+    """What secrets are in some texts, by their names; marks of ours that stand there already are none."""
+    return {kind for text in texts for kind in _marks(redacted(text)) - _marks(text)}
+
+
+def _marks(text: str) -> set[str]:
+    return set(re.findall(r"\[redacted: ([a-z-]+)\]", text))
+
+
 def _redacted(text: str) -> str:
     folded = text.casefold()
     there = [number for hint, number in _EXACT if hint in text]
@@ -191,7 +237,7 @@ def _redacted(text: str) -> str:
 
 def _replaced(rule: Rule, match: re.Match[str]) -> str:
     groups = match.groupdict()
-    group = next((name for name in ("secret", "quoted", "bare") if groups.get(name) is not None), None)
+    group = next((name for name in ("secret", "words", "quoted", "bare") if groups.get(name) is not None), None)
     if rule.is_guess and not _looks_random(match[group or 0], groups):
         return match[0]
     name = "password" if is_password(groups.get("name")) else rule.name
@@ -212,6 +258,9 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         return False
     if "typed" in groups:  # behind an option that takes nothing else
         return True
+    if "words" in groups:
+        said = re.split(r"[\s-]+", value.casefold())
+        return _SAID.isdisjoint(said) and not said[0].endswith("ed")  # `rotated yesterday`
     if "card" in groups:
         return _adds_up(value)
     if entropy(value) < LEAST_ENTROPY:

@@ -8,7 +8,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from vault_memory.agents import projects
 from vault_memory.config import Config
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.health.doctor import Check
-from vault_memory.integrations import agentfiles, entries, hooklog, targets
+from vault_memory.integrations import agentfiles, entries, hooklog, jsontext, switches, targets
 from vault_memory.integrations.jsontext import NotJsonError
-from vault_memory.integrations.targets import Script, Settings, Target
+from vault_memory.integrations.targets import Script, Settings, Switch, Target
 
 FAILED_DAYS = 7
 """What failed longer ago is told no more."""
@@ -35,6 +35,9 @@ class Installed(NamedTuple):
     commands: Sequence[Sequence[str]]
     present: Sequence[str]
     missing: Sequence[str]
+    unread: Sequence[str] = ()
+    """What its program does not read in a file that has ours: `FILE, line 2: a comment, which …`."""
+    off: Sequence[Switch] = ()
 
     @property
     def name(self) -> str:
@@ -48,9 +51,11 @@ class Installed(NamedTuple):
 
 def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     """What there is to say of each agent that has a vault, seen from a folder."""
-    installed = list(_installed(projects.checkout(folder) or folder, config.hooks_seconds, environ))
+    looked_at = list(_installed(projects.checkout(folder) or folder, config.hooks_seconds, environ))
+    installed = [found for found in looked_at if found.commands]
     for found in installed:
-        amiss = [*_of_program(found), *_of_vault(found, config.vault)]
+        off = {switch for other in looked_at if other.agent == found.agent for switch in other.off}
+        amiss = [*_of_program(found), *_of_vault(found, config.vault), *_of_settings(found, off)]
         there = {part for other in installed if other.agent == found.agent for part in other.present}
         if missing := [part for part in found.missing if part not in there]:
             what = f"{found.name} has it half: {', '.join(missing)} {_verb(missing)} missing"
@@ -85,6 +90,16 @@ def _of_vault(found: Installed, mine: Path) -> Iterator[Check]:
             yield Check("agents", "notice", what, f"{found.mend} puts this one in its place.")
 
 
+def _of_settings(found: Installed, off: Set[Switch]) -> Iterator[Check]:
+    """Why an agent may run nothing of what stands in its settings."""
+    for switch in sorted(off):
+        what = f"{found.name} runs no hooks: `{switch.name}` in {_in_a_line(str(switch.file))} switches them off"
+        yield Check("agents", "warning", what, "Take that out of it, to be told what your notes say.")
+    for where in found.unread:
+        what = f"{found.name} may skip a whole file of its settings: {_in_a_line(where)}"
+        yield Check("agents", "warning", what, "Delete the comment.")
+
+
 def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     """What a vault's hooks said last, where that is a failure."""
     since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
@@ -102,7 +117,7 @@ def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
 
 
 def _installed(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installed]:
-    """What each agent has, in each scope."""
+    """What each agent has, in each scope; some have nothing."""
     program = targets.Program((entries.NAME,), seconds)
     for agent in targets.AGENTS:
         seen: set[str] = set()
@@ -112,7 +127,7 @@ def _installed(project: Path, seconds: float, environ: Mapping[str, str]) -> Ite
                 files = {os.path.realpath(settings.file) for settings in target.settings}
                 found = _of_target(agent, scope, target) if not files & seen else None
                 seen |= files  # in the user's home the two scopes have files in common
-                if found and found.commands:
+                if found:
                     yield found
 
 
@@ -120,8 +135,10 @@ def _of_target(agent: str, scope: str, target: Target) -> Installed:
     commands: list[Sequence[str]] = []
     present: list[str] = []
     missing: list[str] = []
+    unread: list[str] = []
     for settings in target.settings:
-        found = _commands(settings, target.within)
+        found, stumbles = _commands(settings, target.within)
+        unread += [f"{settings.file}, {stumbles}"] if found and stumbles else []
         commands += found.values()
         present += found
         missing += [entry.label for entry in settings.entries if entry.label not in found]
@@ -130,16 +147,17 @@ def _of_target(agent: str, scope: str, target: Target) -> Installed:
             words = _command(script, target.within)
             commands += [words] if words else []
             (present if words else missing).append(script.file.name)
-    return Installed(agent, scope, commands, present, missing)
+    return Installed(agent, scope, commands, present, missing, unread, switches.off(target))
 
 
-def _commands(settings: Settings, within: Path | None) -> dict[str, Sequence[str]]:
-    """The command lines of ours in a settings file by what they are for; none where it cannot be read."""
+def _commands(settings: Settings, within: Path | None) -> tuple[dict[str, Sequence[str]], NotJsonError | None]:
+    """The command lines of ours in a settings file by what they are for; none where it cannot be read. And what its
+    program does not read in it."""
     with contextlib.suppress(VaultMemoryError, NotJsonError):
         text = agentfiles.text(*agentfiles.read(settings.file, within)) or ""
-        found = entries.commands(text if text.strip() else "{}", settings.entries, settings.comments)
-        return {entry.label: words for entry, words in found}
-    return {}
+        found = entries.commands(text if text.strip() else "{}", settings.entries, comments=True)
+        return {entry.label: words for entry, words in found}, jsontext.unread(text, settings.comments)
+    return {}, None
 
 
 def _command(script: Script, within: Path | None) -> list[str]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 AGENT = "claude-code"
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 
+OFF = "disableAllHooks"
+"""The setting that, where it is true, has no hook run."""
+
 LONGEST_CONTEXT = 9500
 """UTF-16 units of `additionalContext`: up to 10,000 reach the model whole, of more it sees the beginning only."""
 

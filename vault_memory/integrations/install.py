@@ -26,6 +26,8 @@ from vault_memory.shipped import template
 
 KEPT_BACKUPS = 50
 
+_PLAIN = "Make it plain JSON (delete the comment) and run again"
+
 _SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
 
 
@@ -56,9 +58,15 @@ class Change(NamedTuple):
     """What its owner had added to ours, and goes with it."""
     others: tuple[str, ...] = ()
     """What stands under our name and is another program's: it stays."""
+    unread: NotJsonError | None = None
+    """What its program does not read in it, as a comment: then none of it is rewritten, but what it says counts."""
+    refused: RefusedError | None = None
+    """Why it is left to its owner, while all else is done."""
 
     @property
     def action(self) -> str:
+        if self.refused:
+            return "refused"
         if self.before == self.after:
             return "kept" if self.is_theirs else "unchanged"
         return "created" if self.before is None else "deleted" if self.after is None else "changed"
@@ -80,7 +88,7 @@ class Installer:
             *(self._with_settings(settings) for settings in self.target.settings),
             *(self._with_script(script) for script in self.target.scripts),
         ]
-        return [_allowed(change) for change in changes]
+        return _not_all_refused([_allowed(change) for change in changes])
 
     def uninstall(self) -> list[Change]:
         """What an uninstall would change; raises like `install`."""
@@ -88,14 +96,14 @@ class Installer:
             *(self._without_script(script) for script in self.target.scripts),  # in the folder that settings made
             *(self._without_settings(settings) for settings in self.target.settings),
         ]
-        return [_allowed(change) for change in changes]
+        return _not_all_refused([_allowed(change) for change in changes])
 
     def vaults(self) -> tuple[Path, frozenset[str]]:
         """The settings that come with hooks or a plugin, and the vaults they name; none where they cannot be read."""
         settings = self.target.settings[0]
         with contextlib.suppress(VaultMemoryError, NotJsonError):
             text = agentfiles.text(*self._read(settings.file))
-            return settings.file, entries.vaults(text or "{}", settings.entries, settings.comments)
+            return settings.file, entries.vaults(text or "{}", settings.entries, comments=True)
         return settings.file, frozenset()
 
     def apply(self, changes: Sequence[Change]) -> None:
@@ -123,17 +131,23 @@ class Installer:
         text = agentfiles.text(file, before)
         record = self._record(file)
         try:
+            unread = jsontext.unread(text or "{}", settings.comments)
+            comments = settings.comments or unread is not None
             if text is None or not text.strip():
                 record, text = Record(Made(), True, text), "{}\n"
-            elif not entries.is_in(text, settings.entries, settings.comments):
+            elif not entries.is_in(text, settings.entries, comments):
                 record = Record()  # what is kept of this file was never written to it, or was taken out
-            vaults = entries.vaults(text, settings.entries, settings.comments)
-            after, made = entries.put(text, settings.entries, record.made, settings.comments)
+            vaults = entries.vaults(text, settings.entries, comments)
+            after, made = entries.put(text, settings.entries, record.made, comments)
         except (NotJsonError, MisshapenError) as error:
             raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
         except TakenError as error:
             what = f"`{error}` in {file} is another program's: nothing was changed."
             raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
+        if unread:
+            next_step = f"{_PLAIN}, or put this into it yourself:\n{_snippet(settings.entries)}"
+            refused = _refused(file, unread, next_step) if after != text else None
+            return Change(file, before, before, unread=unread, refused=refused)
         return Change(file, before, after.encode("utf-8"), record._replace(made=made), vaults=vaults)
 
     def _without_settings(self, settings: Settings) -> Change:
@@ -142,17 +156,24 @@ class Installer:
         if text is None or not text.strip():
             return Change(file, before, before)
         record = self._record(file)
+        snippet = _snippet(settings.entries)
         try:
-            others = tuple(entries.others(text, settings.entries, settings.comments))
-            if not entries.is_in(text, settings.entries, settings.comments):
+            unread = jsontext.unread(text, settings.comments)
+            comments = settings.comments or unread is not None
+            others = tuple(entries.others(text, settings.entries, comments))
+            if not entries.is_in(text, settings.entries, comments):
                 return Change(file, before, before, others=others)
+            if unread:
+                refused = _refused(
+                    file, unread, f"{_PLAIN}, or take out of it yourself what looks like this:\n{snippet}"
+                )
+                return Change(file, before, before, others=others, unread=unread, refused=refused)
             added = tuple(entries.added(text, settings.entries, settings.comments))
             vaults = entries.vaults(text, settings.entries, settings.comments)
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
         except NotJsonError as error:
-            what = f"Take out of it yourself what looks like this:\n{_snippet(settings.entries)}"
-            raise _refused(file, error, what) from error
+            raise _refused(file, error, f"Take out of it yourself what looks like this:\n{snippet}") from error
         is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
         left: bytes | None = after.encode("utf-8")
         if record.is_new and is_empty:
@@ -253,6 +274,13 @@ def _write_record(file: Path, data: bytes | None) -> None:
     part = file.with_suffix(f".{os.urandom(4).hex()}.part")
     replacing.write_durably(part, data)
     os.replace(part, file)
+
+
+def _not_all_refused(changes: list[Change]) -> list[Change]:
+    """The changes; raises why they are refused where that is all of them."""
+    if all(change.refused for change in changes):
+        raise next(change.refused for change in changes if change.refused)
+    return changes
 
 
 def _allowed(change: Change) -> Change:

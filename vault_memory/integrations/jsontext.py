@@ -7,6 +7,7 @@ What is put in always follows the last child directly, or the opening bracket of
 out gives back the text there was, whatever was changed elsewhere meanwhile.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -83,6 +84,17 @@ class Document:
 def parse(text: str, comments: bool = False) -> Document:
     """Read a text; with `comments`, comments and a comma behind the last child are allowed. Raises NotJsonError."""
     return Document(text, _Scanner(text, comments).whole(), comments)
+
+
+def unread(text: str, comments: bool = False) -> NotJsonError | None:
+    """What a program that allows no `comments` stumbles over in a text that is JSON but for such; None for nothing."""
+    try:
+        parse(text, comments)
+    except NotJsonError as error:
+        with contextlib.suppress(NotJsonError):
+            parse(text, comments=True)
+            return error
+    return None
 
 
 class _Scanner:

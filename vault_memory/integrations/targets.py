@@ -76,11 +76,19 @@ class Script(NamedTuple):
     values: Mapping[str, str]
 
 
+class Switch(NamedTuple):
+    """A member of a settings file that, where it is true, switches the agent's hooks off."""
+
+    file: Path
+    name: str
+
+
 class Target(NamedTuple):
     """All that one agent gets."""
 
     settings: tuple[Settings, ...]
     scripts: tuple[Script, ...] = ()
+    switches: tuple[Switch, ...] = ()
     within: Path | None = None
     """The project that all of it must lie in, links followed."""
 
@@ -121,7 +129,9 @@ def _claude_code(place: Place, program: Program) -> Target:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
     hooks = claude_code.entries(program.words, program.hook_seconds)
     skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
-    return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])), (skill,))
+    names = ["settings.json", *([] if place.is_user else ["settings.local.json"])]
+    switches = tuple(Switch(folder / name, claude_code.OFF) for name in names)
+    return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])), (skill,), switches)
 
 
 def _opencode(place: Place, program: Program) -> Target:

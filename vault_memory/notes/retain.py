@@ -90,6 +90,13 @@ def normal_scope(text: str) -> str:
     return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
 
 
+def no_scope(text: str) -> str:
+    """What is to be said of a scope that is none: who may still see what names it."""
+    taken = normal_scope(text)
+    opened = f" unless MEMORY_SCOPE names {taken:.80}" if is_scope(taken) and "," not in taken else ""
+    return f"is none of {SCOPES}: no agent sees it{opened}"
+
+
 def is_scope(text: str) -> bool:
     """Whether a text is a scope as it should be written."""
     return _SCOPE_FORM.fullmatch(text) is not None
@@ -216,7 +223,7 @@ def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
     if keys.by == provenance.UNCLEAR:
         yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
     if keys.slip:
-        yield f"`scope={keys.slip}` is none of {SCOPES}: no agent sees it"
+        yield f"`scope={keys.slip}` {no_scope(keys.slip)}"
     if rest and names:
         yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
     for name in names:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault_memory.notes import provenance, retain
 from vault_memory.notes.note import BLANK, HEADING, TEXT, Note, Problem
 from vault_memory.notes.properties import guarded
-from vault_memory.notes.retain import BULLET, HEAD, SCOPES, UNREADABLE_SCOPE, is_scope, normal_scope
+from vault_memory.notes.retain import BULLET, HEAD, UNREADABLE_SCOPE, is_scope, no_scope, normal_scope
 
 GLOBAL = "global"
 
@@ -70,7 +70,7 @@ def slips(note: Note) -> Iterator[Problem]:
     """The fields that name no scope as it should be written."""
     for number, said in _fields(note):
         if not is_scope(said):
-            yield Problem(note.path, number, f"`scope:: {said:.80}` is none of {SCOPES}: no agent sees the line")
+            yield Problem(note.path, number, f"`scope:: {said:.80}` {no_scope(said)}")
 
 
 def _fields(note: Note) -> Iterator[tuple[int, str]]:
@@ -185,7 +185,7 @@ def problem(properties: Mapping[str, object]) -> str:
         return "`scope` names no scope: it counts for nothing" if named else ""
     if normal_scope(said) == UNREADABLE_SCOPE:
         return "its `scope` cannot be read: no agent sees the note"
-    return "" if is_scope(said) else f"`scope: {said:.80}` is none of {SCOPES}: no agent sees the note"
+    return "" if is_scope(said) else f"`scope: {said:.80}` {no_scope(said)}"
 
 
 def of_folder(path: str, folders: Folders) -> str:

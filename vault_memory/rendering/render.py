@@ -168,7 +168,8 @@ def recall_notes(answer: Answer) -> list[str]:
         notes.append("left out: " + ", ".join(left))
     if not answer.results:
         found = "nothing fits the budget" if answer.omitted.get("over_budget") else "nothing found"
-        notes.insert(0, f"{found} in {plural(answer.notes, 'note')}")
+        noun = "session" if answer.request.source == "sessions" else "note"
+        notes.insert(0, f"{found} in {plural(answer.notes, noun)}")
     return notes
 
 

@@ -20,9 +20,6 @@ from vault_memory.writing.rewriting import difference_of_lines
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
 ACTIONS = (APPEND, REPLACE, INSERT)
 
-LONGEST = 20_000
-"""The characters of one edit: a core is a screen or two."""
-
 
 @dataclass(frozen=True)
 class Amendment:
@@ -58,8 +55,6 @@ def check(wanted: Amendment) -> None:
         raise UsageError(f"{wanted.action} needs `old`.", "Give the exact text that stands in the file.")
     if wanted.action != REPLACE and not wanted.text.strip():
         raise UsageError("There is no text to put in.", "Give `text`.")
-    if len(wanted.text) > LONGEST:
-        raise UsageError(f"The text is longer than {LONGEST:,} characters.", "Keep the core short.")
 
 
 def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING) -> bytes:
