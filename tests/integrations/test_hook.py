@@ -19,6 +19,7 @@ from daemons import start_daemon, until
 from hooks import asked, begun, context, hooked, hosted, logged, recorded, settings
 from hypothesis import given
 from hypothesis import strategies as st
+from sample import make_sample
 from vaults import fill, put
 
 from vault_memory.agents.frame import CLOSING, OPENING
@@ -46,6 +47,13 @@ SLACK = 6.0
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = fill(tmp_path_factory.mktemp("hook") / "my notes", NOTES)
+    Memory(Config(vault=root)).index()
+    return root
+
+
+@pytest.fixture(scope="module")
+def castle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_sample(tmp_path_factory.mktemp("castle") / "v")
     Memory(Config(vault=root)).index()
     return root
 
@@ -131,6 +139,36 @@ def test_a_compaction_brings_back_what_was_asked_about(notes: Path, data: Path) 
     assert "greenhouse door" in begun(notes, "s", "compact")
 
 
+ROOF = "what did the roof of the castle cost?"
+GENERIC = (
+    "please refactor the login form component and add unit tests for validation",
+    "the build fails with error: cannot find module lodash, fix it",
+    "use semicolons instead of commas in the parser module",
+)
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [(ROOF, *GENERIC), (ROOF, *GENERIC, ROOF), (ROOF, "is oat milk ok for Nora's coffee", "who is Roland")],
+    ids=["generic", "asked again", "each for itself"],
+)
+def test_after_a_compaction_no_prompt_is_in_the_way_of_another(
+    castle: Path, data: Path, prompts: tuple[str, ...]
+) -> None:
+    for prompt in prompts:
+        asked(castle, "s", prompt)
+    hooked(castle, "PreCompact", recorded("PreCompact", "s", trigger="auto"))
+    assert "41 200" in begun(castle, "s", "compact")
+
+
+def test_a_prompt_that_got_nothing_new_is_kept_in_mind(castle: Path, data: Path) -> None:
+    for prompt in ("who is Roland", ROOF, *GENERIC):
+        asked(castle, "s", prompt)
+    assert asked(castle, "s", "who is Roland") == "", "it was shown already"
+    kept = Session("claude-code", "s", os.environ, str(castle)).prompts()
+    assert kept == ["who is Roland", ROOF]
+
+
 def test_after_a_compaction_the_summaries_come_again(tmp_path: Path, data: Path) -> None:
     day = date.today()
     week, month = day.strftime("bank/summaries/%G-W%V.md"), day.strftime("bank/summaries/%Y-%m.md")
@@ -201,14 +239,14 @@ def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
     session.turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
     session.beside([], "my password is hunter2, keep it in mind")
     assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
-    assert session.prompts()[1] == "my password is [redacted: password], keep it in mind"
+    assert session.prompts()[0] == "my password is [redacted: password], keep it in mind"
 
 
 def test_what_is_asked_again_is_kept_in_mind_once(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for prompt in ("what about Nora?", *["what does Peter prefer?"] * 10):
         session.turn([], prompt)
-    assert session.prompts() == ["what about Nora?", "what does Peter prefer?"]
+    assert session.prompts() == ["what does Peter prefer?", "what about Nora?"]
 
 
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:

@@ -57,9 +57,9 @@ class Session:
         return frozenset(found)
 
     def prompts(self) -> list[str]:
-        """What was asked last, oldest first, each once."""
+        """What was asked last, newest first, each once."""
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
-        return list(found)[:MOST_PROMPTS][::-1]
+        return list(found)[:MOST_PROMPTS]
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
