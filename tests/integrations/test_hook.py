@@ -217,6 +217,18 @@ def test_a_session_knows_its_last_eight_turns(steps: list[tuple[str, list[str]]]
         assert session.recent() == {key for _, keys in since[-TURNS:] for key in keys}
 
 
+def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
+    session, core, passage = Session("a", "s", os.environ), "a" * 16, "b" * 16
+    session.clear()
+    session.beside([core])
+    session.turn([passage])
+    for _ in range(2):
+        session.clear_turns()
+        assert session.recent() == {core}
+    session.clear()
+    assert session.recent() == frozenset()
+
+
 def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
     session = Session("a", "", os.environ)
     session.turn(["0" * 16])
@@ -585,6 +597,15 @@ def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path,
     assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
     assert given == {"id": "prt_0m", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "synthetic": True}
     assert len(found["second"]) == 1
+
+
+def test_opencode_is_told_after_a_compaction_what_only_the_summary_had(notes: Path, data: Path, tmp_path: Path) -> None:
+    """What is handed over while it is compacted goes to whoever sums it up; the system prompt stays."""
+    words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "opencode"]
+    found = hosted(tmp_path, words)
+    assert "Greenhouse" in found["context"][0]
+    text = found["third"][-1]["text"]
+    assert text.startswith(OPENING) and "Greenhouse" in text and "tea without sugar" not in text
 
 
 @pytest.mark.parametrize("words", [["/no/such/program"], ["false"], ["echo", "garbage"], ["echo", '{"context": 5}']])

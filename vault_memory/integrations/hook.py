@@ -37,7 +37,7 @@ RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
 """So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
-_MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.PAUSED, occasion.ENDED)
+_MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.SUMMED_UP, occasion.PAUSED, occasion.ENDED)
 _CUT_SHORT = 4
 
 
@@ -129,9 +129,11 @@ class Work:
             return
         context = self._context(event, want, agent.LONGEST_CONTEXT)
         self.said = agent.answer(self.call.event, context.text).encode("ascii")
-        note = session.turn if event.what == occasion.ASKED else session.beside
-        # What the notes have nothing to do with would after a compaction stand in the way of what they do.
-        note(context.keys, occasion.asks(event.prompt) if context.has_footing else "")
+        if event.what == occasion.ASKED:
+            # What the notes have nothing to do with would after a compaction stand in the way of what they do.
+            session.turn(context.keys, occasion.asks(event.prompt) if context.has_footing else "")
+        elif event.what != occasion.SUMMED_UP:
+            session.beside(context.keys)
 
     def _note(self, event: Occasion, session: Session) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
@@ -141,6 +143,8 @@ class Work:
             mark(event.transcript, event.session, self.call.agent, self.environ)
         if event.what in (occasion.STARTED, occasion.COMPACTING, occasion.COMPACTED):
             session.clear()
+        if event.what == occasion.SUMMED_UP:
+            session.clear_turns()
         if event.what == occasion.COMPACTING and event.prompt:
             session.beside((), event.prompt)
         if event.what == occasion.STARTED:
@@ -198,7 +202,7 @@ def _wanted(event: Occasion, session: Session) -> Want | None:
         return Want((), core=True)
     if event.what == occasion.RESUMED:  # the conversation still holds what was said in it, however long ago
         return Want((), session.recent(turns=None), core=True)
-    if event.what == occasion.COMPACTED:
+    if event.what in (occasion.COMPACTED, occasion.SUMMED_UP):
         return Want(tuple(session.prompts()), core=True, summaries=True)
     if event.what != occasion.ASKED:
         return None

@@ -8,6 +8,9 @@ import re
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
+SUMMED_UP = "summed up"
+"""A compaction at which what is handed over goes to whoever writes the summary, and not into the conversation."""
+
 PAUSED, ENDED, GONE = "paused", "ended", "gone"
 """A session that has ended may be resumed; one that is gone may not."""
 

@@ -73,6 +73,12 @@ class Session:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
         self._append({"what": "clear"})
 
+    def clear_turns(self) -> None:
+        """Forget what was shown in turns alone: what was shown beside them stands in the system prompt."""
+        beside = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
+        self.clear()
+        self.beside(beside)
+
     def forget(self) -> None:
         """The session is over."""
         if self.file:
