@@ -560,6 +560,18 @@ def test_the_deadline_can_be_set(notes: Path, data: Path, stuck: socket.socket) 
     assert "Not done within 0.2 s, while " in logged(data)
 
 
+def test_an_answer_that_came_in_time_is_not_called_late(notes: Path, data: Path) -> None:
+    settings("", "seconds = 4")
+    file = Session("claude-code", "s", os.environ, str(notes)).file
+    assert file
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)  # it is read once, as empty; what was shown cannot be noted, for it is never read again
+    threading.Thread(target=lambda: file.write_bytes(b""), daemon=True).start()
+    text, seconds = took(notes, "s", "How does Peter like his replies?")
+    assert "concise" in text and seconds > 3
+    assert not (data / "hook.log").exists()
+
+
 def test_an_input_that_never_ends_is_not_waited_for(notes: Path, data: Path) -> None:
     words = [sys.executable, "-m", "vault_memory", "--vault", str(notes), "hook", "claude-code", "Stop"]
     started = time.monotonic()

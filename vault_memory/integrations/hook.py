@@ -73,7 +73,7 @@ def run(call: Call) -> NoReturn:
         os.dup2(nowhere, descriptor)
     work = Work(call)
     threading.Thread(target=work.run, daemon=True).start()
-    if not work.wait():
+    if not work.wait() and not work.said:
         work.log.say_in_time(f"{hooklog.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
     with contextlib.suppress(OSError):
         os.write(out, work.said)
