@@ -17,12 +17,13 @@ from typing import Any
 
 from vault_memory.files import lines
 from vault_memory.folders import user_folder
+from vault_memory.integrations import occasion
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
 
 MOST_PROMPTS, LONGEST_PROMPT = 3, 400
-"""What was asked last is kept, cut, until the session ends: after a compaction it is looked for again."""
+"""What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
@@ -119,12 +120,12 @@ class Session:
 
 
 def _kept(prompt: str) -> str:
-    """What is kept of a prompt: its beginning, without secrets."""
+    """What is kept of a prompt: its beginning and its end, without secrets."""
     if not prompt:
         return ""
     from vault_memory.conversations.redact import redacted  # its patterns take some milliseconds to compile
 
-    return redacted(prompt)[:LONGEST_PROMPT]
+    return occasion.ends(redacted(prompt), LONGEST_PROMPT)
 
 
 def _line(raw: bytes) -> dict[str, Any] | None:
