@@ -379,6 +379,20 @@ def test_without_patience_nothing_is_written_to_the_index(kept: Memory) -> None:
     assert "new door" in bundle(kept, Wanted("stove")).text
 
 
+def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: Memory) -> None:
+    kept.index()
+    asked, lately = Wanted("stove", now=NOW, core=False), Wanted("", now=NOW, core=False, recent_days=7)
+    core, nothing = Wanted("", now=NOW), Wanted("okapi quokka", now=NOW, core=False, unasked=True)
+    assert not any("may be missing" in bundle(kept, wanted, patience=0).text for wanted in (asked, lately, core))
+    put(kept.vault.root, "new.md", "The stove has a new door.\n")
+    for wanted in (asked, lately):
+        found = bundle(kept, wanted, patience=0)
+        assert found.text.endswith(f"\n\n(newer notes may be missing: the index is behind)\n{frame.CLOSING}")
+        assert tokens.count(found.text) <= found.tokens
+    assert "Coffee" in bundle(kept, core, patience=0).text and "may be" not in bundle(kept, core, patience=0).text
+    assert bundle(kept, nothing, patience=0).text == ""
+
+
 def test_no_model_is_asked_without_patience_and_none_reranks(tmp_path: Path) -> None:
     dead = {"embedding_provider": "ollama", "embedding_model": "x", "embedding_url": "http://127.0.0.1:9"}
     of = memory(fill(tmp_path / "vault", NOTES), rerank_provider="ollama", rerank_model="x",

@@ -191,6 +191,8 @@ class _Maker:
             self._take_core()
         if self._wanted.summaries:
             self._take_summaries()
+        if not freshness.fresh and (self._wanted.prompts or self._wanted.recent_days):
+            self._sheet.say_behind()
         if self._wanted.prompts:
             self._take_passages()
         if self._wanted.recent_days > 0:
@@ -298,6 +300,8 @@ class _Maker:
             self._has_footing = not all(map(_is_guess, answers))
             answers = [weak(answer) if _is_guess(answer) else answer for answer in answers]
         self._degraded += dict.fromkeys(problem for answer in answers for problem in answer.degraded)
+        if not all(answer.fresh for answer in answers):  # another root's index
+            self._sheet.say_behind()
         for answer in answers:
             self._leave_out(answer.omitted)
         self._leave_out({"over_budget": self._put(in_turn(answers), kept)})
