@@ -96,7 +96,8 @@ await hooks.event({ event: { type: "session.idle", properties: { sessionID: "ses
 await hooks.event({ event: { type: "file.edited", properties: { file: "x" } } })
 await hooks.event({})
 await hooks["experimental.session.compacting"]({ sessionID: "ses_1" }, { context })
-console.log(JSON.stringify({ system, context, first, second }))
+const third = await sent("is the greenhouse door open?", "how does Peter like his tea?")
+console.log(JSON.stringify({ system, context, first, second, third }))
 """
 
 

@@ -42,7 +42,7 @@ LAYERS: list[dict[str, str]] = [
                    "proposals likes reported telling tellwords infer",
         "integrations": "__init__ jsontext occasion claude_code opencode entries",
         "conversations": "__init__ marks message redact clean derived longlines source claude_code openclaw",
-        "agents": "frame sheet",
+        "agents": "frame sheet turns",
         "rendering": "plot picture",
     },
     {

@@ -134,6 +134,19 @@ def test_what_was_shown_is_left_out_and_the_next_best_comes(tmp_path: Path) -> N
     assert max(sizes) - min(sizes) <= 1
 
 
+def test_further_prompts_are_each_asked_for_themselves_and_take_turns(tmp_path: Path) -> None:
+    note = "".join(f"- the stove burns log number {n} of birch\n" for n in range(60))
+    boat = "- the boat was moved to Lund\n"
+    of = memory(fill(tmp_path / "vault", {"Stove.md": note, "Boat.md": boat, "Harbour.md": f"{boat}- its pier\n"}))
+    stove, where = "which birch burns in the stove?", "where was the boat moved?"
+    for prompt, also in ((stove, (where, "", stove)), (where, (stove,)), ("", (stove, where))):
+        found = make(of, prompt, 250, also=also)
+        assert found.text.count("moved to Lund") == 1 and found.text.count("log number") > 3
+        assert tokens.count(found.text) <= found.tokens <= 250
+    assert not make(of, "zebrafish quokka", also=("xyzzy",), unasked=True).has_footing
+    assert make(of, "zebrafish quokka", also=(where,), unasked=True).has_footing
+
+
 def test_what_was_shown_of_late_news_is_left_out_too(kept: Memory) -> None:
     first = make(kept, recent_days=7, core=False)
     again = make(kept, recent_days=7, core=False, without=frozenset(cited.key for cited in first.shown))
@@ -364,6 +377,20 @@ def test_without_patience_nothing_is_written_to_the_index(kept: Memory) -> None:
     generation = bundle(kept, Wanted("stove"), patience=0).seen
     assert generation and not generation.fresh and "new door" not in bundle(kept, Wanted("stove"), patience=0).text
     assert "new door" in bundle(kept, Wanted("stove")).text
+
+
+def test_that_the_index_was_behind_is_said_where_something_came_out_of_it(kept: Memory) -> None:
+    kept.index()
+    asked, lately = Wanted("stove", now=NOW, core=False), Wanted("", now=NOW, core=False, recent_days=7)
+    core, nothing = Wanted("", now=NOW), Wanted("okapi quokka", now=NOW, core=False, unasked=True)
+    assert not any("may be missing" in bundle(kept, wanted, patience=0).text for wanted in (asked, lately, core))
+    put(kept.vault.root, "new.md", "The stove has a new door.\n")
+    for wanted in (asked, lately):
+        found = bundle(kept, wanted, patience=0)
+        assert found.text.endswith(f"\n\n(newer notes may be missing: the index is behind)\n{frame.CLOSING}")
+        assert tokens.count(found.text) <= found.tokens
+    assert "Coffee" in bundle(kept, core, patience=0).text and "may be" not in bundle(kept, core, patience=0).text
+    assert bundle(kept, nothing, patience=0).text == ""
 
 
 def test_no_model_is_asked_without_patience_and_none_reranks(tmp_path: Path) -> None:

@@ -132,6 +132,23 @@ def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:
     assert '"left_out": {"lines": 1234, "at": "5-3456"}' in said["json"]
 
 
+@pytest.mark.parametrize("form", FORMS)
+@given(found=st.lists(pieces(), min_size=2, max_size=6), budget=st.integers(60, 1500))
+def test_that_newer_notes_may_be_missing_is_said_within_the_budget(form: str, found: list[Piece], budget: int) -> None:
+    made = Sheet(form, budget)
+    made.say_behind()
+    for piece in found:
+        made.add("passages", piece, named(piece))
+    text = made.text()
+    assert tokens.count(text) <= made.tokens <= budget
+    assert text.count("newer notes may be missing") == bool(text)
+    assert frame.stripped(f"before {text} after").split() == ["before", "after"] or not text
+    assert form != "markdown" or frame.stripped(text.removesuffix(frame.CLOSING)).strip() == ""
+    made = Sheet(form, budget)
+    made.say_behind()
+    assert not made.add("core", found[0], named(found[0])) or "newer" not in made.text(), "it is read from its file"
+
+
 def test_a_sheet_with_nothing_on_it_is_no_text() -> None:
     made = Sheet("markdown", FRAME_TOKENS + 1)
     assert not made.add("core", Piece("memory.md", None, 1, 1, "note", "- Coffee black.", 4), 4)

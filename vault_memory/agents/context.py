@@ -8,10 +8,12 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import corefiles, sight
 from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
+from vault_memory.agents.turns import in_turn
 from vault_memory.files import journal
 from vault_memory.index import schema
 from vault_memory.memory import Seen, seen
@@ -71,13 +73,21 @@ class Wanted(NamedTuple):
     """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
     summaries: bool = False
     """Whether the pages of the last week and the last month that were summed up come behind the core."""
+    also: tuple[str, ...] = ()
+    """Further prompts: each is asked for itself, and what the notes say to all of them is handed over in turn."""
+
+    @property
+    def prompts(self) -> list[str]:
+        """What is asked, the prompt first."""
+        return [text for text in dict.fromkeys((self.prompt, *self.also)) if text.strip()]
 
 
 class Bundle(NamedTuple):
     """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
 
     `core` are the notes of the core in it, `omitted` counts what was left out by reason, `degraded` says what did not
-    run; `seen` is the index it came from, None where there was none.
+    run; `seen` is the index it came from, None where there was none. Without `has_footing` the notes have nothing to do
+    with what was asked, which is looked at where nobody asked.
     """
 
     text: str
@@ -88,6 +98,7 @@ class Bundle(NamedTuple):
     core: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
     seen: Seen | None = None
+    has_footing: bool = True
     seconds: float = 0.0
 
 
@@ -98,7 +109,8 @@ def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "P
     without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
     """
     started = time.perf_counter()
-    wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=_shortened(wanted.prompt))
+    prompt, *also = map(_shortened, (wanted.prompt, *wanted.also))
+    wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=prompt, also=tuple(also))
     found = _at_once(memory, wanted) if patience <= 0 else _in_time(memory, wanted, progress)
     if found.shown and memory.config.journal and wanted.now is None:
         journal.note_shown(memory.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
@@ -125,7 +137,7 @@ def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
             why = f"it was damaged ({error})"
     told = "none yet" if why == "there was none" else f"none that can be used ({why})"
     degraded = ("index", f"there is {told}: `memory index` builds it")
-    found = _Maker(memory, wanted._replace(prompt="", recent_days=0), None).of_core()
+    found = _Maker(memory, wanted._replace(prompt="", also=(), recent_days=0), None).of_core()
     return found._replace(degraded=(degraded, *found.degraded))
 
 
@@ -140,7 +152,7 @@ def _made(memory: "Memory", wanted: Wanted, store: "Store", freshness: "Freshnes
     idle."""
     found = _Maker(memory, wanted, store, may_ask).made(freshness)
     idle = wanted.budget - found.tokens
-    if wanted.prompt.strip() or not found.omitted.get("core_lines") or idle <= 0:
+    if wanted.prompts or not found.omitted.get("core_lines") or idle <= 0:
         return found
     return _Maker(memory, wanted, store, may_ask, idle).made(freshness)
 
@@ -160,6 +172,7 @@ class _Maker:
         self._untold: list[Core] = []
         self._omitted: dict[str, int] = {}
         self._degraded: list[tuple[str, str]] = []
+        self._has_footing = True
 
     @property
     def _store(self) -> "Store":
@@ -178,7 +191,9 @@ class _Maker:
             self._take_core()
         if self._wanted.summaries:
             self._take_summaries()
-        if self._wanted.prompt.strip():
+        if not freshness.fresh and (self._wanted.prompts or self._wanted.recent_days):
+            self._sheet.say_behind()
+        if self._wanted.prompts:
             self._take_passages()
         if self._wanted.recent_days > 0:
             self._take_recent()
@@ -195,6 +210,7 @@ class _Maker:
         return Bundle(
             text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
             (*self._degraded, *(found.degraded if found else ())), tuple(self._core), seen=found,
+            has_footing=self._has_footing,
         )  # fmt: skip
 
     # --- core memory and summaries -----------------------------------------------------------------------------------
@@ -202,8 +218,8 @@ class _Maker:
     def _take_core(self) -> None:
         cores, degraded = corefiles.cores(self._memory.vault, self._opened, self._wanted.scopes)
         self._degraded += degraded
-        share = CORE_SHARE[bool(self._wanted.prompt.strip())]
-        alone = not self._wanted.prompt.strip() and not self._wanted.recent_days
+        share = CORE_SHARE[bool(self._wanted.prompts)]
+        alone = not self._wanted.prompts and not self._wanted.recent_days
         reserved = 0 if alone else max(0, self._wanted.budget - int(self._wanted.budget * share) - self._idle)
         for core in cores:
             core = core._replace(pieces=self._not_shown(core.pieces))
@@ -275,31 +291,39 @@ class _Maker:
     # --- what the notes say to a prompt ------------------------------------------------------------------------------
 
     def _take_passages(self) -> None:
-        wanted = self._wanted
         if not self._sheet.left:
             self._leave_out({"over_budget": 1})
             return
-        before = wanted.without | {cited.key for cited in self._shown}
         kept = self._kept()
-        answer = self._answer(Request(
-            wanted.prompt, self._now, None, self._sheet.left - kept, Filters(scopes=wanted.scopes), wanted.source,
-            preset=self._memory.config.recall_preset, rendered=True, without=before, telling=True,
-            told=tuple(self._told), floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
-        ))  # fmt: skip
-        if wanted.unasked and _is_guess(answer):
-            answer = weak(answer)
-        self._degraded += answer.degraded
-        self._leave_out(answer.omitted)
-        self._leave_out({"over_budget": self._put(answer, kept)})
+        answers = [self._answer(self._request(prompt, kept)) for prompt in self._wanted.prompts]
+        if self._wanted.unasked:
+            self._has_footing = not all(map(_is_guess, answers))
+            answers = [weak(answer) if _is_guess(answer) else answer for answer in answers]
+        self._degraded += dict.fromkeys(problem for answer in answers for problem in answer.degraded)
+        if not all(answer.fresh for answer in answers):  # another root's index
+            self._sheet.say_behind()
+        for answer in answers:
+            self._leave_out(answer.omitted)
+        self._leave_out({"over_budget": self._put(in_turn(answers), kept)})
+
+    def _request(self, prompt: str, kept: int) -> Request:
+        wanted = self._wanted
+        return Request(
+            prompt, self._now, None, self._sheet.left - kept, Filters(scopes=wanted.scopes), wanted.source,
+            preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._told),
+            without=wanted.without | {cited.key for cited in self._shown},
+            floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
+        )  # fmt: skip
 
     def _answer(self, request: Request) -> "Answer":
         """What the notes say, and other roots where they are asked."""
         roots = self._memory.roots
-        own = self._engine().answer(request) if request.source != SESSIONS else None
+        own = self._engine.answer(request) if request.source != SESSIONS else None
         if not self._may_ask:
             return roots.at_once(request, own)
         return roots.beside(request, own) if own is None or roots.is_asked_beside(request.source) else own
 
+    @cached_property
     def _engine(self) -> Recall:
         """What answers, never with a reranker; without any model where nothing may be waited for."""
         memory, store = self._memory, self._store
@@ -309,10 +333,10 @@ class _Maker:
 
         return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
 
-    def _put(self, answer: "Answer", keep: int) -> int:
-        """Put the results on the sheet, best first; how many do not fit as it renders them."""
+    def _put(self, results: Iterable[Result], keep: int) -> int:
+        """Put results on the sheet, best first; how many do not fit as it renders them."""
         over = 0
-        for result in answer.results:
+        for result in results:
             if not self._sheet.add("passages", _piece(result), result.header_tokens, keep):
                 over += 1
                 continue

@@ -18,6 +18,9 @@ FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
 ways: one line of rare characters in some thousands costs a token more than `_line` says."""
 
+BEHIND, BEHIND_TOKENS = "newer notes may be missing: the index is behind", 22
+"""What is said at the end where it is known, and the most that it costs in any format."""
+
 SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
 """The most that the marks of a section, a note and a line about the rest cost, besides what they name."""
 
@@ -94,6 +97,8 @@ class Noted(NamedTuple):
 
 
 Sections = Mapping[str, Mapping[str, Noted]]
+_INDEXED = {"passages", "recent"}
+"""The sections that come out of the index: the others are read from their files."""
 
 
 class Sheet:
@@ -104,6 +109,7 @@ class Sheet:
         self.tokens = FRAME_TOKENS
         """What the sheet costs at the most as it is now."""
         self.sections: dict[str, dict[str, Noted]] = {}
+        self._is_behind = False
 
     @property
     def left(self) -> int:
@@ -143,13 +149,20 @@ class Sheet:
         self.tokens += MORE_TOKENS
         self.sections[section][path] = self.sections[section][path]._replace(more=more)
 
+    def say_behind(self) -> None:
+        """Say once that newer notes may be missing, if it fits and something comes out of the index."""
+        if not self._is_behind and self.left >= BEHIND_TOKENS:
+            self.tokens += BEHIND_TOKENS
+            self._is_behind = True
+
     def text(self) -> str:
         """The sheet in its frame; "" with nothing on it."""
         sorted_pieces = {
             name: {path: noted._replace(pieces=sorted(noted.pieces, key=_place)) for path, noted in notes.items()}
             for name, notes in self.sections.items()
         }
-        return FORMS[self._form](sorted_pieces) if self.sections else ""
+        behind = BEHIND if self._is_behind and self.sections.keys() & _INDEXED else ""
+        return FORMS[self._form](sorted_pieces, behind) if self.sections else ""
 
 
 def _place(piece: Piece) -> tuple[int, int]:
@@ -238,11 +251,12 @@ def _value(text: str) -> str:
 _ESCAPED: Mapping[str, Callable[[str], str]] = {"markdown": _safe, "json": _json, "xml": _xml}
 
 
-def _markdown(sections: Sections) -> str:
+def _markdown(sections: Sections, behind: str) -> str:
     blocks = []
     for name, notes in sections.items():
         blocks.append(f"# {TITLES[name]}")
         blocks += ["\n".join(_markdown_note(noted)) for noted in notes.values()]
+    blocks += [f"({behind})"] if behind else []
     return frame.framed("\n\n".join(blocks))
 
 
@@ -259,10 +273,9 @@ def _markdown_note(noted: Noted) -> list[str]:
     return lines
 
 
-def _as_json(sections: Sections) -> str:
-    return frame.framed_json(
-        {name: [_json_note(noted) for noted in notes.values()] for name, notes in sections.items()}
-    )
+def _as_json(sections: Sections, behind: str) -> str:
+    found = {name: [_json_note(noted) for noted in notes.values()] for name, notes in sections.items()}
+    return frame.framed_json(found | ({"behind": behind} if behind else {}))
 
 
 def _json_note(noted: Noted) -> dict[str, object]:
@@ -276,10 +289,11 @@ def _json_note(noted: Noted) -> dict[str, object]:
     return found | ({"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {})
 
 
-def _as_xml(sections: Sections) -> str:
+def _as_xml(sections: Sections, behind: str) -> str:
     parts = []
     for name, notes in sections.items():
         parts += [f"<{name}>", *(line for noted in notes.values() for line in _xml_note(noted)), f"</{name}>"]
+    parts += [f"<behind>{behind}</behind>"] if behind else []
     return frame.framed("\n".join(parts))
 
 
@@ -295,4 +309,4 @@ def _xml_note(noted: Noted) -> list[str]:
     return [*lines, "</note>"]
 
 
-FORMS: Mapping[str, Callable[[Sections], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}
+FORMS: Mapping[str, Callable[[Sections, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}

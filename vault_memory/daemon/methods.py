@@ -98,7 +98,7 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
-        _flag(params, "summaries"),
+        _flag(params, "summaries"), request.texts(params, "also"),
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _index(memory: Memory, params: Params, progress: "Progress | None") -> Docum
 METHODS: Mapping[str, Method] = {
     "recall": Method(recall, _NO_OPTIONS.union(request.OPTIONS, (o.replace("-", "_") for o in request.OPTIONS))),
     "context": Method(context, frozenset({"prompt", "budget", "scope", "format", "source", "without", "without_core",
-                                          "unasked", "recent_days", "summaries", "now", "patience"})),
+                                          "unasked", "recent_days", "summaries", "also", "now", "patience"})),
     "status": Method(_status, frozenset({"scope"})),
     "get": Method(_get, frozenset({"path", "lines", "max_tokens", "scope"})),
     "entity": Method(_entity, frozenset({"name", "scope"})),

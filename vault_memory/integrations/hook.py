@@ -37,22 +37,26 @@ RECENT_DAYS = 2
 BUILDING_SECONDS = 10.0
 """So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
-_MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.PAUSED, occasion.ENDED)
+_MARKED = (occasion.COMPACTING, occasion.COMPACTED, occasion.SUMMED_UP, occasion.PAUSED, occasion.ENDED)
 _CUT_SHORT = 4
 
 
 class Context(NamedTuple):
-    """What is put before the model, the keys of the passages in it, and why there are none."""
+    """What is put before the model, the keys of the passages in it, and why there are none.
+
+    Without `has_footing` the notes have nothing to do with the prompt.
+    """
 
     text: str = ""
     keys: tuple[str, ...] = ()
     why: str = ""
+    has_footing: bool = True
 
 
 class Want(NamedTuple):
-    """What is to be put before the model: passages for a prompt, with `core` what is always there, and summaries."""
+    """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
 
-    prompt: str
+    prompts: tuple[str, ...]
     without: frozenset[str] = frozenset()
     core: bool = False
     summaries: bool = False
@@ -69,7 +73,7 @@ def run(call: Call) -> NoReturn:
         os.dup2(nowhere, descriptor)
     work = Work(call)
     threading.Thread(target=work.run, daemon=True).start()
-    if not work.wait():
+    if not work.wait() and not work.said:
         work.log.say_in_time(f"{hooklog.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
     with contextlib.suppress(OSError):
         os.write(out, work.said)
@@ -125,8 +129,11 @@ class Work:
             return
         context = self._context(event, want, agent.LONGEST_CONTEXT)
         self.said = agent.answer(self.call.event, context.text).encode("ascii")
-        note = session.turn if event.what == occasion.ASKED else session.beside
-        note(context.keys, occasion.asks(event.prompt))
+        if event.what == occasion.ASKED:
+            # What the notes have nothing to do with would after a compaction stand in the way of what they do.
+            session.turn(context.keys, occasion.asks(event.prompt) if context.has_footing else "")
+        elif event.what != occasion.SUMMED_UP:
+            session.beside(context.keys)
 
     def _note(self, event: Occasion, session: Session) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
@@ -136,6 +143,8 @@ class Work:
             mark(event.transcript, event.session, self.call.agent, self.environ)
         if event.what in (occasion.STARTED, occasion.COMPACTING, occasion.COMPACTED):
             session.clear()
+        if event.what == occasion.SUMMED_UP:
+            session.clear_turns()
         if event.what == occasion.COMPACTING and event.prompt:
             session.beside((), event.prompt)
         if event.what == occasion.STARTED:
@@ -155,7 +164,8 @@ class Work:
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
         params = {
-            "prompt": want.prompt, "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
+            "prompt": want.prompts[0] if want.prompts else "", "also": want.prompts[1:],
+            "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
             "scope": list(scopes), "without": sorted(want.without), "patience": 0,
             "unasked": True, "summaries": want.summaries,
         }  # fmt: skip
@@ -183,24 +193,24 @@ class Work:
         if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
             _build(config.vault, self.environ)
         why = "" if document["text"] else _why(document)
-        return Context(document["text"], tuple(each["key"] for each in document["shown"]), why)
+        return Context(document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"])
 
 
 def _wanted(event: Occasion, session: Session) -> Want | None:
     """What is to be put before the model on an occasion; None for nothing."""
     if event.what == occasion.STARTED:
-        return Want("", core=True)
+        return Want((), core=True)
     if event.what == occasion.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return Want("", session.recent(turns=None), core=True)
-    if event.what == occasion.COMPACTED:
-        return Want("\n".join(session.prompts()), core=True, summaries=True)
+        return Want((), session.recent(turns=None), core=True)
+    if event.what in (occasion.COMPACTED, occasion.SUMMED_UP):
+        return Want(tuple(session.prompts()), core=True, summaries=True)
     if event.what != occasion.ASKED:
         return None
     prompt = occasion.asks(event.prompt)
     if not prompt:
         session.turn(())
         return None
-    return Want(prompt, session.recent())
+    return Want((prompt,), session.recent())
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,11 +8,18 @@ import re
 from typing import Any, NamedTuple
 
 STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
+SUMMED_UP = "summed up"
+"""A compaction at which what is handed over goes to whoever writes the summary, and not into the conversation."""
+
 PAUSED, ENDED, GONE = "paused", "ended", "gone"
 """A session that has ended may be resumed; one that is gone may not."""
 
 LONGEST_PROMPT = 4000
-"""Characters of a prompt that are searched for: what is pasted below it says less with every line."""
+"""Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
+behind it."""
+
+LONGEST_PASTED = 8 * LONGEST_PROMPT
+"""Characters of a prompt that are looked at for what of it was typed, half of them from its end."""
 
 _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
@@ -21,6 +28,17 @@ _STANDS_FOR = re.compile(
     r"|(?<![\w@])@(?:\"[^\"\n]{1,300}\"|[\w.~/\\-]{0,300}(?:/|\.[a-z][a-z0-9]{0,4}\b))(?:#L\d{1,9}(?:-L?\d{1,9})?)?"
 )
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
+
+_FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
+_LOGGED = re.compile(
+    r"^[ \t]*(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b"
+    r"|\[(?i:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical|severe)\]"
+    r"|at (?:async )?(?:[\w$.<>/]{1,300}\(|[^\n(]{1,300} \([^\n()]{1,300}:\d{1,9}\)|\S{1,300}:\d{1,9}:\d{1,9})"
+    r'|File "[^"\n]{1,300}", line \d|Traceback \(most recent call last\))[^\n]*\n?',
+    re.MULTILINE,
+)
+"""A line of a log or of a stack trace: its words are a program's, and its time is nothing that was asked for."""
 
 _NODS = frozenset(
     word
@@ -68,12 +86,35 @@ def text(of: dict[str, Any], name: str) -> str:
 
 
 def asks(prompt: str) -> str:
-    """What of a prompt is worth looking for; "" for a nod ("yes, go on"), a slash command and the like."""
-    words = _STANDS_FOR.sub(" ", _own(prompt[: 4 * LONGEST_PROMPT])).strip()[:LONGEST_PROMPT].strip()
+    """What of a prompt is worth looking for; "" for a nod ("yes, go on"), a slash command and the like.
+
+    Pasted code and logs are looked for only where nothing else is.
+    """
+    words = _STANDS_FOR.sub(" ", _own(_looked_at(prompt))).strip()
     if _COMMAND.match(words):
         return ""
+    typed = _LOGGED.sub("", _FENCED.sub("", words)).strip()
+    return next(filter(_is_named, (ends(text, LONGEST_PROMPT).strip() for text in (typed, words))), "")
+
+
+def _is_named(words: str) -> bool:
+    """Whether there is a word in it to look for."""
     named = [word for word in _WORD.findall(words.casefold()) if word not in _NODS and not word.isdigit()]
-    return words if any(len(word) > 1 or not word.isascii() for word in named) else ""
+    return any(len(word) > 1 or not word.isascii() for word in named)
+
+
+def _looked_at(prompt: str) -> str:
+    """The beginning and the end of a long prompt, in whole lines where it has any."""
+    if len(prompt) <= LONGEST_PASTED:
+        return prompt
+    begin, end = prompt[: LONGEST_PASTED // 2], prompt[-LONGEST_PASTED // 2 :]
+    return "\n".join((begin.rpartition("\n")[0] or begin, end.partition("\n")[2] or end))
+
+
+def ends(words: str, most: int) -> str:
+    """The beginning and the end of a long text."""
+    half = most // 2
+    return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"
 
 
 def _own(prompt: str) -> str:

@@ -17,7 +17,7 @@ LONGEST_CONTEXT = 20_000
 
 _WHAT = {
     "session.created": occasion.STARTED, "chat.message": occasion.ASKED, "session.idle": occasion.PAUSED,
-    "session.compacting": occasion.COMPACTED, "session.deleted": occasion.GONE,
+    "session.compacting": occasion.SUMMED_UP, "session.deleted": occasion.GONE,
 }  # fmt: skip
 
 

@@ -17,12 +17,13 @@ from typing import Any
 
 from vault_memory.files import lines
 from vault_memory.folders import user_folder
+from vault_memory.integrations import occasion
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
 
 MOST_PROMPTS, LONGEST_PROMPT = 3, 400
-"""What was asked last is kept, cut, until the session ends: after a compaction it is looked for again."""
+"""What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
@@ -57,9 +58,9 @@ class Session:
         return frozenset(found)
 
     def prompts(self) -> list[str]:
-        """What was asked last, oldest first, each once."""
+        """What was asked last, newest first, each once."""
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
-        return list(found)[:MOST_PROMPTS][::-1]
+        return list(found)[:MOST_PROMPTS]
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
@@ -72,6 +73,12 @@ class Session:
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
         self._append({"what": "clear"})
+
+    def clear_turns(self) -> None:
+        """Forget what was shown in turns alone: what was shown beside them stands in the system prompt."""
+        beside = [key for line in self._newest_first() if line["what"] == "beside" for key in line["keys"]]
+        self.clear()
+        self.beside(beside)
 
     def forget(self) -> None:
         """The session is over."""
@@ -113,12 +120,12 @@ class Session:
 
 
 def _kept(prompt: str) -> str:
-    """What is kept of a prompt: its beginning, without secrets."""
+    """What is kept of a prompt: its beginning and its end, without secrets."""
     if not prompt:
         return ""
     from vault_memory.conversations.redact import redacted  # its patterns take some milliseconds to compile
 
-    return redacted(prompt)[:LONGEST_PROMPT]
+    return occasion.ends(redacted(prompt), LONGEST_PROMPT)
 
 
 def _line(raw: bytes) -> dict[str, Any] | None:

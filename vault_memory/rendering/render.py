@@ -209,7 +209,8 @@ def _behind(pending: int, sessions: int = 0) -> str:
 def context_document(bundle: "Bundle", wanted: "Wanted") -> Document:
     """The `context@1` document."""
     return schema("context") | {
-        "prompt": wanted.prompt, "format": wanted.format, "text": bundle.text, "tokens": bundle.tokens,
+        "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.has_footing, "format": wanted.format,
+        "text": bundle.text, "tokens": bundle.tokens,
         "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
         "core": list(bundle.core),
         "shown": [{"source": cited.source, "key": digits(cited.key)} for cited in bundle.shown],

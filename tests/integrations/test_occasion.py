@@ -1,0 +1,107 @@
+"""What of a prompt is looked for: what a person asked, neither a nod nor what was pasted around it."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.agents.frame import CLOSING, OPENING
+from vault_memory.integrations import occasion
+
+ROOF = "what did the roof of the castle cost?"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["", "  ", "yes", "Yes, continue.", "ok go ahead!", "y", "1", "2.", "👍", "/compact", "/model opus", "/mcp__a:b c",
+     "ja, mach weiter", "sí", "继续", "はい", "...", "lgtm, thanks", f"{OPENING}\nPeter\n{CLOSING}", "[Image #1]",
+     "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
+)  # fmt: skip
+def test_a_nod_asks_for_nothing(prompt: str) -> None:
+    assert occasion.asks(prompt) == ""
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Peter?", "fix the boiler", "/etc/hosts is wrong, why?", "yes, but what of Anna?", "鍋炉", "R2D2"]
+)
+def test_a_question_does(prompt: str) -> None:
+    assert occasion.asks(prompt) == prompt
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("why is [Image #1] so dark?", "why is   so dark?"),
+        ("@src/app.ts: the boiler", ": the boiler"),
+        ("ask @Peter about it", "ask @Peter about it"),
+        ("ask @Peter. And @Anna?", "ask @Peter. And @Anna?"),
+        ("mail ada@example.org", "mail ada@example.org"),
+        ("the [Image of Peter]", "the [Image of Peter]"),
+    ],
+)
+def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
+    assert occasion.asks(prompt) == asks
+
+
+LOGS = {
+    "dated": "2025-11-27 10:00:{0:02} ERROR worker {0} of the castle",
+    "in brackets": "[2025-11-27T10:00:{0:02}.123Z] worker {0} of the castle",
+    "time": "10:00:{0:02},123 worker {0} of the castle",
+    "syslog": "Nov  7 10:00:{0:02} tern-3 kernel: worker {0}",
+    "level": "WARNING: worker {0} of the castle",
+    "level in brackets": "[error] worker {0} of the castle",
+    "Java": "\tat org.castle.Roof.cost(Roof.java:{0})",
+    "JavaScript": "    at Roof.cost (/src/castle/roof.js:{0}:5)",
+    "a function without a name": "    at async file:///src/castle/roof.mjs:{0}:5",
+    "Python": '  File "/src/castle/roof.py", line {0}, in cost',
+}
+
+
+@pytest.mark.parametrize("line", LOGS.values(), ids=list(LOGS))
+@pytest.mark.parametrize("lines", [6, 70, 5000])
+def test_a_log_that_is_pasted_is_not_looked_for(line: str, lines: int) -> None:
+    log = "\n".join(line.format(n) for n in range(lines))
+    for end in ("\n", "\r\n"):
+        assert occasion.asks(f"{ROOF}{end}{log}{end}".replace("\n", end)).split("\n")[0].strip() == ROOF
+        assert "worker" not in occasion.asks(f"{ROOF} Look:{end}{log}")
+        assert occasion.asks(f"{log}{end}{end}{ROOF}").endswith(ROOF)
+    assert occasion.asks(log), "there is nothing else"
+    assert occasion.asks(f"thanks, ok\n{log}").count("\n") > 4
+
+
+@pytest.mark.parametrize("mark", ["```", "~~~"])
+@pytest.mark.parametrize("lines", [1, 900])
+def test_what_stands_in_a_fence_is_not_looked_for(mark: str, lines: int) -> None:
+    code = "cost = roof()\n" * lines
+    assert occasion.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}") == f"why?\n\n{ROOF}"
+    assert "roof()" in occasion.asks(f"ok:\n{mark}\n{code}{mark}")
+    assert "roof()" in occasion.asks(f"{ROOF}\n{mark}\n{code}"), "it is not closed"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["at 10:30 I meet Peter", "2025-11-27: what happened?\nAnd on the day before?", "Error: the boiler is cold\nwhy?",
+     "at the castle (the old one)\nor at home?", "INFORMATION about Nora\nplease", "`x`, ```y``` and Peter"],
+)  # fmt: skip
+def test_what_was_typed_is_looked_for(prompt: str) -> None:
+    assert occasion.asks(prompt) == prompt
+
+
+def test_of_a_long_prompt_the_beginning_and_the_end_are_looked_for() -> None:
+    asks = occasion.asks(f"Nora? {'and so on, ' * 90_000} Peter?")
+    assert asks.startswith("Nora?") and asks.endswith("Peter?") and len(asks) <= occasion.LONGEST_PROMPT
+
+
+@pytest.mark.parametrize(
+    "unit", ["```\n", "~~~\n```x\n", "[", "(((", "10:0", "2025-11-27 ", "\t", "at a.", "at (", "\n "]
+)
+def test_no_prompt_takes_more_than_linear_time(unit: str) -> None:
+    started = time.monotonic()
+    occasion.asks(unit * (4_000_000 // len(unit)))
+    assert time.monotonic() - started < 1
+
+
+@given(st.text())
+def test_any_prompt_can_be_looked_at(prompt: str) -> None:
+    assert len(occasion.asks(prompt)) <= occasion.LONGEST_PROMPT
