@@ -4,7 +4,7 @@ import os
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_memory.errors import VaultMemoryError
@@ -75,6 +75,7 @@ def test_what_passes_stays_below_the_vault_on_every_system(path: str) -> None:
     assert ".." not in PurePosixPath(found).parts and "\\" not in found
 
 
+@example(" /")
 @given(st.lists(PARTS, max_size=12).map("".join))
 def test_what_passes_passes_again(path: str) -> None:
     try:

@@ -34,7 +34,8 @@ def inside(path: str) -> str:
         if _leads_out(spelling):
             what = "A note is named by its path inside the vault, as answers cite it: memory/2025-11-27.md."
             raise RefusedError("This path leads out of the vault, or is no note's.", what)
-    return "/".join(part for part in path.split("/") if part not in ("", "."))
+    found = "/".join(part for part in path.split("/") if part not in ("", "."))
+    return found if found.strip() else ""
 
 
 def _spellings(path: str) -> list[str]:
