@@ -137,6 +137,9 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         "memory/2024-12-12.md": "- a year before there was snow\n",
         "memory/2024-12-15.md": "- 17 December is the day of the fair\n",
         "memory/2025-12-12.md": "- saw the film about herring\n",
+        "memory/2024-11-12.md": "- the first frost\n",
+        "memory/2024-11-14.md": "- the second frost\n",
+        "todo.md": "- rent is due on 12 November\n",
     }
     with at_home(root.parent):
         made = memory(fill(root, logs))
@@ -156,6 +159,9 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         ("2026-03-05", "plans for the boat"),
         ("what is due on 12 December", "the film"),
         ("what happened on 12 December", "snow"),
+        ("what happened on 12 November", "the first frost"),
+        ("12 November", "the first frost"),
+        ("around 12 November", "the first frost"),
     ],
 )
 def test_a_day_is_found_where_it_is_named(plans: Memory, query: str, first: str) -> None:

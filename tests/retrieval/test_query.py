@@ -184,3 +184,4 @@ def test_which_words_nobody_has() -> None:
     question = understand("Did Limpetron's tile-server move to München, 東京?", date(2025, 12, 1))
     assert question.unknown(()) == ("limpetron", "tile-server", "move", "münchen")
     assert question.unknown(['"Server"', '"MOVE"']) == ("limpetron", "münchen")
+    assert understand("on 12 December with Nora, the last of that year", date(2025, 12, 1)).unknown(()) == ("nora",)

@@ -78,8 +78,9 @@ def search(caller: Caller, given: Arguments) -> str:
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
     said = [each.replace("(--k shows more)", "(max_results shows more)") for each in found["said"]]
-    said += _read_as(found["understood"])
-    notes = [*said, *(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
+    said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
+    # What is cut off where there is no room for all of it: how much there is besides.
+    notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: each.startswith("left out: "))]
     if budget < TIGHT or not found["results"]:
         return _tight(caller, options, budget, found, notes)
     text = frame.framed(found["text"]) + "\n"

@@ -62,13 +62,13 @@ _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly",
 class Window(NamedTuple):
     """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
 
-    `other` is what else it may mean, where no year is named: by another tense, or a year earlier.
+    `others` are what else it may mean, where no year is named: by another tense, or a year earlier.
     """
 
     span: Span
     text: str
     kind: str
-    other: Span | None = None
+    others: tuple[Span, ...] = ()
 
     @property
     def middle(self) -> date | None:
@@ -116,10 +116,9 @@ def find_window(question: str, today: date) -> Window | None:
             after = tokens[found.stop].word
             window = _window(span, text, lead, found.second is not None, after, today)
             window = _opened(window, today) if mode == tense.AHEAD else window
-            if mode == tense.PAST:
-                return window._replace(other=_year_before(found, window))
-            other = _other(found, today, span) if mode == tense.NEAR and window.span == span else None
-            return window._replace(other=other)
+            turned = _turned(found, today, span) if mode == tense.NEAR and window.span == span else None
+            earlier = _year_before(found, window) if mode != tense.AHEAD and span.start <= today else None
+            return window._replace(others=tuple(filter(None, (earlier, turned))))
     return None
 
 
@@ -127,10 +126,12 @@ def _year_before(found: Found, window: Window) -> Span | None:
     """The same days a year earlier, where no year is named: the notes may be older than people think."""
     if not isinstance(found.first, Part) or _tied(found) or window.kind in ("since", "until"):
         return None
-    return Span(shift(window.span.start, "year", -1), shift(window.span.end, "year", -1))
+    start, end = (shift(day, "year", -1) for day in window.span)
+    return Span(start, end) if start.day == window.span.start.day else None  # 29 February
 
 
-def _other(found: Found, today: date, span: Span) -> Span | None:
+def _turned(found: Found, today: date, span: Span) -> Span | None:
+    """The days that another tense would have meant."""
     readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
     return next((reading for reading in readings if reading and reading != span), None)
 

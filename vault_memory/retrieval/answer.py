@@ -123,7 +123,7 @@ class Result(NamedTuple):
 
 
 class Understood(NamedTuple):
-    """How a question was read; `unknown` are its words that stand nowhere in what was searched."""
+    """How a question was read; `unknown` are its words that stand nowhere in what its asker sees, days left aside."""
 
     entities: tuple[str, ...] = ()
     window: tuple[date, date] | None = None

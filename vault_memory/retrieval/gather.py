@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
@@ -145,7 +146,7 @@ class Gatherer:
     def find(self, question: Question, request: Request) -> Found:
         """Find candidates for a question by every lane its mode allows, and what ranking must know of them."""
         degraded: list[tuple[str, str]] = []
-        question, temporal, beyond = self._in_time(question, max(OTHER_POOL, request.wanted))
+        question, temporal, beyond = self._in_time(question, max(OTHER_POOL, request.wanted), request.today)
         caught = self._caught(question, request, temporal, degraded)
         degraded += _unmet(question, caught)
         passages = self._candidates(caught)
@@ -163,11 +164,13 @@ class Gatherer:
             degraded, question.window, beyond, caught.words,
         )  # fmt: skip
 
-    def _in_time(self, question: Question, pool: int) -> tuple[Question, list[int], int]:
+    def _in_time(self, question: Question, pool: int, today: date) -> tuple[Question, list[int], int]:
         """The question by what lies in its time; the passages that lie there, and how many more."""
-        temporal, beyond = self._time.within(question, pool)
-        if not temporal and question.other and (found := self._time.within(question.other, pool))[0]:
-            question, (temporal, beyond) = question.other, found
+        temporal, beyond, is_known = self._time.within(question, pool, today)
+        for other in question.others if not is_known else ():
+            if (found := self._time.within(other, pool, today)).is_known:
+                question, (temporal, beyond, _) = other, found
+                break
         # The words of a time of which nothing is known are all that is left of it.
         if not temporal and any(self._words.lexicon.count(phrase).passages for phrase in question.otherwise):
             question = replace(question, phrases=question.phrases + question.otherwise)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from vault_memory.language import dates, languages, terms
+from vault_memory.language.timewords import CALENDAR_WORDS
 from vault_memory.notes import entities
 
 STOP_WORDS = frozenset(
@@ -54,6 +55,8 @@ _PERIOD_WORDS = frozenset(
     happens happening plan plans planned planning scheduled due upcoming coming take takes took place""".split()  # noqa: SIM905
 )
 """Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
+
+_OF_TIME = CALENDAR_WORDS | _ORDER_WORDS | {"ago", "next"}
 
 _WORD = re.compile(r"[^\s\"“”„]+")
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
@@ -104,18 +107,17 @@ class Question:
     wants_earliest: bool
 
     @property
-    def other(self) -> "Question | None":
-        """The question with the other year its day may be of, if there is one."""
-        if not self.window or not self.window.other:
-            return None
-        named, _ = dates.spelled(self.window.other)
-        window = self.window._replace(span=self.window.other, other=None)
-        return replace(self, window=window, named=tuple(map(terms.quoted, named)))
+    def others(self) -> Iterator["Question"]:
+        """The question with each of the other years its day may be of."""
+        for span in self.window.others if self.window else ():
+            named, _ = dates.spelled(span)
+            window = self.window and self.window._replace(span=span, others=())
+            yield replace(self, window=window, named=tuple(map(terms.quoted, named)))
 
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
-        """Its words none of whose phrases are `known`; none of a script without spaces, whose pairs are no words."""
+        """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
         phrases = {phrase.casefold() for phrase in known}
-        words = (word for word in self.words if not terms.has_runs(word))
+        words = (word for word in self.words if word not in _OF_TIME and not terms.has_runs(word))
         return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
 
 

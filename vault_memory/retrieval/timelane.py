@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from vault_memory.index.search import Search
 from vault_memory.ranking.evidence import Candidate
@@ -18,29 +19,42 @@ HALF_A_YEAR = 183
 """A day named without its year is that of the nearest one, counted from when it was written."""
 
 
+class Within(NamedTuple):
+    """Passages of a time and those that name it, how many more there are, and whether anything is known of it."""
+
+    passages: list[int]
+    beyond: int
+    is_known: bool
+
+
 class TimeLane:
     """The lane over one open store."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
 
-    def within(self, question: Question, pool: int) -> tuple[list[int], int]:
-        """Passages of the question's days, in the order in which they tell of them; and how many more there are."""
+    def within(self, question: Question, pool: int, today: date) -> "Within":
+        """Passages of the question's days, in the order in which they tell of them."""
         if not question.window:
-            return [], 0
+            return Within([], 0, False)
         lying, total = self._search.within(question.window.span, pool)
         order = spread(lying, question.window.middle)[:pool]
-        return order + self._naming(question, order), total - len(order)
+        naming = self._naming(question)
+        # A note without a day that names one ("rent is due on the 7th of November") may mean that of any year, or
+        # what is to come; it does not tell that anything is known of a day that is past.
+        is_ahead = question.window.span.end > today
+        is_known = bool(order) or any(is_ahead or day for day in naming.values())
+        return Within(order + [i for i in naming if i not in set(order)], total - len(order), is_known)
 
-    def _naming(self, question: Question, found: Sequence[int]) -> list[int]:
-        """Other passages that name the question's day or month; those that say no year are of the nearest."""
+    def _naming(self, question: Question) -> dict[int, date | None]:
+        """Passages that name the question's day or month, each with its own day; without a year, of the nearest."""
         if not question.window or not question.named:
-            return []
+            return {}
         naming = dict(self._search.lexical(question.named, NAMING_POOL))
         start = question.window.span.start
-        near = {i for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
-        by_path = self._search.passages(near.difference(found))  # equal scores in the same order in every index
-        return sorted(by_path, key=lambda i: -naming[i])
+        days = {i: day for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        by_path = self._search.passages(days)  # equal scores in the same order in every index
+        return {i: days[i] for i in sorted(by_path, key=lambda i: -naming[i])}
 
     def fits(
         self, question: Question, passages: Mapping[int, Candidate], order: Sequence[int], only_time: bool
