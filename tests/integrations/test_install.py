@@ -449,14 +449,19 @@ def pasted(said: str) -> Any:
     return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
 
 
-@pytest.mark.parametrize("text", [COMMENTED, b'{"a": 1,}'])
-def test_a_file_with_comments_is_left_alone_and_the_others_are_installed(home: Home, text: bytes) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(COMMENTED, "line 2: a comment, which"), (b'{"a": 1,}', "line 1: a comma behind the last entry, which"),
+     (b'{"a": [1,\n]}', "line 2: a comma behind the last entry, which")],
+)  # fmt: skip
+def test_a_file_with_comments_is_left_alone_and_the_others_are_installed(home: Home, text: bytes, why: str) -> None:
     file = home.put(SETTINGS, text)
     ended = home.run("install", "claude-code")
     assert (ended.returncode, file.read_bytes()) == (1, text)
     assert "vault-memory" in json.loads((home.folder / ".claude.json").read_text())["mcpServers"]
     assert (home.folder / ".claude/skills/vault-memory/SKILL.md").exists()
-    assert str(file) in ended.stderr and "delete the comment) and run again" in ended.stderr
+    assert f"{file} cannot be edited: {why} its program does not read." in ended.stderr
+    assert "(no comment, no comma behind the last entry) and run again" in ended.stderr
     assert tuple(pasted(ended.stderr)["hooks"]) == EVENTS
 
 

@@ -26,7 +26,7 @@ from vault_memory.shipped import template
 
 KEPT_BACKUPS = 50
 
-_PLAIN = "Make it plain JSON (delete the comment) and run again"
+_PLAIN = f"{jsontext.PLAIN} and run again"
 
 _SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
 

@@ -19,6 +19,9 @@ DEEPEST = 200
 
 BOM = "\ufeff"
 
+PLAIN = "Make it plain JSON (no comment, no comma behind the last entry)"
+"""What makes a text one that every program reads."""
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -141,7 +144,9 @@ class _Scanner:
         children: list[Child] = []
         while True:
             self._space()
-            if self._sees(closing) and (not children or children[-1].comma < 0 or self.comments):
+            if self._sees(closing):
+                if children and children[-1].comma >= 0 and not self.comments:
+                    raise self._wrong("a comma behind the last entry, which its program does not read")
                 self.at += 1
                 return Node(kind, start, self.at, tuple(children))
             if children and children[-1].comma < 0:
