@@ -142,6 +142,21 @@ def test_what_install_would_refuse_again_is_told_with_its_file(home: Home, text:
     assert check["mend"] == f"{plain}; then `memory install claude-code` puts it in."
 
 
+def test_what_an_uninstall_had_to_leave_is_told_as_left_over(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    file.write_text("// hi\n" + file.read_text())
+    home.run("uninstall", "claude-code")
+    (check,) = told(home)
+    assert check["level"] == "warning" and "memory install" not in check["mend"]
+    assert check["message"].startswith("Claude Code has only hooks.SessionStart, ")
+    assert check["message"].endswith(f"left over in {file}, line 1: a comment, which its program does not read")
+    assert "`memory uninstall claude-code` takes that out" in check["mend"]
+    file.write_text(file.read_text().removeprefix("// hi\n"))
+    home.done("uninstall", "claude-code")
+    assert told(home) == []
+
+
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
 @pytest.mark.parametrize("scope", targets.SCOPES)
 def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:

@@ -489,8 +489,33 @@ def test_an_uninstall_leaves_a_file_with_comments_and_takes_out_the_rest(home: H
     file.write_text("// hi\n" + json.dumps(pasted(said)))
     home.run("install", "claude-code")
     ended = home.run("uninstall", "claude-code")
-    assert ended.returncode == 1 and "take out of it yourself" in ended.stderr and file.read_text().startswith("// hi")
+    assert (
+        ended.returncode == 1
+        and "take this out of it yourself" in ended.stderr
+        and file.read_text().startswith("// hi")
+    )
     assert not (home.folder / ".claude.json").exists()
+
+
+def test_an_uninstall_says_what_it_leaves_and_shows_it_as_it_stands(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    document = json.loads(file.read_text())
+    (group,) = document["hooks"]["Stop"]
+    group["hooks"][0]["timeout"] = 77
+    standing = json.loads(json.dumps(document))
+    group["matcher"] = "of theirs"
+    group["hooks"].insert(0, {"type": "command", "command": "theirs"})
+    file.write_text("// hi\n" + json.dumps({"model": "x", **document}))
+    before = file.read_bytes()
+    for options in (("--dry-run",), ()):
+        ended = home.run("uninstall", "claude-code", *options)
+        assert (ended.returncode, file.read_bytes()) == (1, before)
+        assert pasted(ended.stderr) == standing and str(home.vault) in ended.stderr and "no more" not in ended.stderr
+        left = f"{', '.join('hooks.' + event for event in EVENTS)} of the vault {home.vault} are still in {file}."
+        assert ended.stderr.endswith(f"{left}\n")
+    file_said = json.loads(home.run("--json", "uninstall", "claude-code").stdout)["files"][1]
+    assert (file_said["path"], file_said["left"]) == (str(file), [f"hooks.{event}" for event in EVENTS])
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.json", "project/.claude/settings.local.json"])

@@ -40,6 +40,8 @@ class Installed(NamedTuple):
     closed: Sequence[str] = ()
     """Files that lack some of ours, and what an install would refuse them for: `FILE cannot be edited: …`."""
     off: Sequence[Switch] = ()
+    taken: Sequence[str] = ()
+    """What is missing beside files that cannot be edited, where they alone have ours: an uninstall had to leave it."""
 
     @property
     def name(self) -> str:
@@ -48,7 +50,15 @@ class Installed(NamedTuple):
     @property
     def mend(self) -> str:
         """The command that puts this vault in place."""
-        return f"`memory install {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
+        return self._command("install")
+
+    @property
+    def undo(self) -> str:
+        """The command that takes all of it out."""
+        return self._command("uninstall")
+
+    def _command(self, name: str) -> str:
+        return f"`memory {name} {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
 
 
 def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -56,13 +66,22 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
     looked_at = list(_installed(projects.checkout(folder) or folder, config.hooks_seconds, environ))
     installed = [found for found in looked_at if found.commands]
     for found in installed:
+        there = {part for other in installed if other.agent == found.agent for part in other.present}
+        missing = [part for part in found.missing if part not in there]
+        if set(missing) & set(found.taken):
+            yield _of_left_over(found)
+            continue
         off = {switch for other in looked_at if other.agent == found.agent for switch in other.off}
         amiss = [*_of_program(found), *_of_vault(found, config.vault), *_of_settings(found, off)]
-        there = {part for other in installed if other.agent == found.agent for part in other.present}
-        if missing := [part for part in found.missing if part not in there]:
+        if missing:
             amiss.append(_of_missing(found, missing))
         yield from amiss or [Check("agents", "ok", f"{found.name} has this vault")]
     yield from _of_log(config.vault, environ)
+
+
+def _of_left_over(found: Installed) -> Check:
+    what = f"{found.name} has only {', '.join(found.present)}, left over in {_in_a_line(' and '.join(found.unread))}"
+    return Check("agents", "warning", what, f"{jsontext.PLAIN}; then {found.undo} takes that out.")
 
 
 def _of_missing(found: Installed, missing: Sequence[str]) -> Check:
@@ -146,6 +165,8 @@ def _of_target(agent: str, scope: str, target: Target) -> Installed:
     missing: list[str] = []
     unread: list[str] = []
     closed: list[str] = []
+    taken: list[str] = []
+    stuck: list[str] = []
     for settings in target.settings:
         found, stumbles = _commands(settings, target.within)
         unread += [f"{settings.file}, {stumbles}"] if found and stumbles else []
@@ -154,12 +175,15 @@ def _of_target(agent: str, scope: str, target: Target) -> Installed:
         lacking = [entry.label for entry in settings.entries if entry.label not in found]
         missing += lacking
         closed += [f"{settings.file} cannot be edited: {stumbles}"] if lacking and stumbles else []
+        taken += lacking if not stumbles else []
+        stuck += found if stumbles else []
     for script in target.scripts:
         if "command" in script.values:
             words = _command(script, target.within)
             commands += [words] if words else []
             (present if words else missing).append(script.file.name)
-    return Installed(agent, scope, commands, present, missing, unread, closed, switches.off(target))
+    taken = taken if stuck == present else []
+    return Installed(agent, scope, commands, present, missing, unread, closed, switches.off(target), taken)
 
 
 def _commands(settings: Settings, within: Path | None) -> tuple[dict[str, Sequence[str]], NotJsonError | None]:

@@ -83,6 +83,18 @@ class Document:
             return [self.plain(child.node) for child in node.children]
         return json.loads(self.text[node.start : node.end], parse_int=str, parse_float=str)
 
+    def written(self, node: Node, indent: str = "") -> str:
+        """The value as plain JSON in lines, its keys and scalars as they stand."""
+        opening, closing = "{}" if node.kind == "object" else "[]"
+        if node.kind == "scalar":
+            return self.text[node.start : node.end]
+        inner = indent + "  "
+        lines = [
+            inner + ("" if child.key is None else f"{_dumped(child.key)}: ") + self.written(child.node, inner)
+            for child in node.children
+        ]
+        return opening + ("\n" + ",\n".join(lines) + "\n" + indent if lines else "") + closing
+
 
 def parse(text: str, comments: bool = False) -> Document:
     """Read a text; with `comments`, comments and a comma behind the last child are allowed. Raises NotJsonError."""
