@@ -123,7 +123,38 @@ def test_settings_with_a_comment_are_read_and_told(home: Home) -> None:
     file.write_text("// hi\n" + file.read_text())
     (check,) = told(home)
     assert check["level"] == "warning" and "may skip a whole file" in check["message"]
-    assert f"{file}, line 1: a comment" in check["message"]
+    assert f"{file}, line 1: a comment" in check["message"] and check["mend"].startswith("Make it plain JSON (no comm")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("// my comment\n{}", "line 1: a comment, which its program does not read"),
+     ('{"a": 1,}', "line 1: a comma behind the last entry, which its program does not read"),
+     ('{"a": 1', "line 1: no `,` or `}`")],
+)  # fmt: skip
+def test_what_install_would_refuse_again_is_told_with_its_file(home: Home, text: str, why: str) -> None:
+    home.done("install", "claude-code")
+    file = home.put(SETTINGS, text.encode())
+    (check,) = told(home)
+    assert check["message"].startswith("Claude Code has it half: hooks.SessionStart, ")
+    assert check["message"].endswith(f"hooks.SessionEnd are missing, and {file} cannot be edited: {why}")
+    plain = "Make it plain JSON (no comment, no comma behind the last entry)"
+    assert check["mend"] == f"{plain}; then `memory install claude-code` puts it in."
+
+
+def test_what_an_uninstall_had_to_leave_is_told_as_left_over(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    file.write_text("// hi\n" + file.read_text())
+    home.run("uninstall", "claude-code")
+    (check,) = told(home)
+    assert check["level"] == "warning" and "memory install" not in check["mend"]
+    assert check["message"].startswith("Claude Code has only hooks.SessionStart, ")
+    assert check["message"].endswith(f"left over in {file}, line 1: a comment, which its program does not read")
+    assert "`memory uninstall claude-code` takes that out" in check["mend"]
+    file.write_text(file.read_text().removeprefix("// hi\n"))
+    home.done("uninstall", "claude-code")
+    assert told(home) == []
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])

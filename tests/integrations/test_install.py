@@ -449,14 +449,19 @@ def pasted(said: str) -> Any:
     return json.JSONDecoder().raw_decode(said[said.index("{") :])[0]
 
 
-@pytest.mark.parametrize("text", [COMMENTED, b'{"a": 1,}'])
-def test_a_file_with_comments_is_left_alone_and_the_others_are_installed(home: Home, text: bytes) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [(COMMENTED, "line 2: a comment, which"), (b'{"a": 1,}', "line 1: a comma behind the last entry, which"),
+     (b'{"a": [1,\n]}', "line 2: a comma behind the last entry, which")],
+)  # fmt: skip
+def test_a_file_with_comments_is_left_alone_and_the_others_are_installed(home: Home, text: bytes, why: str) -> None:
     file = home.put(SETTINGS, text)
     ended = home.run("install", "claude-code")
     assert (ended.returncode, file.read_bytes()) == (1, text)
     assert "vault-memory" in json.loads((home.folder / ".claude.json").read_text())["mcpServers"]
     assert (home.folder / ".claude/skills/vault-memory/SKILL.md").exists()
-    assert str(file) in ended.stderr and "delete the comment) and run again" in ended.stderr
+    assert f"{file} cannot be edited: {why} its program does not read." in ended.stderr
+    assert "(no comment, no comma behind the last entry) and run again" in ended.stderr
     assert tuple(pasted(ended.stderr)["hooks"]) == EVENTS
 
 
@@ -484,8 +489,33 @@ def test_an_uninstall_leaves_a_file_with_comments_and_takes_out_the_rest(home: H
     file.write_text("// hi\n" + json.dumps(pasted(said)))
     home.run("install", "claude-code")
     ended = home.run("uninstall", "claude-code")
-    assert ended.returncode == 1 and "take out of it yourself" in ended.stderr and file.read_text().startswith("// hi")
+    assert (
+        ended.returncode == 1
+        and "take this out of it yourself" in ended.stderr
+        and file.read_text().startswith("// hi")
+    )
     assert not (home.folder / ".claude.json").exists()
+
+
+def test_an_uninstall_says_what_it_leaves_and_shows_it_as_it_stands(home: Home) -> None:
+    home.done("install", "claude-code")
+    file = home.folder / SETTINGS
+    document = json.loads(file.read_text())
+    (group,) = document["hooks"]["Stop"]
+    group["hooks"][0]["timeout"] = 77
+    standing = json.loads(json.dumps(document))
+    group["matcher"] = "of theirs"
+    group["hooks"].insert(0, {"type": "command", "command": "theirs"})
+    file.write_text("// hi\n" + json.dumps({"model": "x", **document}))
+    before = file.read_bytes()
+    for options in (("--dry-run",), ()):
+        ended = home.run("uninstall", "claude-code", *options)
+        assert (ended.returncode, file.read_bytes()) == (1, before)
+        assert pasted(ended.stderr) == standing and str(home.vault) in ended.stderr and "no more" not in ended.stderr
+        left = f"{', '.join('hooks.' + event for event in EVENTS)} of the vault {home.vault} are still in {file}."
+        assert ended.stderr.endswith(f"{left}\n")
+    file_said = json.loads(home.run("--json", "uninstall", "claude-code").stdout)["files"][1]
+    assert (file_said["path"], file_said["left"]) == (str(file), [f"hooks.{event}" for event in EVENTS])
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.json", "project/.claude/settings.local.json"])

@@ -85,7 +85,10 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         if change.added:
             kept = f"a copy {'would be' if dry_run else 'is'} kept in {installer.backups}"
             shared.note(f"With ours went what you had added to it: {', '.join(change.added)} ({kept}).")
-    if vaults := _vaults(changes):
+    for change in (left := [change for change in changes if change.left]):
+        of = f" of {_listed(change.vaults)}" if change.vaults else ""
+        shared.note(f"{', '.join(change.left)}{of} {'is' if len(change.left) == 1 else 'are'} still in {change.file}.")
+    if (vaults := _vaults(changes)) and not left:
         shared.note(f"{targets.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
     _end(changes)
 
@@ -119,8 +122,8 @@ def _say_what_is_off(shared: Shared, agent: str, config: "Config") -> None:
 
 
 def _vaults(changes: Sequence[Change]) -> set[str]:
-    """The vaults that the settings named before."""
-    return {vault for change in changes for vault in change.vaults}
+    """The vaults that the settings named before, and do no more."""
+    return {vault for change in changes if not change.left for vault in change.vaults}
 
 
 def _say_what_is_next(shared: Shared, is_new: bool) -> None:
@@ -164,7 +167,7 @@ def _file(change: Change) -> dict[str, Any]:
     found = {"path": str(change.file), "action": change.action, "diff": _diff(change)}
     if change.refused:
         found |= {"why": str(change.refused), "next_step": change.refused.next_step}
-    return found | {"added": list(change.added), "others": list(change.others)}
+    return found | {"added": list(change.added), "others": list(change.others), "left": list(change.left)}
 
 
 def _diff(change: Change) -> str:

@@ -59,6 +59,14 @@ _IS = (
     r"|[ \t\xa0\u202f]?[:=][ \t\xa0]{0,4})"
 )
 
+_TOLD = (
+    r"pass(?:wor[dt]|phrase|code)|kennwort|l(?:ö|o\u0308)senord(?:et)?|mot[ \t]de[ \t]passe"
+    r"|contrase(?:ñ|n\u0303)a|senha|wachtwoord"
+)
+"""What a password is called in a sentence."""
+
+_TOLD_HINTS = "passwor passphrase passcode kennwort senord passe contrase senha wachtwoord"
+
 _WORD = r"[^\W_]{1,24}"
 """One word of a passphrase: letters and digits."""
 
@@ -158,12 +166,27 @@ RULES = (
     ),
     _rule(
         "password",
-        "passwor passphrase passcode kennwort senord passe contrase senha wachtwoord",
-        r"(?<![A-Za-z])(?P<told>pass(?:wor[dt]|phrase|code)|kennwort|l(?:ö|o\u0308)senord(?:et)?|mot[ \t]de[ \t]passe"
-        r"|contrase(?:ñ|n\u0303)a|senha|wachtwoord)"
-        rf"{_OF}{_IS}"
+        _TOLD_HINTS,
+        rf"(?<![A-Za-z])(?P<told>{_TOLD}){_OF}{_IS}"
         r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\r\n]{6,256})(?P=quote)"
         r"|(?P<bare>(?!sha|md5|base64|argon2|pbkdf2|[0-9]+-)[^\s\"'`,;<>()\[\]{}]{5,255}[^\s\"'`,;<>()\[\]{}.:!?]))",
+        re.IGNORECASE,
+        is_guess=True,
+    ),
+    _rule(
+        "password",
+        _TOLD_HINTS,
+        rf"(?<![A-Za-z])(?P<cited>{_TOLD})\*{{0,2}}{_OF}{_IS}(?:\*\*[ \t]{{0,4}})?"
+        r"(?:(?P<quote>[\"'`])(?P<quoted>(?![\s),;+\]}])(?:(?!(?P=quote))[^\r\n]){3,256}(?<![\s(\[{,+]))(?P=quote)(?!\w)"
+        r"|[“„«‘‚][ \xa0\u202f]?(?P<secret>[^\s“”„«»‘’‚](?:[^“”„«»‘’‚\r\n]{1,254}[^\s“”„«»‘’‚]))[ \xa0\u202f]?[”“»’‘])",
+        re.IGNORECASE,
+        is_guess=True,
+    ),
+    _rule(
+        "password",
+        _TOLD_HINTS,
+        rf"(?<![^\W_])(?P<alone>{_TOLD})\*{{0,2}}[ \t\xa0\u202f]?:(?:\*\*)?[ \t\xa0]{{1,4}}(?P<bare>[^\W\d_]{{4,24}}+)"
+        r"(?=[.!]{1,3}(?:\s|\Z)|[ \t]{0,8}(?:[\r\n]|\Z))",
         re.IGNORECASE,
         is_guess=True,
     ),
@@ -201,6 +224,26 @@ _SAID = _words(
     "och på und är"
 )
 """Words of sentences about a passphrase, which is made of others."""
+
+_STATES = _SAID | _words(
+    "above any anything attached attempt bool boolean bytes check confidential correct done enter etc fail fails fine "
+    "fixed good hash here hint identical input later mandatory manager nothing number object okay passed pending plain "
+    "prompt protected public reset right same secure short soon str string strong tbd temporary text there todo valid "
+    "varchar weak yes "
+    "abgelaufen falsch fehlt geheim geändert geschützt gleich keine keines keins leer nötig oben pflicht richtig "
+    "schwach sicher siehe stark unbekannt unten unverändert vergessen zurückgesetzt erforderlich "
+    "bytt fattas fel glömt hemligt inget krävs nedan okänt ovan rätt saknas samma skyddat starkt svagt tomt utgånget "
+    "valfritt ändrat återställt obligatoriskt "
+    "aucun changé expiré facultatif faible faux fort identique inconnu incorrect inchangé manquant même modifié "
+    "obligatoire optionnel oublié perdu protégé requis réinitialisé vide "
+    "cambiada caducada correcta desconocida débil expirada fuerte incorrecta misma necesaria ninguna obligatoria "
+    "olvidada opcional perdida protegida requerida restablecida vacía "
+    "alterada correta desconhecida errada esquecida forte fraca incorreta mesma mudada necessária nenhuma obrigatória "
+    "redefinida vazia "
+    "beveiligd fout geen gereset gewijzigd hetzelfde juist leeg onbekend onjuist ontbreekt optioneel sterk veranderd "
+    "vereist vergeten verlopen verplicht zwak"
+)
+"""What may stand alone behind `password:` and says how it is with it, or of what type it is."""
 
 _UNSEEN = re.compile(
     r"(?<=[!-~])[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+(?=[!-~])"
@@ -263,6 +306,10 @@ def _looks_random(value: str, groups: dict[str, str | None]) -> bool:
         return _SAID.isdisjoint(said) and not said[0].endswith("ed")  # `rotated yesterday`
     if "card" in groups:
         return _adds_up(value)
+    if "cited" in groups:  # nobody cites how it is with a password
+        return True
+    if "alone" in groups:
+        return value.casefold() not in _STATES and not value.casefold().endswith("ed")
     if entropy(value) < LEAST_ENTROPY:
         return False
     mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)

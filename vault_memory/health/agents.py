@@ -37,7 +37,11 @@ class Installed(NamedTuple):
     missing: Sequence[str]
     unread: Sequence[str] = ()
     """What its program does not read in a file that has ours: `FILE, line 2: a comment, which …`."""
+    closed: Sequence[str] = ()
+    """Files that lack some of ours, and what an install would refuse them for: `FILE cannot be edited: …`."""
     off: Sequence[Switch] = ()
+    taken: Sequence[str] = ()
+    """What is missing beside files that cannot be edited, where they alone have ours: an uninstall had to leave it."""
 
     @property
     def name(self) -> str:
@@ -46,7 +50,15 @@ class Installed(NamedTuple):
     @property
     def mend(self) -> str:
         """The command that puts this vault in place."""
-        return f"`memory install {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
+        return self._command("install")
+
+    @property
+    def undo(self) -> str:
+        """The command that takes all of it out."""
+        return self._command("uninstall")
+
+    def _command(self, name: str) -> str:
+        return f"`memory {name} {self.agent}{' --scope project' if self.scope == 'project' else ''}`"
 
 
 def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -54,14 +66,30 @@ def checks(config: Config, folder: Path, environ: Mapping[str, str]) -> Iterator
     looked_at = list(_installed(projects.checkout(folder) or folder, config.hooks_seconds, environ))
     installed = [found for found in looked_at if found.commands]
     for found in installed:
+        there = {part for other in installed if other.agent == found.agent for part in other.present}
+        missing = [part for part in found.missing if part not in there]
+        if set(missing) & set(found.taken):
+            yield _of_left_over(found)
+            continue
         off = {switch for other in looked_at if other.agent == found.agent for switch in other.off}
         amiss = [*_of_program(found), *_of_vault(found, config.vault), *_of_settings(found, off)]
-        there = {part for other in installed if other.agent == found.agent for part in other.present}
-        if missing := [part for part in found.missing if part not in there]:
-            what = f"{found.name} has it half: {', '.join(missing)} {_verb(missing)} missing"
-            amiss.append(Check("agents", "warning", what, f"{found.mend} puts it in."))
+        if missing:
+            amiss.append(_of_missing(found, missing))
         yield from amiss or [Check("agents", "ok", f"{found.name} has this vault")]
     yield from _of_log(config.vault, environ)
+
+
+def _of_left_over(found: Installed) -> Check:
+    what = f"{found.name} has only {', '.join(found.present)}, left over in {_in_a_line(' and '.join(found.unread))}"
+    return Check("agents", "warning", what, f"{jsontext.PLAIN}; then {found.undo} takes that out.")
+
+
+def _of_missing(found: Installed, missing: Sequence[str]) -> Check:
+    what = f"{found.name} has it half: {', '.join(missing)} {_verb(missing)} missing"
+    if not found.closed:
+        return Check("agents", "warning", what, f"{found.mend} puts it in.")
+    why = _in_a_line(" and ".join(found.closed))
+    return Check("agents", "warning", f"{what}, and {why}", f"{jsontext.PLAIN}; then {found.mend} puts it in.")
 
 
 def _verb(names: Sequence[str]) -> str:
@@ -97,7 +125,7 @@ def _of_settings(found: Installed, off: Set[Switch]) -> Iterator[Check]:
         yield Check("agents", "warning", what, "Take that out of it, to be told what your notes say.")
     for where in found.unread:
         what = f"{found.name} may skip a whole file of its settings: {_in_a_line(where)}"
-        yield Check("agents", "warning", what, "Delete the comment.")
+        yield Check("agents", "warning", what, f"{jsontext.PLAIN}.")
 
 
 def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
@@ -136,26 +164,38 @@ def _of_target(agent: str, scope: str, target: Target) -> Installed:
     present: list[str] = []
     missing: list[str] = []
     unread: list[str] = []
+    closed: list[str] = []
+    taken: list[str] = []
+    stuck: list[str] = []
     for settings in target.settings:
         found, stumbles = _commands(settings, target.within)
         unread += [f"{settings.file}, {stumbles}"] if found and stumbles else []
         commands += found.values()
         present += found
-        missing += [entry.label for entry in settings.entries if entry.label not in found]
+        lacking = [entry.label for entry in settings.entries if entry.label not in found]
+        missing += lacking
+        closed += [f"{settings.file} cannot be edited: {stumbles}"] if lacking and stumbles else []
+        taken += lacking if not stumbles else []
+        stuck += found if stumbles else []
     for script in target.scripts:
         if "command" in script.values:
             words = _command(script, target.within)
             commands += [words] if words else []
             (present if words else missing).append(script.file.name)
-    return Installed(agent, scope, commands, present, missing, unread, switches.off(target))
+    taken = taken if stuck == present else []
+    return Installed(agent, scope, commands, present, missing, unread, closed, switches.off(target), taken)
 
 
 def _commands(settings: Settings, within: Path | None) -> tuple[dict[str, Sequence[str]], NotJsonError | None]:
-    """The command lines of ours in a settings file by what they are for; none where it cannot be read. And what its
-    program does not read in it."""
-    with contextlib.suppress(VaultMemoryError, NotJsonError):
+    """The command lines of ours in a settings file by what they are for; none where it cannot be read. And what it
+    cannot be edited for."""
+    with contextlib.suppress(VaultMemoryError):
         text = agentfiles.text(*agentfiles.read(settings.file, within)) or ""
-        found = entries.commands(text if text.strip() else "{}", settings.entries, comments=True)
+        text = text if text.strip() else "{}"
+        try:
+            found = entries.commands(text, settings.entries, comments=True)
+        except NotJsonError as error:
+            return {}, error
         return {entry.label: words for entry, words in found}, jsontext.unread(text, settings.comments)
     return {}, None
 

@@ -5,7 +5,7 @@ the text there was. Pure: which file it is, and writing it, is install.py's busi
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -104,6 +104,22 @@ def others(text: str, entries: Sequence[Entry], comments: bool = False) -> list[
     """What stands under our name and is not ours: `mcpServers.vault-memory`. Raises NotJsonError."""
     of = jsontext.parse(text, comments)
     return [entry.label for entry in entries if _is_taken(of, entry)]
+
+
+def standing(text: str, entries: Sequence[Entry], comments: bool = False) -> tuple[list[str], str]:
+    """What of ours is in the text: its labels, and itself as one JSON object without all else. Raises NotJsonError."""
+    of = jsontext.parse(text, comments)
+    found = [(entry.label, one.container.children[one.place].node) for entry in entries for one in _find(of, entry)]
+    ours = _only(of.root, {node.start for _, node in found})
+    return list(dict.fromkeys(label for label, _ in found)), of.written(ours) if ours else ""
+
+
+def _only(node: Node, starts: Set[int]) -> Node | None:
+    """The value with nothing in it but what begins in these places; None for nothing."""
+    if node.start in starts:
+        return node
+    left = [child._replace(node=inner) for child in node.children if (inner := _only(child.node, starts))]
+    return node._replace(children=tuple(left)) if left else None
 
 
 def added(text: str, entries: Sequence[Entry], comments: bool = False) -> list[str]:

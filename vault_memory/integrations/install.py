@@ -26,7 +26,7 @@ from vault_memory.shipped import template
 
 KEPT_BACKUPS = 50
 
-_PLAIN = "Make it plain JSON (delete the comment) and run again"
+_PLAIN = f"{jsontext.PLAIN} and run again"
 
 _SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
 
@@ -58,6 +58,8 @@ class Change(NamedTuple):
     """What its owner had added to ours, and goes with it."""
     others: tuple[str, ...] = ()
     """What stands under our name and is another program's: it stays."""
+    left: tuple[str, ...] = ()
+    """What of ours an uninstall had to leave in it."""
     unread: NotJsonError | None = None
     """What its program does not read in it, as a comment: then none of it is rewritten, but what it says counts."""
     refused: RefusedError | None = None
@@ -156,29 +158,30 @@ class Installer:
         if text is None or not text.strip():
             return Change(file, before, before)
         record = self._record(file)
-        snippet = _snippet(settings.entries)
         try:
             unread = jsontext.unread(text, settings.comments)
             comments = settings.comments or unread is not None
             others = tuple(entries.others(text, settings.entries, comments))
             if not entries.is_in(text, settings.entries, comments):
                 return Change(file, before, before, others=others)
+            vaults = entries.vaults(text, settings.entries, comments)
             if unread:
-                refused = _refused(
-                    file, unread, f"{_PLAIN}, or take out of it yourself what looks like this:\n{snippet}"
+                left, shown = entries.standing(text, settings.entries, comments)
+                refused = _refused(file, unread, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
+                return Change(
+                    file, before, before, vaults=vaults, others=others, left=tuple(left), unread=unread, refused=refused
                 )
-                return Change(file, before, before, others=others, unread=unread, refused=refused)
             added = tuple(entries.added(text, settings.entries, settings.comments))
-            vaults = entries.vaults(text, settings.entries, settings.comments)
             after = entries.take(text, settings.entries, record.made, settings.comments)
             root = jsontext.parse(after, settings.comments).root
         except NotJsonError as error:
-            raise _refused(file, error, f"Take out of it yourself what looks like this:\n{snippet}") from error
+            next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings.entries)}"
+            raise _refused(file, error, next_step) from error
         is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
-        left: bytes | None = after.encode("utf-8")
+        rest: bytes | None = after.encode("utf-8")
         if record.is_new and is_empty:
-            left = None if record.before is None else record.before.encode("utf-8")
-        return Change(file, before, left, vaults=vaults, added=added, others=others)
+            rest = None if record.before is None else record.before.encode("utf-8")
+        return Change(file, before, rest, vaults=vaults, added=added, others=others)
 
     # --- scripts -------------------------------------------------------------------------------------------------
 

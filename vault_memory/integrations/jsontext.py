@@ -19,6 +19,9 @@ DEEPEST = 200
 
 BOM = "\ufeff"
 
+PLAIN = "Make it plain JSON (no comment, no comma behind the last entry)"
+"""What makes a text one that every program reads."""
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -79,6 +82,18 @@ class Document:
         if node.kind == "array":
             return [self.plain(child.node) for child in node.children]
         return json.loads(self.text[node.start : node.end], parse_int=str, parse_float=str)
+
+    def written(self, node: Node, indent: str = "") -> str:
+        """The value as plain JSON in lines, its keys and scalars as they stand."""
+        opening, closing = "{}" if node.kind == "object" else "[]"
+        if node.kind == "scalar":
+            return self.text[node.start : node.end]
+        inner = indent + "  "
+        lines = [
+            inner + ("" if child.key is None else f"{_dumped(child.key)}: ") + self.written(child.node, inner)
+            for child in node.children
+        ]
+        return opening + ("\n" + ",\n".join(lines) + "\n" + indent if lines else "") + closing
 
 
 def parse(text: str, comments: bool = False) -> Document:
@@ -141,7 +156,9 @@ class _Scanner:
         children: list[Child] = []
         while True:
             self._space()
-            if self._sees(closing) and (not children or children[-1].comma < 0 or self.comments):
+            if self._sees(closing):
+                if children and children[-1].comma >= 0 and not self.comments:
+                    raise self._wrong("a comma behind the last entry, which its program does not read")
                 self.at += 1
                 return Node(kind, start, self.at, tuple(children))
             if children and children[-1].comma < 0:
