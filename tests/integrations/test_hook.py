@@ -83,15 +83,15 @@ def test_a_question_behind_a_log_is_answered(castle: Path, data: Path) -> None:
 
 @pytest.mark.parametrize(
     "prompt",
-    ["why does this fail?\n```\nKeyError: greenhouse door\n```", "please look at this\nERROR greenhouse door: not shut",
-     "ERROR handling of the greenhouse door\nhow do we do it?",
-     "why is that so?\n2025-11-27 10:00:01 ERROR greenhouse\n2025-11-27 10:00:02 ERROR greenhouse door"],
+    ["why does this fail?\n```\nKeyError: castle roof cost\n```", "please look\nERROR castle roof: cost exceeded",
+     "ERROR handling of the castle roof cost\nhow do we do it?",
+     "any zebrafish?\n2025-11-27 10:00:01 ERROR castle roof\n2025-11-27 10:00:02 ERROR castle roof cost"],
     ids=["fenced", "one line", "typed", "log"],
 )  # fmt: skip
 def test_what_is_pasted_is_looked_for_where_the_words_beside_it_say_nothing(
-    notes: Path, data: Path, prompt: str
+    castle: Path, data: Path, prompt: str
 ) -> None:
-    assert "open the greenhouse door" in asked(notes, "s", prompt)
+    assert "41 200" in asked(castle, "s", prompt)
 
 
 def lines(line: str) -> str:
@@ -220,7 +220,7 @@ def test_a_prompt_that_got_nothing_new_is_kept_in_mind(castle: Path, data: Path)
 
 def test_what_is_tried_in_vain_is_neither_a_turn_nor_kept_in_mind(castle: Path, data: Path) -> None:
     log = "ERROR castle roof\nERROR castle roof cost"
-    prompt = f"why is that so?\n{log}"
+    prompt = f"any zebrafish?\n{log}"
     assert "41 200" in asked(castle, "s", prompt)
     assert asked(castle, "s", prompt) == "", "it was shown already"
     session = Session("claude-code", "s", os.environ, str(castle))

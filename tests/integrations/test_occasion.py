@@ -90,6 +90,7 @@ def test_of_a_stack_trace_the_exception_is_passed_over_too(trace: str) -> None:
 @pytest.mark.parametrize("lines", [1, 900])
 def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
+    assert "roof()" in occasion.asks(f"why does this fail?\n{mark}\n{code}{mark}")[0], "that is what it asks about"
     typed, whole = occasion.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
     assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
     assert "roof()" in occasion.asks(f"ok:\n{mark}\n{code}{mark}")[0]
@@ -114,7 +115,14 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
 
 @pytest.mark.parametrize(
     "line",
-    ["really, why?", "10:00:01 worker: who is it?", "KeyError: who is it?", "x = a ? b c : d", '{"a": "b c d?"}'],
+    [
+        "really, why?",
+        "how do I fix this?",
+        "10:00:01 worker: who is it?",
+        "KeyError: who is it?",
+        "x = a ? b c : d",
+        '{"a": "b c d?"}',
+    ],
 )
 def test_what_is_no_question_is_not_looked_for_first(line: str) -> None:
     prompt = f"{PASTED}\n\n{line}"

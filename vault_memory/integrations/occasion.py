@@ -76,6 +76,19 @@ _NODS = frozenset(
 )
 """Words that a person answers with and that name nothing to look for."""
 
+_POINTING = _NODS | frozenset(
+    word
+    for line in (
+        "why how what whats which where does did is isn isnt are was be can could would should i you me my we of in to",
+        "for here there these those below above about happen happens happened happening fail fails failed failing fix",
+        "fixed error errors mean means explain wrong help debug log trace output code bug problem issue work works",
+        "working broken check see think solve",
+        "warum wieso wie was ist geht nicht hier bedeutet heißt fehler erkläre hilf",
+    )
+    for word in line.split()
+)
+"""Words that a person puts to something pasted ("why does this fail?"): it names what to look for, and they do not."""
+
 
 class Occasion(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for."""
@@ -112,8 +125,11 @@ def asks(prompt: str) -> tuple[str, ...]:
     if _COMMAND.match(words):
         return ()
     typed = _LOG.sub("", _FENCED.sub("", words)).strip()
-    tried = (ends(text, LONGEST_PROMPT).strip() for text in (_questions(ends(typed, LONGEST_TYPED)), typed, words))
-    return tuple(dict.fromkeys(filter(_is_named, tried)))
+    questions, typed, whole = (
+        ends(text, LONGEST_PROMPT).strip() for text in (_questions(ends(typed, LONGEST_TYPED)), typed, words)
+    )
+    tried = [text for text in (questions, typed) if _is_named(text, _POINTING)]
+    return tuple(dict.fromkeys((*tried, whole))) if _is_named(whole, _NODS) else ()
 
 
 def _questions(typed: str) -> str:
@@ -136,9 +152,9 @@ def _is_question(text: str) -> bool:
     return bool(is_asking) and (len(text.split(None, 2)) > 2 or "？" in text)
 
 
-def _is_named(words: str) -> bool:
-    """Whether there is a word in it to look for."""
-    named = [word for word in _WORD.findall(words.casefold()) if word not in _NODS and not word.isdigit()]
+def _is_named(words: str, idle: frozenset[str]) -> bool:
+    """Whether there is a word in it to look for, beside those that name nothing."""
+    named = [word for word in _WORD.findall(words.casefold()) if word not in idle and not word.isdigit()]
     return any(len(word) > 1 or not word.isascii() for word in named)
 
 
