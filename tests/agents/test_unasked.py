@@ -73,8 +73,8 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
-    words = occasion.asks(prompt)
-    return bundle(of, Wanted(words, core=False, unasked=True, now=NOW), patience=0).text if words else ""
+    wants = (Wanted(words, core=False, unasked=True, now=NOW) for words in occasion.asks(prompt))
+    return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.has_footing), "")
 
 
 @pytest.mark.parametrize("prompt", ABOUT_IT)

@@ -19,14 +19,14 @@ ROOF = "what did the roof of the castle cost?"
      "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
 )  # fmt: skip
 def test_a_nod_asks_for_nothing(prompt: str) -> None:
-    assert occasion.asks(prompt) == ""
+    assert occasion.asks(prompt) == ()
 
 
 @pytest.mark.parametrize(
     "prompt", ["Peter?", "fix the boiler", "/etc/hosts is wrong, why?", "yes, but what of Anna?", "鍋炉", "R2D2"]
 )
 def test_a_question_does(prompt: str) -> None:
-    assert occasion.asks(prompt) == prompt
+    assert occasion.asks(prompt) == (prompt,)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_question_does(prompt: str) -> None:
     ],
 )
 def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
-    assert occasion.asks(prompt) == asks
+    assert occasion.asks(prompt) == (asks,)
 
 
 LOGS = {
@@ -60,41 +60,119 @@ LOGS = {
 
 @pytest.mark.parametrize("line", LOGS.values(), ids=list(LOGS))
 @pytest.mark.parametrize("lines", [6, 70, 5000])
-def test_a_log_that_is_pasted_is_not_looked_for(line: str, lines: int) -> None:
+def test_a_log_that_is_pasted_is_looked_for_last(line: str, lines: int) -> None:
     log = "\n".join(line.format(n) for n in range(lines))
     for end in ("\n", "\r\n"):
-        assert occasion.asks(f"{ROOF}{end}{log}{end}".replace("\n", end)).split("\n")[0].strip() == ROOF
-        assert "worker" not in occasion.asks(f"{ROOF} Look:{end}{log}")
-        assert occasion.asks(f"{log}{end}{end}{ROOF}").endswith(ROOF)
-    assert occasion.asks(log), "there is nothing else"
-    assert occasion.asks(f"thanks, ok\n{log}").count("\n") > 4
+        assert occasion.asks(f"{ROOF}{end}{log}{end}".replace("\n", end))[0].strip() == ROOF
+        assert "worker" not in occasion.asks(f"{ROOF} Look:{end}{log}")[0]
+        typed, whole = occasion.asks(f"{log}{end}{end}{ROOF}")
+        assert typed == ROOF and "castle" in whole and whole.endswith(ROOF)
+    assert len(occasion.asks(log)) == 1, "there is nothing else"
+    assert occasion.asks(f"thanks, ok\n{log}")[0].count("\n") > 4
+
+
+@pytest.mark.parametrize(
+    "trace",
+    ['Traceback (most recent call last):\n  File "/a/x.py", line 3, in f\n    return worker[1]\n           ~~~^^^\n'
+     '  File "/a/x.py", line 3, in g\n    worker()\nKeyError: worker',
+     'Exception in thread "main" java.lang.IllegalStateException: worker\n\tat com.tern.Pack.open(Pack.java:31)\n'
+     "Caused by: java.io.IOException: worker\n\t... 12 more",
+     "Error: connect worker\n    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1278:16)",
+     "java.lang.IllegalStateException\n\tat com.tern.Pack.open(Pack.java:31)"],
+    ids=["Python", "Java", "JavaScript", "an exception that says nothing"],
+)  # fmt: skip
+def test_of_a_stack_trace_the_exception_is_passed_over_too(trace: str) -> None:
+    for prompt in (f"{trace}\n{ROOF}", f"{ROOF}\n{trace}"):
+        assert occasion.asks(prompt) == (ROOF, prompt)
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~"])
 @pytest.mark.parametrize("lines", [1, 900])
-def test_what_stands_in_a_fence_is_not_looked_for(mark: str, lines: int) -> None:
+def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
-    assert occasion.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}") == f"why?\n\n{ROOF}"
-    assert "roof()" in occasion.asks(f"ok:\n{mark}\n{code}{mark}")
-    assert "roof()" in occasion.asks(f"{ROOF}\n{mark}\n{code}"), "it is not closed"
+    assert "roof()" in occasion.asks(f"why does this fail?\n{mark}\n{code}{mark}")[0], "that is what it asks about"
+    typed, whole = occasion.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
+    assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
+    assert "roof()" in occasion.asks(f"ok:\n{mark}\n{code}{mark}")[0]
+    assert "roof()" in occasion.asks(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
+
+
+PASTED = "\n".join(f"E  worker {n} of the castle -> 0x{n:04}" for n in range(8))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [ROOF, f'"{ROOF}"', f"({ROOF})", "Anna mended the roof.\nWhat did she\nget for it?", "鍋炉はいくらでしたか？",
+     "كم كلف سقف القلعة؟", "où est le toit ?", f"**{ROOF}** "],
+)  # fmt: skip
+def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> None:
+    for prompt in (f"{PASTED}\n\n{question}", f"{question}\n\n{PASTED}", f"{PASTED}\r\n\r\n{question}\r\n"):
+        asks = occasion.asks(prompt)
+        assert len(asks) == 2 and asks[0] == question.strip() and "worker 7" in asks[1]
+    assert occasion.asks(question) == (question.strip(),)
+    assert occasion.asks(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{question.strip()}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "really, why?",
+        "how do I fix this?",
+        "10:00:01 worker: who is it?",
+        "KeyError: who is it?",
+        "x = a ? b c : d",
+        '{"a": "b c d?"}',
+    ],
+)
+def test_what_is_no_question_is_not_looked_for_first(line: str) -> None:
+    prompt = f"{PASTED}\n\n{line}"
+    assert occasion.asks(prompt) == (prompt,)
+
+
+def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
+    assert occasion.asks(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
 
 
 @pytest.mark.parametrize(
     "prompt",
     ["at 10:30 I meet Peter", "2025-11-27: what happened?\nAnd on the day before?", "Error: the boiler is cold\nwhy?",
-     "at the castle (the old one)\nor at home?", "INFORMATION about Nora\nplease", "`x`, ```y``` and Peter"],
+     "at the castle (the old one)\nor at home?", "INFORMATION about Nora\nplease", "please look\nERROR roof: cost",
+     "ERROR handling of the boiler\nhow do we do it?", "10:30:00 met Anna\nwhy?", "One.\n\nTwo\n\nThree.\n\nWho is it?",
+     "`x`, ```y``` and Peter"],
 )  # fmt: skip
 def test_what_was_typed_is_looked_for(prompt: str) -> None:
-    assert occasion.asks(prompt) == prompt
+    assert occasion.asks(prompt) == (prompt,)
 
 
 def test_of_a_long_prompt_the_beginning_and_the_end_are_looked_for() -> None:
-    asks = occasion.asks(f"Nora? {'and so on, ' * 90_000} Peter?")
+    (asks,) = occasion.asks(f"Nora? {'and so on, ' * 90_000} Peter?")
     assert asks.startswith("Nora?") and asks.endswith("Peter?") and len(asks) <= occasion.LONGEST_PROMPT
 
 
 @pytest.mark.parametrize(
-    "unit", ["```\n", "~~~\n```x\n", "[", "(((", "10:0", "2025-11-27 ", "\t", "at a.", "at (", "\n "]
+    "unit",
+    [
+        "```\n",
+        "~~~\n```x\n",
+        "[",
+        "(((",
+        "10:0",
+        "2025-11-27 ",
+        "\t",
+        "at a.",
+        "at (",
+        "\n ",
+        "a b c?\n",
+        "?)",
+        "？\n\n",
+        "Error: x\n",
+        "ERROR a\nx\n",
+        'File "a", line 1\n    x\n',
+        "@",
+        "-@",
+        '@" ',
+        "vault-memory <",
+    ],
 )
 def test_no_prompt_takes_more_than_linear_time(unit: str) -> None:
     started = time.monotonic()
@@ -104,4 +182,5 @@ def test_no_prompt_takes_more_than_linear_time(unit: str) -> None:
 
 @given(st.text())
 def test_any_prompt_can_be_looked_at(prompt: str) -> None:
-    assert len(occasion.asks(prompt)) <= occasion.LONGEST_PROMPT
+    asks = occasion.asks(prompt)
+    assert len(asks) <= 3 and all(0 < len(text) <= occasion.LONGEST_PROMPT for text in asks)

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -44,13 +44,14 @@ _CUT_SHORT = 4
 class Context(NamedTuple):
     """What is put before the model, the keys of the passages in it, and why there are none.
 
-    Without `has_footing` the notes have nothing to do with the prompt.
+    Without `has_footing` the notes have nothing to do with what was looked for; `about` is what they have.
     """
 
     text: str = ""
     keys: tuple[str, ...] = ()
     why: str = ""
     has_footing: bool = True
+    about: str = ""
 
 
 class Want(NamedTuple):
@@ -122,16 +123,16 @@ class Work:
         session = Session(self.call.agent, event.session, self.environ, self.call.vault)
         self.doing = "its session's file was read or written"
         self._note(event, session)
-        want = _wanted(event, session)
-        if want is None:
+        wants = _wanted(event, session)
+        if not wants:
             if event.what == occasion.ASKED and given is not None:
                 self.log.say("The prompt names nothing to look for.")
             return
-        context = self._context(event, want, agent.LONGEST_CONTEXT)
+        context = self._context(event, wants, agent.LONGEST_CONTEXT)
         self.said = agent.answer(self.call.event, context.text).encode("ascii")
         if event.what == occasion.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
-            session.turn(context.keys, occasion.asks(event.prompt) if context.has_footing else "")
+            session.turn(context.keys, context.about)
         elif event.what != occasion.SUMMED_UP:
             session.beside(context.keys)
 
@@ -154,8 +155,8 @@ class Work:
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: Occasion, want: Want, most: int) -> Context:
-        """What is wanted, within the budget and so long that the agent takes all of it."""
+    def _context(self, event: Occasion, wants: Sequence[Want], most: int) -> Context:
+        """What is wanted first of all that the notes have to do with, and why there is nothing."""
         from vault_memory.config import load
 
         self.doing = "the settings were read"
@@ -163,8 +164,20 @@ class Work:
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
+        context = Context()
+        for want in wants:
+            context = self._fitting(config, want, scopes, most)
+            if context.text or context.has_footing:
+                break
+        if not context.text:
+            self.log.say(context.why)
+        return context
+
+    def _fitting(self, config: "Config", want: Want, scopes: Sequence[str], most: int) -> Context:
+        """What is wanted, within the budget and so long that the agent takes all of it."""
+        prompt = want.prompts[0] if want.prompts else ""
         params = {
-            "prompt": want.prompts[0] if want.prompts else "", "also": want.prompts[1:],
+            "prompt": prompt, "also": want.prompts[1:],
             "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
             "scope": list(scopes), "without": sorted(want.without), "patience": 0,
             "unasked": True, "summaries": want.summaries,
@@ -174,12 +187,9 @@ class Work:
             found = self._found(config, {**params, "budget": budget})
             size = len(found.text.encode("utf-16-le")) // 2
             if size <= most:
-                if not found.text:
-                    self.log.say(found.why)
-                return found
+                return found._replace(about=prompt if found.has_footing else "")
             budget = max(1, int(budget * most / size * 0.95))
-        self.log.say(f"What was found is longer than the {most} characters that {self.call.agent} takes.")
-        return Context()
+        return Context(why=f"What was found is longer than the {most} characters that {self.call.agent} takes.")
 
     def _found(self, config: "Config", params: dict[str, Any]) -> Context:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
@@ -196,21 +206,23 @@ class Work:
         return Context(document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"])
 
 
-def _wanted(event: Occasion, session: Session) -> Want | None:
-    """What is to be put before the model on an occasion; None for nothing."""
+def _wanted(event: Occasion, session: Session) -> list[Want]:
+    """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
+    empty for nothing."""
     if event.what == occasion.STARTED:
-        return Want((), core=True)
+        return [Want((), core=True)]
     if event.what == occasion.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return Want((), session.recent(turns=None), core=True)
+        return [Want((), session.recent(turns=None), core=True)]
     if event.what in (occasion.COMPACTED, occasion.SUMMED_UP):
-        return Want(tuple(session.prompts()), core=True, summaries=True)
+        return [Want(tuple(session.prompts()), core=True, summaries=True)]
     if event.what != occasion.ASKED:
-        return None
-    prompt = occasion.asks(event.prompt)
-    if not prompt:
+        return []
+    asks = occasion.asks(event.prompt)
+    if not asks:
         session.turn(())
-        return None
-    return Want((prompt,), session.recent())
+        return []
+    shown = session.recent()
+    return [Want((prompt,), shown) for prompt in asks]
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -18,8 +18,14 @@ LONGEST_PROMPT = 4000
 """Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
 behind it."""
 
-LONGEST_PASTED = 8 * LONGEST_PROMPT
-"""Characters of a prompt that are looked at for what of it was typed, half of them from its end."""
+LONGEST_TYPED = 8 * LONGEST_PROMPT
+"""Characters of what seems to be typed that are looked at for questions, half of them from its end."""
+
+MOST_LINES = 5
+"""Lines that a person types as a rule: more of them hold something pasted, if neither fenced nor known as a log."""
+
+SHORT_PARAGRAPH = 4
+"""Lines of a paragraph that is taken whole where it ends with a question: the question begins somewhere in it."""
 
 _COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
 _WORD = re.compile(r"[^\W_]+")
@@ -30,15 +36,26 @@ _STANDS_FOR = re.compile(
 """What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
 
 _FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
-_LOGGED = re.compile(
-    r"^[ \t]*(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+_LINE = (
+    r"[ \t]*+(?:"
+    r'File "[^"\n]{1,300}", line \d[^\n]*\n?(?:[ \t]{4,}[^\n]+\n?){0,2}'  # the line of code, and what points into it
+    r"|(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
     r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b"
     r"|\[(?i:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical|severe)\]"
     r"|at (?:async )?(?:[\w$.<>/]{1,300}\(|[^\n(]{1,300} \([^\n()]{1,300}:\d{1,9}\)|\S{1,300}:\d{1,9}:\d{1,9})"
-    r'|File "[^"\n]{1,300}", line \d|Traceback \(most recent call last\))[^\n]*\n?',
-    re.MULTILINE,
+    r"|Traceback \(most recent call last\)|\.\.\. \d{1,9} more"
+    r"|[\w$.]{0,200}(?:Error|Exception)(?::|[ \t\r]*$)|Exception in thread |Caused by: |panic: "
+    r")[^\n]*\n?)"
 )
-"""A line of a log or of a stack trace: its words are a program's, and its time is nothing that was asked for."""
+_LOGGED = re.compile(f"^{_LINE}", re.MULTILINE)
+_LOG = re.compile(f"^(?:{_LINE}){{2,}}+", re.MULTILINE)
+"""Lines of a log or of a stack trace: their words are a program's, and their time is nothing that was asked for.
+
+One that stands alone is typed as often as not: "ERROR handling of the boiler", "10:30:00 met Anna".
+"""
+
+_BLANK = re.compile(r"\n[ \t\r]*\n")
+_ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
 
 _NODS = frozenset(
     word
@@ -58,6 +75,19 @@ _NODS = frozenset(
     for word in line.split()
 )
 """Words that a person answers with and that name nothing to look for."""
+
+_POINTING = _NODS | frozenset(
+    word
+    for line in (
+        "why how what whats which where does did is isn isnt are was be can could would should i you me my we of in to",
+        "for here there these those below above about happen happens happened happening fail fails failed failing fix",
+        "fixed error errors mean means explain wrong help debug log trace output code bug problem issue work works",
+        "working broken check see think solve",
+        "warum wieso wie was ist geht nicht hier bedeutet heißt fehler erkläre hilf",
+    )
+    for word in line.split()
+)
+"""Words that a person puts to something pasted ("why does this fail?"): it names what to look for, and they do not."""
 
 
 class Occasion(NamedTuple):
@@ -85,30 +115,47 @@ def text(of: dict[str, Any], name: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def asks(prompt: str) -> str:
-    """What of a prompt is worth looking for; "" for a nod ("yes, go on"), a slash command and the like.
+def asks(prompt: str) -> tuple[str, ...]:
+    """What of a prompt is worth looking for, each where nothing is known of what stands before it.
 
-    Pasted code and logs are looked for only where nothing else is.
+    The questions of a long prompt, what was typed of it, all of it: pasted code and logs outweigh a question, and are
+    all there is to look for beside "why does this fail?". Empty for a nod ("yes, go on"), a slash command and the like.
     """
-    words = _STANDS_FOR.sub(" ", _own(_looked_at(prompt))).strip()
+    words = _STANDS_FOR.sub(" ", _own(prompt)).strip()
     if _COMMAND.match(words):
+        return ()
+    typed = _LOG.sub("", _FENCED.sub("", words)).strip()
+    questions, typed, whole = (
+        ends(text, LONGEST_PROMPT).strip() for text in (_questions(ends(typed, LONGEST_TYPED)), typed, words)
+    )
+    tried = [text for text in (questions, typed) if _is_named(text, _POINTING)]
+    return tuple(dict.fromkeys((*tried, whole))) if _is_named(whole, _NODS) else ()
+
+
+def _questions(typed: str) -> str:
+    """The questions in a text that is longer than a person types as a rule; "" for a shorter one."""
+    if sum(1 for line in typed.splitlines() if line.strip()) <= MOST_LINES:
         return ""
-    typed = _LOGGED.sub("", _FENCED.sub("", words)).strip()
-    return next(filter(_is_named, (ends(text, LONGEST_PROMPT).strip() for text in (typed, words))), "")
+    return "\n".join(found for paragraph in _BLANK.split(typed) for found in _asked_in(paragraph.strip()))
 
 
-def _is_named(words: str) -> bool:
-    """Whether there is a word in it to look for."""
-    named = [word for word in _WORD.findall(words.casefold()) if word not in _NODS and not word.isdigit()]
+def _asked_in(paragraph: str) -> list[str]:
+    lines = paragraph.splitlines()
+    if len(lines) <= SHORT_PARAGRAPH and _is_question(paragraph):
+        return [paragraph]
+    return [line for line in lines if _is_question(line)]
+
+
+def _is_question(text: str) -> bool:
+    """Whether a text ends with a question mark and has three words, or a script that writes none apart."""
+    is_asking = _ASKING.search(text) and not _LOGGED.match(text)
+    return bool(is_asking) and (len(text.split(None, 2)) > 2 or "？" in text)
+
+
+def _is_named(words: str, idle: frozenset[str]) -> bool:
+    """Whether there is a word in it to look for, beside those that name nothing."""
+    named = [word for word in _WORD.findall(words.casefold()) if word not in idle and not word.isdigit()]
     return any(len(word) > 1 or not word.isascii() for word in named)
-
-
-def _looked_at(prompt: str) -> str:
-    """The beginning and the end of a long prompt, in whole lines where it has any."""
-    if len(prompt) <= LONGEST_PASTED:
-        return prompt
-    begin, end = prompt[: LONGEST_PASTED // 2], prompt[-LONGEST_PASTED // 2 :]
-    return "\n".join((begin.rpartition("\n")[0] or begin, end.partition("\n")[2] or end))
 
 
 def ends(words: str, most: int) -> str:
