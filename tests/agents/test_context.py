@@ -16,6 +16,7 @@ from vaults import age, fill, memory, opened, put, snapshot
 
 from vault_memory.agents import access, frame
 from vault_memory.agents.context import LONGEST_PROMPT, Bundle, Wanted, bundle
+from vault_memory.agents.sheet import FRAME_TOKENS
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
 from vault_memory.files import journal
@@ -587,6 +588,24 @@ def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
             assert "over_budget" not in found.omitted and "budget" not in dict(found.degraded), found.degraded
         large = bundle(of, Wanted("What rests in the shed?", 60, core=False, unasked=True))
         assert large.text == "" and "nothing fits into 60" in str(large.degraded)
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+@pytest.mark.parametrize(
+    "prompt", ["what does Peter prefer?", "who is on call for Tern?", "What is left to do before the boat is sold?"]
+)
+def test_a_larger_budget_gives_no_less_than_something(indexed_sample: Path, prompt: str, form: str) -> None:
+    of = Memory(Config(vault=indexed_sample))
+    told = False
+    for budget in range(60, 201, 4):
+        found = make(of, prompt, budget, format=form)
+        assert tokens.count(found.text) <= found.tokens <= budget
+        assert found.text or not told, budget
+        told = bool(found.text)
+        for needed, left in re.findall(r"result needs (\d+) tokens; (\d+) are left", str(found.degraded)):
+            assert int(left) < int(needed) and int(left) <= budget - FRAME_TOKENS
+        assert told or dict(found.degraded)["budget"]
+    assert told
 
 
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault_memory.agents import frame
 from vault_memory.notes import provenance
 from vault_memory.ranking.pack import clean
-from vault_memory.retrieval.answer import SESSION, note_header, one_line
+from vault_memory.retrieval.answer import SESSION, Result, note_header, one_line
 
 FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
@@ -75,6 +75,14 @@ class Piece(NamedTuple):
         return f"{self.path}#{self.letter}{self.lines.replace('-', f'-{self.letter}')}"
 
 
+def piece_of(result: Result) -> Piece:
+    """A result as it is put on a sheet."""
+    return Piece(
+        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
+        result.key, result.superseded_by or "", result.by,
+    )  # fmt: skip
+
+
 class More(NamedTuple):
     """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
 
@@ -118,16 +126,23 @@ class Sheet:
 
     def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
         """Put a piece into a section if it fits and `keep` tokens are left; `name_tokens`: its note's header."""
-        notes = self.sections.get(section)
-        noted = notes and notes.get(piece.path)
-        cost = piece_tokens(self._form, piece) + (0 if notes else SECTION_TOKENS)
-        cost += 0 if noted else note_tokens(self._form, piece, name_tokens)
+        cost = self.cost(section, piece, name_tokens)
         if cost + keep > self.left:
             return False
         self.tokens += cost
         notes = self.sections.setdefault(section, {})
         notes.setdefault(piece.path, Noted(piece.path, piece.day, [])).pieces.append(piece)
         return True
+
+    def cost(self, section: str, piece: Piece, name_tokens: int) -> int:
+        """The most that putting a piece into a section costs as the sheet is now."""
+        notes = self.sections.get(section)
+        noted = notes and notes.get(piece.path)
+        return (
+            piece_tokens(self._form, piece)
+            + (0 if notes else SECTION_TOKENS)
+            + (0 if noted else note_tokens(self._form, piece, name_tokens))
+        )
 
     def mention_tokens(self, section: str, piece: Piece, name_tokens: int) -> int:
         """The most that it costs to name the note of a piece and what is left out of it."""
