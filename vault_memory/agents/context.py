@@ -348,15 +348,15 @@ class _Maker:
         return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
 
     def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
-        """Put results on the sheet, best first; how many do not fit, or are much worse than one of their answer that
-        does not."""
+        """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
         over = 0
         least: dict[int, float] = {}
         for answer, result in results:
-            is_weak = result.score < least.get(answer, 0.0)
+            is_weak = result.score < least.get(answer, result.score)
             if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
                 over += 1
-                least[answer] = max(least.get(answer, 0.0), FILL * result.score)
+                if result.score > 0:
+                    least[answer] = max(least.get(answer, 0.0), FILL * result.score)
                 continue
             self._told.append(result.content)
             self._shown += [journal.Cited(result.source, key) for key in dict.fromkeys(result.parts)]

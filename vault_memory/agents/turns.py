@@ -8,6 +8,9 @@ from typing import NamedTuple
 from vault_memory.ranking.pack import said
 from vault_memory.retrieval.answer import Answer, Result, weak
 
+_OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
+"""The problems that say how the results of a prompt came about, not what did not run."""
+
 
 class Together(NamedTuple):
     """What the answers hold, each result with the number of its answer; what they leave out, and what did not run."""
@@ -23,28 +26,41 @@ class Together(NamedTuple):
 def together(answers: Sequence[Answer], room: int, unasked: bool) -> Together:
     """The answers as one, for which there is `room`; without guesses where nobody asked."""
     founded = [not (unasked and _is_guess(answer)) for answer in answers]
-    answers = [answer if is_founded else weak(answer) for answer, is_founded in zip(answers, founded, strict=True)]
+    answers = [answer if is_founded else _emptied(answer) for answer, is_founded in zip(answers, founded, strict=True)]
     omitted: dict[str, int] = {}
-    for answer in answers:
-        for name, count in answer.omitted.items():
-            omitted[name] = omitted.get(name, 0) + count
+    for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
+        omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
+    results, repeats = _in_turn(answers)
+    omitted["near_duplicates"] = omitted.get("near_duplicates", 0) + repeats
     degraded = dict.fromkeys(_told_of(problem, room) for answer in answers for problem in answer.degraded)
-    results = in_turn(answers)
     return Together(results, omitted, list(degraded), all(answer.fresh for answer in answers), any(founded))
 
 
-def in_turn(answers: Sequence[Answer]) -> list[tuple[int, Result]]:
-    """The best result of each answer, then the second of each; none twice, nor another with its words."""
-    taken: set[int | tuple[str, ...]] = set()
+def _in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
+    """The best result of each answer, then the second of each; how many are left out, for their words or all of their
+    parts were told before."""
+    parts: set[int] = set()
+    words: set[tuple[str, ...]] = set()
     told: list[tuple[int, Result]] = []
+    repeats = 0
     for rank in zip_longest(*(answer.results for answer in answers)):
         for number, result in enumerate(rank):
-            if result is not None:
-                known = {*result.parts, said(result.content) or (result.content,)}
-                if taken.isdisjoint(known):
-                    told.append((number, result))
-                taken |= known
-    return told
+            if result is None:
+                continue
+            own, says = set(result.parts), said(result.content) or (result.content,)
+            if says in words or (own and own <= parts):
+                repeats += 1
+                continue
+            told.append((number, result))
+            parts |= own
+            words.add(says)
+    return told, repeats
+
+
+def _emptied(answer: Answer) -> Answer:
+    """An answer without its guesses, and without what it says of its prompt to who reads them."""
+    answer = weak(answer)
+    return answer._replace(degraded=[problem for problem in answer.degraded if problem[0] not in _OF_THE_PROMPT])
 
 
 def _told_of(problem: tuple[str, str], room: int) -> tuple[str, str]:
