@@ -367,6 +367,11 @@ def test_without_patience_no_index_is_built(kept: Memory) -> None:
     found = bundle(kept, Wanted("stove", recent_days=7, summaries=True), patience=0)
     assert (found.core, found.seen, found.degraded) == (("memory.md",), None, why)
     assert "Coffee black" in found.text and "stove" not in found.text
+    put(kept.vault.root, "memory.md", "".join(f"- The key number {n} hangs behind the door.\n" for n in range(90)))
+    alone = bundle(kept, Wanted(budget=500), patience=0)
+    assert 7 < len(alone.shown) < 90 and alone.tokens > 430
+    for asked in (Wanted("stove", 500), Wanted("", 500, also=("stove",)), Wanted("stove", 500, recent_days=7)):
+        assert bundle(kept, asked, patience=0).shown == alone.shown
     assert not kept.index_path.exists()
     assert bundle(kept, Wanted("stove")).text
     assert bundle(kept, Wanted("stove"), patience=0).text
@@ -471,8 +476,10 @@ def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
     keys = [shown["key"] for shown in alone["shown"]]
     less = daemon.ask("context", prompt="stove", without=keys, without_core=True, patience=0)
     assert not {shown["key"] for shown in less["shown"]} & set(keys)
+    assert daemon.ask("context", prompt="stove", also=[f"stove {number}" for number in range(7)])["text"]
     wrong: list[dict[str, object]] = [
         {"without": ["x"]}, {"format": "html"}, {"recent_days": -1}, {"patience": True}, {"prompt": 1}, {"scopes": []},
+        {"also": [f"stove {number}" for number in range(8)], "prompt": "stove"}, {"also": [1]},
     ]  # fmt: skip
     for params in wrong:
         with pytest.raises(UsageError):
