@@ -568,6 +568,20 @@ def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) 
     assert make(of, "", 120, format=form).text == ""  # a name alone is nothing to hand over
 
 
+def test_naming_the_core_takes_no_room_from_what_answers_best(tmp_path: Path) -> None:
+    best = "The stove in the kitchen burns birch, and the key of its door hangs on the nail behind it."
+    notes = {
+        "memory.md": "I like the colour of the sea. " * 60,
+        "a.md": f"{best}\n",
+        "b.md": "The stove burns birch.\n",
+    }
+    of = memory(fill(tmp_path / "vault", notes))
+    for budget in range(90, 250, 10):
+        found = make(of, "Which stove in the kitchen burns birch behind its door?", budget)
+        assert best in found.text, budget
+    assert "memory.md" in found.text
+
+
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
