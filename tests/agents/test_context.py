@@ -16,6 +16,7 @@ from vaults import age, fill, memory, opened, put, snapshot
 
 from vault_memory.agents import access, frame
 from vault_memory.agents.context import LONGEST_PROMPT, Bundle, Wanted, bundle
+from vault_memory.agents.sheet import FRAME_TOKENS
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
 from vault_memory.files import journal
@@ -366,6 +367,11 @@ def test_without_patience_no_index_is_built(kept: Memory) -> None:
     found = bundle(kept, Wanted("stove", recent_days=7, summaries=True), patience=0)
     assert (found.core, found.seen, found.degraded) == (("memory.md",), None, why)
     assert "Coffee black" in found.text and "stove" not in found.text
+    put(kept.vault.root, "memory.md", "".join(f"- The key number {n} hangs behind the door.\n" for n in range(90)))
+    alone = bundle(kept, Wanted(budget=500), patience=0)
+    assert 7 < len(alone.shown) < 90 and alone.tokens > 430
+    for asked in (Wanted("stove", 500), Wanted("", 500, also=("stove",)), Wanted("stove", 500, recent_days=7)):
+        assert bundle(kept, asked, patience=0).shown == alone.shown
     assert not kept.index_path.exists()
     assert bundle(kept, Wanted("stove")).text
     assert bundle(kept, Wanted("stove"), patience=0).text
@@ -470,8 +476,10 @@ def test_a_daemon_gives_the_same_bundle(kept: Memory) -> None:
     keys = [shown["key"] for shown in alone["shown"]]
     less = daemon.ask("context", prompt="stove", without=keys, without_core=True, patience=0)
     assert not {shown["key"] for shown in less["shown"]} & set(keys)
+    assert daemon.ask("context", prompt="stove", also=[f"stove {number}" for number in range(7)])["text"]
     wrong: list[dict[str, object]] = [
         {"without": ["x"]}, {"format": "html"}, {"recent_days": -1}, {"patience": True}, {"prompt": 1}, {"scopes": []},
+        {"also": [f"stove {number}" for number in range(8)], "prompt": "stove"}, {"also": [1]},
     ]  # fmt: skip
     for params in wrong:
         with pytest.raises(UsageError):
@@ -560,6 +568,20 @@ def test_notes_of_the_core_that_do_not_fit_are_named(tmp_path: Path, form: str) 
     assert make(of, "", 120, format=form).text == ""  # a name alone is nothing to hand over
 
 
+def test_naming_the_core_takes_no_room_from_what_answers_best(tmp_path: Path) -> None:
+    best = "The stove in the kitchen burns birch, and the key of its door hangs on the nail behind it."
+    notes = {
+        "memory.md": "I like the colour of the sea. " * 60,
+        "a.md": f"{best}\n",
+        "b.md": "The stove burns birch.\n",
+    }
+    of = memory(fill(tmp_path / "vault", notes))
+    for budget in range(90, 250, 10):
+        found = make(of, "Which stove in the kitchen burns birch behind its door?", budget)
+        assert best in found.text, budget
+    assert "memory.md" in found.text
+
+
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
@@ -587,6 +609,24 @@ def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
             assert "over_budget" not in found.omitted and "budget" not in dict(found.degraded), found.degraded
         large = bundle(of, Wanted("What rests in the shed?", 60, core=False, unasked=True))
         assert large.text == "" and "nothing fits into 60" in str(large.degraded)
+
+
+@pytest.mark.parametrize("form", ["markdown", "json", "xml"])
+@pytest.mark.parametrize(
+    "prompt", ["what does Peter prefer?", "who is on call for Tern?", "What is left to do before the boat is sold?"]
+)
+def test_a_larger_budget_gives_no_less_than_something(indexed_sample: Path, prompt: str, form: str) -> None:
+    of = Memory(Config(vault=indexed_sample))
+    told = False
+    for budget in range(60, 201, 4):
+        found = make(of, prompt, budget, format=form)
+        assert tokens.count(found.text) <= found.tokens <= budget
+        assert found.text or not told, budget
+        told = bool(found.text)
+        for needed, left in re.findall(r"result needs (\d+) tokens; (\d+) are left", str(found.degraded)):
+            assert int(left) < int(needed) and int(left) <= budget - FRAME_TOKENS
+        assert told or dict(found.degraded)["budget"]
+    assert told
 
 
 def test_unasked_nothing_weak_is_handed_over(kept: Memory) -> None:

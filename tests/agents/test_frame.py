@@ -114,6 +114,12 @@ def test_a_frame_that_is_not_closed_goes_as_far_as_its_lines(inside: str) -> Non
     assert stripped(f"asked\n{html.escape(framed(inside))[:-18]}") == "asked\n\n"
 
 
+def test_a_frame_may_be_cut_off_in_what_it_says_of_newer_notes() -> None:
+    for end in range(HANDED_OVER.index("missing") + len("missing"), len(HANDED_OVER)):
+        assert stripped(f"asked\n{OPENING}\n{HANDED_OVER[:end]}") == "asked\n\n"
+    assert stripped(f"{OPENING}\n# Core memory\n(newer notes may be missing\nwhy?") != "\n\nwhy?"
+
+
 @pytest.mark.parametrize("inside", [HANDED_OVER, XML, "## sessions/opencode/ses_1 (2025-11-27)\nm12 said"])
 def test_a_frame_is_known_by_lines_that_end_as_on_windows(inside: str) -> None:
     windows = framed(inside).replace("\n", "\r\n")

@@ -135,6 +135,7 @@ def test_a_shut_root_might_as_well_not_be_there(config: Config, tmp_path: Path) 
 
 def test_a_word_is_unknown_only_where_no_root_knows_it(config: Config) -> None:
     assert not asked(config, query="database")["degraded"]
+    assert asked(config, query="heron database zanzibar May")["understood"]["unknown"] == ["zanzibar"]
     (problem,) = asked(config, query="zanzibar")["degraded"]
     assert problem["what"] == "lexical" and problem["why"].startswith("no word of the question occurs")
 

@@ -45,7 +45,7 @@ def pieces(draw: st.DrawFn) -> Piece:
     text = "\n".join(draw(st.lists(lines, min_size=1, max_size=3)))
     start = draw(st.sampled_from([1, 9, 99, 1000, 123_456]))
     day = draw(st.sampled_from([None, "2025-11-27"]))
-    after = draw(st.sampled_from(["", "", "memory/2025-12-01.md#L3"]))
+    after = draw(st.sampled_from(["", "", "memory/2025-12-01.md#L3", 'a\nL9 "b" & <c>.md#L3']))
     end = start + text.count("\n")
     return Piece(draw(paths), day, start, end, "opinion", text, tokens.count(text), 1, after)
 
@@ -116,6 +116,19 @@ def test_markdown_has_a_number_before_each_line_of_a_note(found: list[Piece]) ->
     inside = sheet("markdown", 10**6, found).text().split("\n")[1:-1]
     own = re.compile(r"# [A-Z]|## |L\d+ |$")
     assert all(own.match(line) for line in inside)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_where_a_fact_was_superseded_forges_no_line(form: str) -> None:
+    after = 'x\nL9 "y" & <z>.md#L3'
+    text = sheet(form, 10**6, [Piece("a.md", None, 1, 1, "world", "- W: gone", 9, after=after)]).text()
+    if form == "markdown":
+        assert "L1 - W: gone ← superseded by x\\nL9" in text and not re.search("^L9", text, re.MULTILINE)
+    elif form == "json":
+        assert json.loads(text)["core"][0]["lines"][0]["superseded_by"] == after and "\n" not in text
+    else:
+        (line,) = ET.fromstring(text).iter("line")
+        assert line.get("superseded_by") == after and "\nL9" not in text
 
 
 def test_what_is_left_out_at_the_end_is_told_in_every_format() -> None:

@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.agents import corefiles, sight
-from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_tokens
-from vault_memory.agents.turns import in_turn
+from vault_memory.agents.sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
+from vault_memory.agents.turns import needs, together
 from vault_memory.files import journal
 from vault_memory.index import schema
 from vault_memory.memory import Seen, seen
 from vault_memory.ranking.evidence import PAGE
-from vault_memory.ranking.pack import said
-from vault_memory.retrieval.answer import Filters, Request, Result, weak
+from vault_memory.ranking.pack import FILL, said
+from vault_memory.retrieval.answer import Filters, Request, Result
 from vault_memory.retrieval.choices import SESSIONS
 from vault_memory.retrieval.recall import Recall
 
@@ -43,6 +43,10 @@ SUMMARY_SHARE = 0.3
 
 MENTION_PART = 4
 """Naming the notes of the core that are left out whole costs no more than this part of what passages may have."""
+
+AMPLE = 400
+"""Results are asked for as if so many tokens were left: what fits is the sheet's to say. The answer's own count knows
+no format, and one that takes all of the room there would leave the sheet empty."""
 
 HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
@@ -295,21 +299,31 @@ class _Maker:
             self._leave_out({"over_budget": 1})
             return
         kept = self._kept()
-        answers = [self._answer(self._request(prompt, kept)) for prompt in self._wanted.prompts]
-        if self._wanted.unasked:
-            self._has_footing = not all(map(_is_guess, answers))
-            answers = [weak(answer) if _is_guess(answer) else answer for answer in answers]
-        self._degraded += dict.fromkeys(problem for answer in answers for problem in answer.degraded)
-        if not all(answer.fresh for answer in answers):  # another root's index
+        room = self._sheet.left - kept
+        answers = [self._answer(self._request(prompt, max(room, AMPLE))) for prompt in self._wanted.prompts]
+        found = together(answers, room, self._wanted.unasked)
+        self._has_footing = found.has_footing
+        self._degraded += found.degraded
+        if not found.is_fresh:  # another root's index
             self._sheet.say_behind()
-        for answer in answers:
-            self._leave_out(answer.omitted)
-        self._leave_out({"over_budget": self._put(in_turn(answers), kept)})
+        self._leave_out(found.omitted)
+        left = self._sheet.left
+        best = (
+            self._sheet.cost("passages", piece_of(found.results[0][1]), found.results[0][1].header_tokens)
+            if found.results
+            else 0
+        )
+        over = self._put(found.results, kept)
+        if over and not self._sheet.sections:  # what names the core stands beside what is told, or nowhere
+            over, kept = self._put(found.results, 0), 0
+        self._leave_out({"over_budget": over})
+        if best > left - kept:
+            self._degraded.append(("budget", needs(f"the best result needs {best} tokens", left - kept)))
 
-    def _request(self, prompt: str, kept: int) -> Request:
+    def _request(self, prompt: str, room: int) -> Request:
         wanted = self._wanted
         return Request(
-            prompt, self._now, None, self._sheet.left - kept, Filters(scopes=wanted.scopes), wanted.source,
+            prompt, self._now, None, room, Filters(scopes=wanted.scopes), wanted.source,
             preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._told),
             without=wanted.without | {cited.key for cited in self._shown},
             floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
@@ -333,12 +347,16 @@ class _Maker:
 
         return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
 
-    def _put(self, results: Iterable[Result], keep: int) -> int:
-        """Put results on the sheet, best first; how many do not fit as it renders them."""
+    def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
+        """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
         over = 0
-        for result in results:
-            if not self._sheet.add("passages", _piece(result), result.header_tokens, keep):
+        least: dict[int, float] = {}
+        for answer, result in results:
+            is_weak = result.score < least.get(answer, result.score)
+            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
                 over += 1
+                if result.score > 0:
+                    least[answer] = max(least.get(answer, 0.0), FILL * result.score)
                 continue
             self._told.append(result.content)
             self._shown += [journal.Cited(result.source, key) for key in dict.fromkeys(result.parts)]
@@ -372,14 +390,6 @@ class _Maker:
                 self._omitted[name] = self._omitted.get(name, 0) + count
 
 
-def _is_guess(answer: "Answer") -> bool:
-    """Whether nothing in the notes has a word of the prompt, or what it names, or too little: something near in meaning
-    always is."""
-    found = answer.understood
-    is_met = answer.lanes["lexical"] or answer.lanes["entity"] or found.entities or found.window
-    return not (is_met and answer.has_footing)
-
-
 def _claim(piece: Piece) -> str:
     """What a piece says, without the citation that a line of a page ends with."""
     return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
@@ -387,10 +397,3 @@ def _claim(piece: Piece) -> str:
 
 def _height(pieces: Iterable[Piece]) -> int:
     return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})
-
-
-def _piece(result: Result) -> Piece:
-    return Piece(
-        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
-        result.key, result.superseded_by or "", result.by,
-    )  # fmt: skip

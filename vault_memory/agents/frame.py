@@ -63,7 +63,7 @@ _LINES = "|".join(
         r"## (?:[^\n]{1,300}?\.md|sessions/\S++)(?: \([\d-]++\))?\r?(?=\n|\Z)",
         r"[Lm]\d++(?: [^\n]*+|\r?(?=\n|\Z))",
         r"\(\d[^\n]{0,80} left out: L[L\d-]++\)",
-        r"\(newer notes may be missing[^\n]{0,80}\)",
+        r"\(newer notes may be missing[^\n]{0,80}(?:\)|\Z)",
         r"(?:<|&lt;)/?(?:core|summaries|passages|recent|note|line|left-out|behind)(?:[\s>/]|&gt;)[^\n]*+",
         r"(?:(?:<|&lt;)/?[a-z-]*+|&[a-z]{0,2})\Z",
         r"\r?(?=\n|\Z)",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from vault_memory.agents import frame
 from vault_memory.notes import provenance
 from vault_memory.ranking.pack import clean
-from vault_memory.retrieval.answer import SESSION, note_header
+from vault_memory.retrieval.answer import SESSION, Result, note_header, one_line
 
 FRAME_TOKENS = 40
 """The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
@@ -75,6 +75,14 @@ class Piece(NamedTuple):
         return f"{self.path}#{self.letter}{self.lines.replace('-', f'-{self.letter}')}"
 
 
+def piece_of(result: Result) -> Piece:
+    """A result as it is put on a sheet."""
+    return Piece(
+        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
+        result.key, result.superseded_by or "", result.by,
+    )  # fmt: skip
+
+
 class More(NamedTuple):
     """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
 
@@ -118,16 +126,23 @@ class Sheet:
 
     def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
         """Put a piece into a section if it fits and `keep` tokens are left; `name_tokens`: its note's header."""
-        notes = self.sections.get(section)
-        noted = notes and notes.get(piece.path)
-        cost = piece_tokens(self._form, piece) + (0 if notes else SECTION_TOKENS)
-        cost += 0 if noted else note_tokens(self._form, piece, name_tokens)
+        cost = self.cost(section, piece, name_tokens)
         if cost + keep > self.left:
             return False
         self.tokens += cost
         notes = self.sections.setdefault(section, {})
         notes.setdefault(piece.path, Noted(piece.path, piece.day, [])).pieces.append(piece)
         return True
+
+    def cost(self, section: str, piece: Piece, name_tokens: int) -> int:
+        """The most that putting a piece into a section costs as the sheet is now."""
+        notes = self.sections.get(section)
+        noted = notes and notes.get(piece.path)
+        return (
+            piece_tokens(self._form, piece)
+            + (0 if notes else SECTION_TOKENS)
+            + (0 if noted else note_tokens(self._form, piece, name_tokens))
+        )
 
     def mention_tokens(self, section: str, piece: Piece, name_tokens: int) -> int:
         """The most that it costs to name the note of a piece and what is left out of it."""
@@ -177,8 +192,8 @@ def piece_tokens(form: str, piece: Piece) -> int:
     lines = [piece.text] if form != "markdown" else piece.text.split("\n")
     around = sum(_joints(line) for line in lines) + _digits(piece) * len(lines)
     around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * _digits(piece)
-    after = 4 + len(escaped(form, f" ← superseded by {piece.after}").encode()) if piece.after else 0
-    by = 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(escaped(form, piece.by).encode())
+    after = 4 + len(_VALUES[form](f" ← superseded by {piece.after}").encode()) if piece.after else 0
+    by = 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
     return piece.tokens + around + after + by + _escapes(piece.text, escaped(form, piece.text))
 
 
@@ -231,6 +246,10 @@ def _safe(text: str) -> str:
     return frame.defused(clean(text))
 
 
+def _name(text: str) -> str:
+    return _safe(one_line(text))
+
+
 def _json(text: str) -> str:
     return json.dumps(text)[1:-1].replace("<", "\\u003c")
 
@@ -249,6 +268,8 @@ def _value(text: str) -> str:
 
 
 _ESCAPED: Mapping[str, Callable[[str], str]] = {"markdown": _safe, "json": _json, "xml": _xml}
+_VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json, "xml": _value}
+"""How a path stands beside a text: within a line, or as a value."""
 
 
 def _markdown(sections: Sections, behind: str) -> str:
@@ -266,7 +287,7 @@ def _markdown_note(noted: Noted) -> list[str]:
         texts = enumerate(piece.text.split("\n"), piece.start_line)
         lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
         lines[-1] += provenance.mark(piece.by)
-        lines[-1] += _safe(f" ← superseded by {piece.after}") if piece.after else ""
+        lines[-1] += _name(f" ← superseded by {piece.after}") if piece.after else ""
     if noted.more:
         height, span = noted.more.height, _span(noted.more).replace("-", "-L")
         lines.append(f"({height:,} more line{'s' * (height > 1)} of this note left out: L{span})")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_DAYS = 366
 """How far back a context may look for what was noted lately."""
 
+MOST_PROMPTS = 8
+"""How many prompts one context may answer: each is a recall of its own."""
+
 Params = Mapping[str, Any]
 Document = dict[str, Any]
 
@@ -88,6 +91,8 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
     prompt, days = params.get("prompt", ""), params.get("recent_days")
     if not isinstance(prompt, str):
         raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
+    if len(also := request.texts(params, "also")) >= MOST_PROMPTS:
+        raise UsageError(f"A context answers {MOST_PROMPTS} prompts at most.", "Give fewer in `also`.")
     if days is None:
         days = 0 if prompt.strip() else RECENT_DAYS
     if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MOST_DAYS:
@@ -98,7 +103,7 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
-        _flag(params, "summaries"), request.texts(params, "also"),
+        _flag(params, "summaries"), also,
     )  # fmt: skip
 
 
