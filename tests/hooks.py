@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from vault_memory.agents.frame import CLOSING, OPENING
 from vault_memory.config import user_folder
-from vault_memory.shipped import template
+from vault_memory.resources import template
+from vault_memory.text.frame import CLOSING, OPENING
 
 
 def settings(text: str, hooks: str = "seconds = 30") -> None:

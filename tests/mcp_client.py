@@ -13,7 +13,7 @@ import vaults
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
-from vault_memory.agents.frame import CLOSING, OPENING
+from vault_memory.text.frame import CLOSING, OPENING
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from vault_memory.models.known import PROBE
+from vault_memory.embedding.known import PROBE
 
 VERSION = "0.12.3"
 

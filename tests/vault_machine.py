@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from vaults import command, memory, opened, put
 
-from vault_memory.files import places
-from vault_memory.index.changes import diff
-from vault_memory.index.keeper import LOCK_SECONDS
+from vault_memory.indexing.diff import diff
+from vault_memory.indexing.index_file import LOCK_SECONDS
 from vault_memory.memory import Memory
-from vault_memory.retrieval.answer import Request
+from vault_memory.search.answer import Request
+from vault_memory.vault import locations
 
 FOLDERS = ("memory", "bank/entities", "deep", "deep/er")
 PATHS = ("a.md", "ÜB er.md", "memory/2025-11-27.md", "bank/entities/Nora.md", "deep/a.md", "deep/b.md", "deep/er/b.md")
@@ -156,7 +156,7 @@ class VaultMachine(RuleBasedStateMachine):
             if count > done:
                 raise KeyboardInterrupt
 
-        with places.writer_lock(self.mine.index_path, LOCK_SECONDS), opened(self.mine) as store:
+        with locations.writer_lock(self.mine.index_path, LOCK_SECONDS), opened(self.mine) as store:
             try:
                 Memory._indexer(self.mine, store).update(self.mine.vault.walk(), stop)
             except KeyboardInterrupt:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
-from vault_memory.index.digest import digest
-from vault_memory.index.store import Store
 from vault_memory.memory import Memory
+from vault_memory.store.digest import digest
+from vault_memory.store.rows import Store
 
 
 def put(root: Path, path: str, text: str | bytes, age_seconds: float = 60.0) -> Path:

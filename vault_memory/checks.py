@@ -54,11 +54,11 @@ def folder(value: str) -> str:
 
 
 def scope(value: Any) -> str:  # noqa: ANN401
-    from vault_memory.notes import retain
+    from vault_memory.markdown import facts
 
-    if not isinstance(value, str) or not retain.is_scope(value):
+    if not isinstance(value, str) or not facts.is_scope(value):
         raise ValueError("must be global, agent:<id>, project:<id>, user:<id> or custom:<name>")
-    return retain.normal_scope(value)
+    return facts.normal_scope(value)
 
 
 def project(value: Any) -> str:  # noqa: ANN401

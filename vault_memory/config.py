@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import checks, folders
+from vault_memory.choices import PRESETS, TOOLS
 from vault_memory.errors import UsageError, VaultError
-from vault_memory.retrieval.choices import PRESETS, TOOLS
 
 ENVIRONMENT = "environment"
 

@@ -11,38 +11,37 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from vault_memory.agents import sight
 from vault_memory.errors import BusyError
-from vault_memory.files import journal, places
-from vault_memory.garbage import uncollected
-from vault_memory.index import schema
-from vault_memory.index.keeper import LOCK_SECONDS, Freshness
-from vault_memory.index.store import Store
-from vault_memory.notes import provenance
-from vault_memory.retrieval.answer import Answer, Request
-from vault_memory.writing.scribe import Scribe
+from vault_memory.gc_pause import uncollected
+from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness
+from vault_memory.markdown import provenance
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store import journal, schema, scope_views
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
+from vault_memory.write.note_writer import Scribe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vault_memory.agents.roots import Roots
     from vault_memory.config import Config
     from vault_memory.embedding.backfill import Filled
-    from vault_memory.files.preimages import Undone
+    from vault_memory.embedding.remote import Remote
+    from vault_memory.federation.roots import Roots
     from vault_memory.health.doctor import Check
     from vault_memory.health.stats import Stats
     from vault_memory.health.status import Status
-    from vault_memory.index.indexer import Progress
-    from vault_memory.models.remote import Remote
-    from vault_memory.notes.note import Problem
+    from vault_memory.indexing.indexer import Progress
+    from vault_memory.markdown.note import Problem
     from vault_memory.reflect.job import Asked, Reflected, Steps
-    from vault_memory.retrieval.knowledge import EntityProfile, EntityRow
-    from vault_memory.retrieval.opinions import Asking, Opinion
-    from vault_memory.retrieval.reading import Excerpt
-    from vault_memory.retrieval.recall import Recall
-    from vault_memory.retrieval.rerank import Reranker
-    from vault_memory.writing.filing import Filed, Filing
-    from vault_memory.writing.writer import Bullet, Retained
+    from vault_memory.reflect.opinion_query import Asking, Opinion
+    from vault_memory.search.entities import EntityProfile, EntityRow
+    from vault_memory.search.get import Excerpt
+    from vault_memory.search.recall import Recall
+    from vault_memory.search.rerank import Reranker
+    from vault_memory.vault.undo_history import Undone
+    from vault_memory.write.new_note import Filed, Filing
+    from vault_memory.write.retain import Bullet, Retained
 
 
 T = TypeVar("T")
@@ -109,8 +108,8 @@ class Memory(Scribe):
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index."""
-        from vault_memory.embedding.meaning import Meaning
-        from vault_memory.retrieval.recall import Recall
+        from vault_memory.embedding.query_vector import Meaning
+        from vault_memory.search.recall import Recall
 
         return Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
 
@@ -127,7 +126,7 @@ class Memory(Scribe):
     @cached_property
     def roots(self) -> "Roots":
         """This vault and what else the user's settings name: sessions, further vaults."""
-        from vault_memory.agents.roots import Roots
+        from vault_memory.federation.roots import Roots
 
         return Roots(self)
 
@@ -138,7 +137,7 @@ class Memory(Scribe):
         """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
         if self.config.embedding_provider == "builtin":
             return None
-        from vault_memory.models.remote import configured
+        from vault_memory.embedding.remote import configured
 
         return configured(self.config)
 
@@ -147,7 +146,7 @@ class Memory(Scribe):
         """The model that the settings name for a second look at the best passages."""
         if self.config.rerank_provider == "off":
             return None
-        from vault_memory.retrieval.rerank import configured
+        from vault_memory.search.rerank import configured
 
         return configured(self.config)
 
@@ -162,22 +161,22 @@ class Memory(Scribe):
         from vault_memory.embedding.backfill import Backfill
 
         with schema.spoken(self.index_path), closing(Store.open(self.index_path)) as store:
-            lock = partial(places.writer_lock, self.index_path, LOCK_SECONDS)
+            lock = partial(locations.writer_lock, self.index_path, LOCK_SECONDS)
             backfill = Backfill(store, self.remote, lock)
             with ExitStack() as alone:
                 try:  # one at a time: two would ask for the same vectors
-                    alone.enter_context(places.writer_lock(self.index_path.with_name("backfill"), 0))
+                    alone.enter_context(locations.writer_lock(self.index_path.with_name("backfill"), 0))
                 except BusyError:
                     return backfill.elsewhere()
                 return backfill.run(progress, deadline)
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.index.digest import searched
+        from vault_memory.store.digest import searched
 
         built = schema.new_name(self.index_path)
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
-        with schema.spoken(self.index_path), places.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
@@ -195,14 +194,14 @@ class Memory(Scribe):
         scopes: Scopes = (),
     ) -> "Excerpt":  # fmt: skip
         """Read lines of a note; a missing note is an empty answer, and so is one that these scopes do not open."""
-        from vault_memory.retrieval.reading import Opened, Part, read
+        from vault_memory.search.get import Opened, Part, read
 
         return read(self.vault, path, Part(lines, max_tokens), Opened(scopes, self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
-        from vault_memory.retrieval.history import marked
-        from vault_memory.retrieval.knowledge import profile
+        from vault_memory.search.entities import profile
+        from vault_memory.search.superseded import marked
 
         def look(store: Store, _: Freshness) -> "EntityProfile | None":
             found = profile(store, name)
@@ -223,29 +222,29 @@ class Memory(Scribe):
 
     def standing(self, bullet: "Bullet", today: date, scopes: Scopes = ()) -> str | None:
         """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
-        from vault_memory.notes import retain
-        from vault_memory.notes.parse import parse
-        from vault_memory.retrieval import standing
+        from vault_memory.markdown import facts as retain
+        from vault_memory.markdown.parse import parse
+        from vault_memory.search import duplicates
 
         if self.unusable():
             return None
         (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self._look(lambda store, _: standing.fact(store, fact, today), scopes=scopes)
+        return self._look(lambda store, _: duplicates.fact(store, fact, today), scopes=scopes)
 
     def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
         """The path of a note in these scopes that says what this one would; None where no index can be asked."""
-        from vault_memory.retrieval import standing
+        from vault_memory.search import duplicates
 
         if self.unusable():
             return None
         by = filing.by or provenance.PERSON
-        return self._look(lambda store, _: standing.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
+        return self._look(lambda store, _: duplicates.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
         from unicodedata import normalize
 
-        from vault_memory.notes.entities import link_name
+        from vault_memory.markdown.entities import link_name
 
         def plain(text: str) -> str:
             return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
@@ -270,13 +269,13 @@ class Memory(Scribe):
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
-        from vault_memory.retrieval.knowledge import listing
+        from vault_memory.search.entities import listing
 
         return self._look(lambda store, _: listing(store), progress, scopes)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
-        from vault_memory.retrieval.knowledge import Names
+        from vault_memory.search.entities import Names
 
         return self._look(lambda store, _: Names(store).near(name), scopes=scopes)
 
@@ -284,16 +283,16 @@ class Memory(Scribe):
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> "list[Opinion]":
         """The beliefs held, surest first; those that hold no longer last."""
-        from vault_memory.retrieval.opinions import held
+        from vault_memory.reflect.opinion_query import held
 
         with uncollected():
             return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
-        from vault_memory.reflect import look
-        from vault_memory.retrieval.opinions import Asking
+        from vault_memory.reflect import plan_run
+        from vault_memory.reflect.opinion_query import Asking
 
-        return Asking(self.vault, store, look.Seen(today, entity_days=self.config.reflect_entity_days), entity)
+        return Asking(self.vault, store, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
     def _look(
         self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
@@ -301,7 +300,7 @@ class Memory(Scribe):
         """Read from the index what these scopes open, and remember as `seen` what it was like."""
 
         def look(store: Store, freshness: Freshness) -> T:
-            with sight.seen(store, scopes):
+            with scope_views.seen(store, scopes):
                 self.seen = seen(store, freshness, scopes)
                 return question(store, freshness)
 
@@ -316,10 +315,10 @@ class Memory(Scribe):
 
     def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
         """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""
-        from vault_memory.rendering import drawn
+        from vault_memory.rendering import svg_file
         from vault_memory.rendering.picture import svg
 
-        return drawn.put(self.vault, file, svg(stats.picture(self.vault.root.name)), force)
+        return svg_file.put(self.vault, file, svg(stats.picture(self.vault.root.name)), force)
 
     # --- reflecting ----------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory import checks
-from vault_memory.notes import scopes
+from vault_memory.markdown import scopes
 
 SCOPES, PROJECTS = "scopes.", "projects."
 

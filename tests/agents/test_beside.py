@@ -11,10 +11,10 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
-from vault_memory.files import places
 from vault_memory.health.doctor import Check
 from vault_memory.memory import Memory
-from vault_memory.rendering.report import status_document, status_text
+from vault_memory.rendering.status import status_document, status_text
+from vault_memory.vault import locations
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
         Memory(config).forget_vectors("sessions")
-    with places.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
+    with locations.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
         Memory(off).forget_vectors("sessions")
     assert "3 sessions were deleted" in Memory(off).forget_vectors("sessions").message
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []

@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from test_sheet import POISON, lines
 from vaults import age, fill, memory, opened, put, snapshot
 
-from vault_memory.agents import access, frame
-from vault_memory.agents.context import LONGEST_PROMPT, Bundle, Wanted, bundle
-from vault_memory.agents.sheet import FRAME_TOKENS
 from vault_memory.config import Config, load
+from vault_memory.context.context import LONGEST_PROMPT, Bundle, Wanted, bundle
+from vault_memory.context.prompt_sheet import FRAME_TOKENS
 from vault_memory.errors import UsageError
-from vault_memory.files import journal
-from vault_memory.index import uses
 from vault_memory.memory import Memory
-from vault_memory.notes import tokens
-from vault_memory.retrieval.answer import Request
+from vault_memory.search.answer import Request
+from vault_memory.sessions import access
+from vault_memory.store import journal, usage
+from vault_memory.text import frame, tokens
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
 OPEN = ("global",)
@@ -352,7 +351,7 @@ def test_what_was_only_handed_over_counts_for_nothing(kept: Memory) -> None:
         found = make(kept, "stove", now=None)
     kept.index()
     with opened(kept) as store:
-        assert not uses.is_any(store)
+        assert not usage.is_any(store)
     written = "".join(file.read_text("utf-8") for file in journal.files(kept.vault.root).values())
     events = [json.loads(line) for line in written.splitlines()]
     assert [event["event"] for event in events] == ["shown"] * 3
@@ -416,7 +415,7 @@ def test_the_vocabulary_is_never_loaded(kept: Memory) -> None:
     kept.index()
     code = (
         "import sys; from pathlib import Path; from vault_memory.config import Config;"
-        "from vault_memory.agents.context import Wanted, bundle;"
+        "from vault_memory.context.context import Wanted, bundle;"
         "from vault_memory.memory import Memory; of = Memory(Config(vault=Path(sys.argv[1])));"
         "assert all(bundle(of, Wanted('stove', format=form, recent_days=3000), p).text"
         " for form in ('markdown', 'json', 'xml') for p in (0, 1));"

@@ -14,12 +14,12 @@ from mcp import MCPError
 from mcp_client import Session, Wire, inside, talk
 from vaults import fill, memory, obeying_permissions, put, run
 
-from vault_memory.agents.desk import Desk
-from vault_memory.agents.frame import CLOSING, OPENING
 from vault_memory.agents.mcp_answers import search
 from vault_memory.agents.mcp_reading import Caller
-from vault_memory.files import places
-from vault_memory.notes.tokens import count
+from vault_memory.agents.vault_session import Desk
+from vault_memory.text.frame import CLOSING, OPENING
+from vault_memory.text.tokens import count
+from vault_memory.vault import locations
 
 NOTES = {
     "memory.md": "# Memory\n\n- Likes trains.\n",
@@ -590,7 +590,7 @@ def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) ->
     vault = fill(tmp_path / "Notes", NOTES)
 
     async def work(session: Session) -> None:
-        with places.writer_lock(memory(vault).index_path, 0):
+        with locations.writer_lock(memory(vault).index_path, 0):
             assert "There is no index" in await session.call("memory_search", query="Peter")
             assert "Likes trains" in await session.call("memory_get", path="memory.md")
         assert "Prefers concise" in await session.search("what does Peter prefer?")
@@ -658,7 +658,7 @@ def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
     async def work(session: Session) -> None:
         await session.search("Peter")
         index = memory(root).index_path
-        with places.writer_lock(index.with_name("retain"), 0):
+        with locations.writer_lock(index.with_name("retain"), 0):
             with anyio.move_on_after(0.3) as scope:
                 await session.call("memory_store", content="This waits for its turn")
             assert scope.cancelled_caught
@@ -796,7 +796,7 @@ def test_it_ends_within_a_second_of_its_client(root: Path, busy: bool) -> None:
     wire.greet()
     wire.call(1, "memory_search", query="Peter")
     wire.receive()
-    with places.writer_lock(memory(root).index_path.with_name("retain"), 0):
+    with locations.writer_lock(memory(root).index_path.with_name("retain"), 0):
         if busy:
             wire.call(2, "memory_store", content="Nobody waits for this")
             time.sleep(0.2)

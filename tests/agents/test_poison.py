@@ -16,9 +16,9 @@ from test_frame import FORGED
 from test_sheet import POISON
 from vaults import fill, memory
 
-from vault_memory.agents import frame
 from vault_memory.cli import group
-from vault_memory.ranking.pack import CONTROL
+from vault_memory.search.pack import CONTROL
+from vault_memory.text import frame
 
 TODAY = date.today().isoformat()
 WORDS = [

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from vaults import fill, snapshot
 
-from vault_memory.agents import access, shares
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.federation import score_scaling
 from vault_memory.memory import Memory
 from vault_memory.rendering.render import recall_document
-from vault_memory.retrieval.answer import Answer
-from vault_memory.retrieval.request import build
+from vault_memory.search.answer import Answer
+from vault_memory.search.request import build
+from vault_memory.sessions import access
 
 
 @pytest.fixture
@@ -225,7 +226,7 @@ def test_a_root_that_knows_nothing_comes_before_none_that_knows_all(rare: Config
         return real._replace(words=dict.fromkeys(words, 1), passages=9, results=results)
 
     given = answer("abc", 3.0, -1.5), answer("a", 2.0, -2.0), answer("", 0.5, -0.5)
-    everything, some, nothing = ([r.score for r in each.results] for each in shares.scaled(given))
+    everything, some, nothing = ([r.score for r in each.results] for each in score_scaling.scaled(given))
     assert everything == [3.0, -1.5] and nothing == [-2.0, -2.0]
     assert -2.0 < some[0] < 2.0 and some[1] == -2.0
 

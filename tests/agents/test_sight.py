@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from reflecting import reflected, texts
 from vaults import fill, memory, opened, put
 
-from vault_memory.agents import sight
-from vault_memory.agents.context import Wanted, bundle
-from vault_memory.agents.sheet import FORMS
-from vault_memory.daemon.warm import Told, WarmMemory
-from vault_memory.files.places import writer_lock
+from vault_memory.context.context import Wanted, bundle
+from vault_memory.context.prompt_sheet import FORMS
+from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.memory import Memory
-from vault_memory.rendering import convictions, render, report
-from vault_memory.retrieval.answer import Filters, Request
+from vault_memory.rendering import opinions, render, status
+from vault_memory.search.answer import Filters, Request
+from vault_memory.store import scope_views
+from vault_memory.vault.locations import writer_lock
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)
 OPEN = ("global", "project:tern", "agent:moss")
@@ -119,14 +119,14 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
     answers = list(mine.recall(requests, keep=False)) + list(mine.roots.recall(_everywhere(requests[:2]), keep=False))
     said: list[object] = [_plain(render.recall_document(answer)) for answer in answers]
     said += [render.recall_notes(answer) for answer in answers]
-    said.append(_status(report.narrowed(report.status_document(mine.status(OPEN)))))
+    said.append(_status(status.narrowed(status.status_document(mine.status(OPEN)))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
         said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
         said.append(mine.similar_names(name, OPEN))
-        said.append(_plain(convictions.document(mine.opinions(name, scopes=OPEN))))
+        said.append(_plain(opinions.document(mine.opinions(name, scopes=OPEN))))
     said += contexts(mine)
     said.append(render.entities_document(mine.entities(scopes=OPEN)))
-    said.append(_plain(convictions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
+    said.append(_plain(opinions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
     said += [
         render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
     ]
@@ -313,7 +313,7 @@ def test_every_table_that_tells_of_notes_is_seen_through_a_view(tmp_path: Path) 
         "meta", "embedding", "embedding_code", "embedder", "vectorless", "journal", "used", "tombstone", "verdict",
         "bearing", "reflected", "passage_fts", "note_fts",
     }  # fmt: skip
-    with opened(mine) as store, sight.seen(store, OPEN) as is_narrowed:
+    with opened(mine) as store, scope_views.seen(store, OPEN) as is_narrowed:
         assert is_narrowed
         tables = {name for (name,) in store.rows("SELECT name FROM main.sqlite_master WHERE type = 'table'")}
         tables = {name for name in tables if not name.startswith(("sqlite_", "passage_fts_", "note_fts_"))}
@@ -325,7 +325,7 @@ def test_nothing_is_written_through_what_an_asker_sees(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, HIDING))
     mine.index()
     with opened(mine) as store:
-        with sight.seen(store, OPEN), pytest.raises(Exception, match="view"):
+        with scope_views.seen(store, OPEN), pytest.raises(Exception, match="view"):
             store.connection.execute("DELETE FROM passage")
         assert not store.is_narrowed
         assert int(store.one("SELECT count(*) FROM note")) == 2
@@ -337,12 +337,12 @@ def test_an_error_in_the_middle_of_a_question_is_told_and_leaves_nothing_narrowe
     mine.index()
     with opened(mine) as store:
         for scopes in (OPEN, ("global", "agent:else")):
-            with pytest.raises(ValueError, match="the cause"), sight.seen(store, scopes):
+            with pytest.raises(ValueError, match="the cause"), scope_views.seen(store, scopes):
                 passages, words = store.rows("SELECT id FROM passage"), store.rows("SELECT seen_words(1) FROM note")
                 assert next(passages) and next(words)
                 raise ValueError("the cause")
             assert not store.is_narrowed
-            with sight.seen(store, ()):
+            with scope_views.seen(store, ()):
                 assert len(list(store.rows("SELECT path FROM note"))) == 2
             engine = mine.engine(store)  # while those are open still
             asked = [Filters(scopes=asker, kinds=kinds) for asker in (OPEN, ()) for kinds in ((), ("world",))]
@@ -355,7 +355,7 @@ def test_what_ends_the_transaction_by_itself_is_told(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, HIDING))
     mine.index()
     with opened(mine) as store:
-        with pytest.raises(ValueError, match="the cause"), sight.seen(store, OPEN):
+        with pytest.raises(ValueError, match="the cause"), scope_views.seen(store, OPEN):
             store.connection.execute("ROLLBACK")
             raise ValueError("the cause")
         assert int(store.one("SELECT count(*) FROM note")) == 2

@@ -19,12 +19,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, opened
 
-from vault_memory.daemon.warm import Told, WarmMemory
-from vault_memory.index.lexicon import Lexicon
-from vault_memory.index.schema import writing
+from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.memory import Memory
-from vault_memory.retrieval.answer import Filters, Request
-from vault_memory.retrieval.recall import Recall
+from vault_memory.search.answer import Filters, Request
+from vault_memory.search.recall import Recall
+from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.schema import writing
 
 DRAWN = settings(
     max_examples=int(os.environ.get("SIGHT_EXAMPLES", "10")),

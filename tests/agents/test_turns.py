@@ -5,10 +5,10 @@ from pathlib import Path
 
 from vaults import fill, memory
 
-from vault_memory.agents.context import Bundle, Wanted, bundle
-from vault_memory.agents.turns import together
+from vault_memory.context.context import Bundle, Wanted, bundle
+from vault_memory.context.interleave import together
 from vault_memory.memory import Memory
-from vault_memory.retrieval.answer import Answer, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understood
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
 LANES = {"lexical": 1, "semantic": 0, "entity": 0, "temporal": 0}

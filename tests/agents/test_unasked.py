@@ -9,12 +9,12 @@ from hooks import asked
 from sample import make_sample
 from vaults import fill, memory
 
-from vault_memory.agents.context import Wanted, bundle
+from vault_memory.agents import hook_events
 from vault_memory.config import Config
-from vault_memory.integrations import occasion
+from vault_memory.context.context import Wanted, bundle
 from vault_memory.memory import Memory
-from vault_memory.ranking.evidence import Candidate, Evidence
-from vault_memory.ranking.footing import MOST_KNOWN, has_footing
+from vault_memory.search.relevance_gate import MOST_KNOWN, has_footing
+from vault_memory.store.candidate import Candidate, Evidence
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -73,7 +73,7 @@ tree shaking does not remove the unused icons. Find out which import pulls in th
 
 def told(of: Memory, prompt: str) -> str:
     """What a hook puts before a model."""
-    wants = (Wanted(words, core=False, unasked=True, now=NOW) for words in occasion.asks(prompt))
+    wants = (Wanted(words, core=False, unasked=True, now=NOW) for words in hook_events.asks(prompt))
     return next((found.text for found in (bundle(of, each, patience=0) for each in wants) if found.has_footing), "")
 
 

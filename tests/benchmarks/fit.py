@@ -1,4 +1,4 @@
-"""Owns the fitting of `vault_memory/ranking/weights.py`: `python -m tests.benchmarks.fit VAULT… [--without]`.
+"""Owns the fitting of `vault_memory/search/weights.py`: `python -m tests.benchmarks.fit VAULT… [--without]`.
 
 The ranking is a weighted sum of features, so the chance that a passage is the evidence is modelled as the softmax of
 its score among the question's candidates (conditional logit, McFadden 1974; ListNet with its top-one probability, Cao
@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from tests.benchmarks.known import known_items
 from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
-from vault_memory.ranking.evidence import Candidate
-from vault_memory.ranking.weights import WEIGHTS, Features
+from vault_memory.search.weights import WEIGHTS, Features
+from vault_memory.store.candidate import Candidate
 
 Floats = npt.NDArray[np.float64]
 

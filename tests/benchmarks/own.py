@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tests import multilingual
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.retrieval.request import build
+from vault_memory.search.request import build
 
 TESTS = Path(__file__).parent.parent
 

@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.meaning import Meaning
-from vault_memory.index.search import Search
+from vault_memory.embedding.query_vector import Meaning
 from vault_memory.memory import Memory
-from vault_memory.notes import tokens
-from vault_memory.ranking.evidence import Evidence
-from vault_memory.ranking.rank import Ranker
-from vault_memory.retrieval import query
-from vault_memory.retrieval.answer import Request, Result
-from vault_memory.retrieval.gather import Gatherer
-from vault_memory.retrieval.knowledge import Names
-from vault_memory.retrieval.request import build
+from vault_memory.search import query
+from vault_memory.search.answer import Request, Result
+from vault_memory.search.candidates import Gatherer
+from vault_memory.search.entities import Names
+from vault_memory.search.rank import Ranker
+from vault_memory.search.request import build
+from vault_memory.store.candidate import Evidence
+from vault_memory.store.lanes import Search
+from vault_memory.text import tokens
 
 BUDGETS = (250, 500, 1000, 2000)
 CUT_LINE_TOKENS, CUT_SHARE, CUT_WORDS = 120, 0.4, 8

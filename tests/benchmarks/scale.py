@@ -7,12 +7,12 @@ from pathlib import Path
 from tests.benchmarks import made
 from tests.benchmarks.timing import milliseconds, seconds, warm_recall
 from vault_memory.config import Config
-from vault_memory.embedding.embed import StaticEmbedder
+from vault_memory.embedding.builtin import StaticEmbedder
 from vault_memory.embedding.spaces import space_of
-from vault_memory.index.schema import load_vector_functions
-from vault_memory.index.search import Search
 from vault_memory.memory import Memory
-from vault_memory.retrieval.gather import RESCORE, SEMANTIC_POOL
+from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
+from vault_memory.store.lanes import Search
+from vault_memory.store.schema import load_vector_functions
 
 NOTE_PASSAGES, BIG_NOTE_PASSAGES, BIG = 40, 400, 300_000
 CHURN_ROUNDS, CHURN_SHARE = 4, 4

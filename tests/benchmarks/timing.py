@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from vault_memory.embedding.meaning import Meaning
+from vault_memory.embedding.query_vector import Meaning
 from vault_memory.memory import Memory
-from vault_memory.retrieval.recall import Recall
-from vault_memory.retrieval.request import build
+from vault_memory.search.recall import Recall
+from vault_memory.search.request import build
 
 LANES = {
     "lexical": ("lexical", "count", "frequent", "titles", "holding", "substring"),

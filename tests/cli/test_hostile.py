@@ -9,7 +9,7 @@ import apsw
 import pytest
 from vaults import fill, run
 
-from vault_memory.index.indexer import WORKERS_FROM
+from vault_memory.indexing.indexer import WORKERS_FROM
 
 # --- nothing in it runs ----------------------------------------------------------------------------------------------
 

@@ -18,13 +18,13 @@ from vaults import fill, memory
 
 from vault_memory.config import Config
 from vault_memory.daemon.background import Background
-from vault_memory.daemon.pending import Pending
-from vault_memory.daemon.runs import Run, Runs
+from vault_memory.daemon.debounce import Pending
+from vault_memory.daemon.index_worker import Gate, Upkeep
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.upkeep import Gate, Upkeep
 from vault_memory.daemon.watch import Watcher
-from vault_memory.index.indexer import Report
+from vault_memory.indexing.indexer import Report
 from vault_memory.memory import Memory
+from vault_memory.store.job_log import Run, Runs
 
 # The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")

@@ -22,9 +22,9 @@ from vaults import fill, index_digest, memory, obeying_permissions, paths, put, 
 
 from vault_memory.config import Config
 from vault_memory.daemon import client
-from vault_memory.daemon.pending import FEW
+from vault_memory.daemon.debounce import FEW
+from vault_memory.daemon.held_memory import Told
 from vault_memory.daemon.process import Daemon
-from vault_memory.daemon.warm import Told
 from vault_memory.errors import UnknownMethodError, UsageError, VaultMemoryError
 
 NOTES = {
@@ -288,7 +288,7 @@ def test_it_has_stopped_only_when_the_work_in_hand_has_ended(root: Path, tmp_pat
         "from pathlib import Path\n"
         "from vault_memory.config import Config\n"
         "from vault_memory.daemon.process import Daemon\n"
-        "from vault_memory.daemon.runs import Run, Runs\n"
+        "from vault_memory.store.job_log import Run, Runs\n"
         "root, begun = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "def work():\n"
         "    begun.touch()\n"
@@ -690,7 +690,7 @@ def test_a_job_runs_at_its_time_and_once_when_it_was_missed(root: Path, tmp_path
         "from pathlib import Path\n"
         "from vault_memory.config import Config\n"
         "from vault_memory.daemon.process import Daemon\n"
-        "from vault_memory.daemon.runs import Run, Runs\n"
+        "from vault_memory.store.job_log import Run, Runs\n"
         "root, ran = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "now = d.datetime.now()\n"
         "at = (now - d.timedelta(minutes=3)).time().replace(second=0, microsecond=0)\n"

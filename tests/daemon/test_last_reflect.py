@@ -16,12 +16,12 @@ from vaults import memory, put, run
 
 from vault_memory.config import Config
 from vault_memory.daemon.background import Background
-from vault_memory.daemon.runs import Ended, Run, Runs, wordless
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, RefusedError
-from vault_memory.files.preimages import Preimages
 from vault_memory.health.doctor import Check
-from vault_memory.rendering import report
+from vault_memory.rendering import status as report
+from vault_memory.store.job_log import Ended, Run, Runs, wordless
+from vault_memory.vault.undo_history import Preimages
 
 NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
 BROKEN = "\n<!-- memory:begin facts -->\n"

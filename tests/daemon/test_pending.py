@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.daemon.pending import BURST_SECONDS, FEW, LATEST_SECONDS, LONE_SECONDS, Batch, Pending
+from vault_memory.daemon.debounce import BURST_SECONDS, FEW, LATEST_SECONDS, LONE_SECONDS, Batch, Pending
 
 
 class Clock:

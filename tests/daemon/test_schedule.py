@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.daemon.jobs import Jobs, Look
-from vault_memory.daemon.runs import Run, Runs
 from vault_memory.daemon.schedule import QUIET_SECONDS, clock, due, last_slot, moment, settled
 from vault_memory.errors import BusyError
+from vault_memory.store.job_log import Run, Runs
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Kolkata", "UTC")
 

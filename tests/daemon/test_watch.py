@@ -18,11 +18,11 @@ import pytest
 from vaults import age, fill, index_digest, memory, opened, paths, put, snapshot
 
 from vault_memory.daemon import watch
-from vault_memory.daemon.pending import Pending
-from vault_memory.daemon.upkeep import Gate, Upkeep
+from vault_memory.daemon.debounce import Pending
+from vault_memory.daemon.index_worker import Gate, Upkeep
 from vault_memory.daemon.watch import Watcher
-from vault_memory.files import mounts
 from vault_memory.memory import Memory
+from vault_memory.vault import mounts
 
 NOTES = {
     "anchor.md": "The anchor lies in the harbour.", "a.md": "alpha", "deep/b.md": "beta", "deep/er/c.md": "gamma",
@@ -578,9 +578,9 @@ def test_a_note_that_cannot_be_read_holds_up_nothing(kept: Kept) -> None:
 
 
 def test_another_process_that_writes_is_waited_for(kept: Kept) -> None:
-    from vault_memory.files import places
+    from vault_memory.vault import locations
 
-    with places.writer_lock(kept.memory.index_path, 0):
+    with locations.writer_lock(kept.memory.index_path, 0):
         (kept.root / "a.md").write_text("heron")
         kept.until(lambda: kept.pending.count == 1)
         assert not kept.has("a.md", "heron")

@@ -15,10 +15,10 @@ from model_server import vector as bag
 from vaults import command, fill, index_digest, memory, opened, put, run
 
 from vault_memory.embedding import spaces
-from vault_memory.embedding.embed import BUILTIN_ID
-from vault_memory.files.places import writer_lock
+from vault_memory.embedding.builtin import BUILTIN_ID
 from vault_memory.memory import Memory
-from vault_memory.retrieval.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.vault.locations import writer_lock
 
 NOTES = {
     "memory/2025-11-10.md": "# Monday\n\nThe boat engine was serviced by the harbour.\n\nBread with rye and walnuts.\n",

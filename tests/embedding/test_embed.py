@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.embedding.embed import (
+from vault_memory.embedding.builtin import (
     BLOCK_CHARACTERS,
     BUILTIN_ID,
     BUILTIN_PATH,

@@ -11,12 +11,12 @@ import pytest
 from sample import SAMPLE
 
 from vault_memory.embedding import spaces
-from vault_memory.embedding.embed import builtin
-from vault_memory.embedding.vectors import bit_code, cosine
-from vault_memory.index import schema
-from vault_memory.index.held import EARNED, WORTH, HeldVectors
-from vault_memory.index.store import Store
-from vault_memory.retrieval.gather import RESCORE, SEMANTIC_POOL
+from vault_memory.embedding.builtin import builtin
+from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
+from vault_memory.store import schema
+from vault_memory.store.rows import Store
+from vault_memory.store.vector_cache import EARNED, WORTH, HeldVectors
+from vault_memory.store.vectors import bit_code, cosine
 
 DIMENSIONS = 64
 

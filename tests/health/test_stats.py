@@ -14,11 +14,11 @@ from sample import call
 from vaults import fill, memory, opened, put
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.files import journal
 from vault_memory.health.stats import BANDS, band_of, days_of, has_moved, weeks_of
 from vault_memory.memory import Memory
-from vault_memory.rendering import drawn, figures, picture, plot
+from vault_memory.rendering import picture, plot, stats, svg_file
 from vault_memory.rendering.plot import Curve, Picture, Week
+from vault_memory.store import journal
 
 TODAY = date(2025, 12, 3)
 NOTES = {
@@ -73,7 +73,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
 def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
     found = memory(fill(tmp_path / "vault", {})).stats(TODAY)
     assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
-    assert "none with a log yet" in figures.text(found) and found.ratio == 0
+    assert "none with a log yet" in stats.text(found) and found.ratio == 0
     drawn_here = plot.text(found.picture("vault"), 80)
     assert drawn_here.count("yet") == 3
     ElementTree.fromstring(picture.svg(found.picture("vault")))
@@ -152,7 +152,7 @@ def test_the_words_for_how_sure() -> None:
 
 
 def test_the_figures_as_text(vault: Memory) -> None:
-    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", figures.text(vault.stats(TODAY)))
+    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", stats.text(vault.stats(TODAY)))
     assert said.split("\n") == [
         "notes      10, 6 of them dated; N",
         "days       4 with a log, 2025-09-01 to 2025-12-03; longest gap 69 days (2025-09-02 to 2025-11-09);"
@@ -204,7 +204,7 @@ def test_what_is_private_is_in_one_figure_only(tmp_path: Path) -> None:
     assert found.entities._asdict() == {"paged": 1, "mentioned": 0, "most": (("Ann", 1),)}
     assert (found.opinions.held, set(found.opinions.bands.values()), found.opinions.curves) == (0, {0}, ())
     assert {noun: count for count, noun in found.picture("").counts}["opinions"] == 0
-    said = figures.text(found) + json.dumps(figures.document(found, "")) + picture.svg(found.picture(""))
+    said = stats.text(found) + json.dumps(stats.document(found, "")) + picture.svg(found.picture(""))
     assert not re.search(r"\b(?:Ghost|Eve|Bo)\b", said)
     assert len(memory(root).opinions()) == 2, "they are shown to who asks for them"
     assert {"Ghost", "Eve", "Bo"} <= {row.name for row in memory(root).entities()}
@@ -308,9 +308,9 @@ def test_wide_characters_take_two_cells() -> None:
 @given(pictures)
 @settings(max_examples=150)
 def test_a_drawing_is_xml_that_stands_alone(one: Picture) -> None:
-    svg = drawn.sealed(picture.svg(one))
+    svg = svg_file.sealed(picture.svg(one))
     root = ElementTree.fromstring(svg)
-    assert root.tag.endswith("svg") and drawn.is_ours(svg)
+    assert root.tag.endswith("svg") and svg_file.is_ours(svg)
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert tags <= {"svg", "title", "desc", "style", "text", "rect", "line", "path", "circle", "g", "clipPath"}
     assert not any("href" in name or name.startswith("on") for element in root.iter() for name in element.attrib)
@@ -344,7 +344,7 @@ def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> 
         said = call("--vault", str(vault.vault.root), "stats", "--plot", str(file))
         assert (said.code, said.out) == (0, f"Drawn: {file}\n")
         first = file.read_bytes()
-        assert b"Likes the sea" in first and drawn.is_ours(first) and ElementTree.fromstring(first) is not None
+        assert b"Likes the sea" in first and svg_file.is_ours(first) and ElementTree.fromstring(first) is not None
         put(vault.vault.root, f"New {file.stem}.md", "new")
         assert call("--vault", str(vault.vault.root), "stats", "--plot", str(file)).code == 0
         assert file.read_bytes() != first
@@ -364,12 +364,12 @@ def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str
         vault.draw(found, file)
     assert file.read_bytes() == data
     vault.draw(found, file, force=True)
-    assert drawn.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
+    assert svg_file.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
 
 
 def test_line_ends_of_a_checkout_are_no_change() -> None:
-    data = drawn.sealed(picture.svg(DRAWN))
-    assert drawn.is_ours(data.replace(b"\n", b"\r\n")) and not drawn.is_ours(data[:-20])
+    data = svg_file.sealed(picture.svg(DRAWN))
+    assert svg_file.is_ours(data.replace(b"\n", b"\r\n")) and not svg_file.is_ours(data[:-20])
 
 
 @pytest.mark.parametrize("name", ["stats.md", "stats", "stats.svg.txt", "memory/2025-12-03.md"])

@@ -9,8 +9,9 @@ import pytest
 from test_install import SETTINGS, Home
 from vaults import fill
 
-from vault_memory.integrations import hooklog, targets
-from vault_memory.integrations.hooklog import Call, Log
+from vault_memory.agents import hook_log
+from vault_memory.agents.hook_log import Call, Log
+from vault_memory.integrations import settings_files
 
 
 @pytest.fixture
@@ -29,12 +30,12 @@ def test_without_agents_there_is_nothing_to_say(home: Home) -> None:
     assert told(home, "agents", "hooks") == []
 
 
-@pytest.mark.parametrize("agent", targets.AGENTS)
+@pytest.mark.parametrize("agent", settings_files.AGENTS)
 def test_an_agent_that_has_this_vault_is_well(home: Home, agent: str) -> None:
     home.done("install", agent)
     before = home.files()
     (check,) = told(home)
-    assert (check["level"], check["message"]) == ("ok", f"{targets.NAMES[agent]} has this vault")
+    assert (check["level"], check["message"]) == ("ok", f"{settings_files.NAMES[agent]} has this vault")
     assert home.files().keys() == before.keys()
 
 
@@ -49,7 +50,7 @@ def test_another_vault_is_named_by_its_path_only(home: Home, agent: str) -> None
     other = fill(home.folder / "other", {"secret.md": "# 4711\n"})
     home.done("install", agent, "--scope", "project", vault=other)
     (check,) = told(home)
-    name = targets.NAMES[agent]
+    name = settings_files.NAMES[agent]
     assert check["message"] == f"{name} in this project has the vault {other}, not this one"
     assert check["mend"].startswith(f"`memory install {agent} --scope project` puts") and "4711" not in str(check)
     home.done("install", agent, "--scope", "project")
@@ -158,7 +159,7 @@ def test_what_an_uninstall_had_to_leave_is_told_as_left_over(home: Home) -> None
 
 
 @pytest.mark.parametrize("path", [SETTINGS, "project/.claude/settings.local.json"])
-@pytest.mark.parametrize("scope", targets.SCOPES)
+@pytest.mark.parametrize("scope", settings_files.SCOPES)
 def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str) -> None:
     home.done("install", "claude-code", "--scope", scope)
     file = home.folder / path
@@ -196,14 +197,14 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     (check,) = told(home, "hooks")
     assert check["level"] == "warning" and check["message"].endswith(", 2 times in 7 days: The disk is full.")
     assert check["message"].startswith("claude-code UserPromptSubmit failed last on 2") and "hook.log" in check["mend"]
-    failed(home, f"{hooklog.TOO_LATE} 2 s.")
+    failed(home, f"{hook_log.TOO_LATE} 2 s.")
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]
     failed(home, "The prompt names nothing to look for.", is_failure=False)
     assert told(home, "hooks") == []
 
 
 def test_what_failed_long_ago_or_is_no_line_is_not_told(home: Home) -> None:
-    file = hooklog.folder(home.environ) / hooklog.NAME
+    file = hook_log.folder(home.environ) / hook_log.NAME
     file.parent.mkdir(parents=True)
     call = f"claude-code Stop ({home.vault}): failed after 0.10 s. Why."
     file.write_text(f"2020-01-01T00:00:00+00:00 {call}\nnever {call}\n\x00\n({home.vault}): failed after")

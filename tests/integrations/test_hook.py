@@ -22,15 +22,16 @@ from hypothesis import strategies as st
 from sample import make_sample
 from vaults import fill, put
 
-from vault_memory.agents.frame import CLOSING, OPENING
+from vault_memory.agents import hook_log, shown_passages
+from vault_memory.agents.shown_passages import TURNS, Session
 from vault_memory.config import Config, user_folder
-from vault_memory.conversations import marks
 from vault_memory.daemon import address
 from vault_memory.folders import vault_id
-from vault_memory.integrations import claude_code, hooklog, shown
-from vault_memory.integrations.shown import TURNS, Session
+from vault_memory.integrations import claude_code
 from vault_memory.memory import Memory
-from vault_memory.notes import tokens
+from vault_memory.sessions import pending
+from vault_memory.text import tokens
+from vault_memory.text.frame import CLOSING, OPENING
 
 TODAY = date.today().isoformat()
 NOTES = {
@@ -142,7 +143,7 @@ def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_pa
 def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Path, event: str) -> None:
     given = recorded(event, "s")
     assert hooked(notes, event, given) == ""
-    assert marks.take() == [marks.Mark(given["transcript_path"], "s", "claude-code")]
+    assert pending.take() == [pending.Mark(given["transcript_path"], "s", "claude-code")]
 
 
 def test_poison_comes_framed_and_cannot_break_out(notes: Path, data: Path) -> None:
@@ -322,7 +323,7 @@ def test_of_a_long_prompt_the_end_is_kept_in_mind_too(data: Path) -> None:
     session = Session("a", "s", os.environ)
     session.turn([], f"Nora {'and so on ' * 90} Peter?")
     (prompt,) = session.prompts()
-    assert prompt.startswith("Nora") and prompt.endswith("Peter?") and len(prompt) <= shown.LONGEST_PROMPT
+    assert prompt.startswith("Nora") and prompt.endswith("Peter?") and len(prompt) <= shown_passages.LONGEST_PROMPT
 
 
 def test_what_is_asked_again_is_kept_in_mind_once(data: Path) -> None:
@@ -336,10 +337,10 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for number in range(3000):
         session.turn([f"{number:016x}"], "long " * 100)
-    assert session.file and session.file.stat().st_size < shown.MOST_BYTES + 1000
+    assert session.file and session.file.stat().st_size < shown_passages.MOST_BYTES + 1000
     assert session.recent() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
-    old = time.time() - (shown.KEPT_DAYS + 1) * 86_400
+    old = time.time() - (shown_passages.KEPT_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))
     Session("a", "t", os.environ).sweep()
     assert not session.file.exists()
@@ -526,10 +527,10 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
 
 
 def test_the_log_is_bounded(data: Path) -> None:
-    log = hooklog.Log(hooklog.Call("a", "b"), time.monotonic(), os.environ)
+    log = hook_log.Log(hook_log.Call("a", "b"), time.monotonic(), os.environ)
     for _ in range(400):
         log.say("why " * 200)
-    assert (data / "hook.log").stat().st_size < hooklog.MOST_BYTES + 1000
+    assert (data / "hook.log").stat().st_size < hook_log.MOST_BYTES + 1000
     assert all(line.endswith("why") for line in logged(data).split("\n"))
 
 
@@ -623,7 +624,7 @@ def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp
     found = hosted(tmp_path, words)
     assert found["system"][0] == "be kind" and "tea without sugar" in found["system"][1]
     assert "tea without sugar" in found["context"][0]
-    assert marks.take() == [marks.Mark("", "ses_1", "opencode")]
+    assert pending.take() == [pending.Mark("", "ses_1", "opencode")]
 
 
 def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path, tmp_path: Path) -> None:

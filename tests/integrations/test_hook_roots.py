@@ -13,12 +13,13 @@ from hooks import asked, logged, settings
 from model_server import Model, model_server
 from vaults import fill, memory, snapshot
 
-from vault_memory.agents import further, unwaited
-from vault_memory.agents.context import Wanted, bundle
-from vault_memory.agents.further import Further
 from vault_memory.config import load
+from vault_memory.context.context import Wanted, bundle
+from vault_memory.federation import deadline as unwaited
+from vault_memory.federation import other_vaults
+from vault_memory.federation.other_vaults import Further
 from vault_memory.memory import Memory
-from vault_memory.retrieval.answer import Request
+from vault_memory.search.answer import Request
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         mine.index()
         list(mine.roots.refresh_further())
         (root,) = mine.roots.further
-        theirs = mine.apart(further.config_of(root, config, os.environ))
+        theirs = mine.apart(other_vaults.config_of(root, config, os.environ))
         theirs.backfill()
         assert server.texts
         server.requests.clear()

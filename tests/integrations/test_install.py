@@ -16,7 +16,7 @@ from test_jsontext import texts
 from vaults import fill
 
 from vault_memory.errors import ConflictError
-from vault_memory.integrations import entries, jsontext, targets
+from vault_memory.integrations import entries, jsontext, settings_files
 from vault_memory.integrations.entries import Made, MisshapenError
 from vault_memory.integrations.install import Installer
 
@@ -127,16 +127,18 @@ def test_a_project_has_no_claude_desktop(home: Home) -> None:
 
 
 def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    program = targets.Program(("memory",), 2.0)
+    program = settings_files.Program(("memory",), 2.0)
     environ = {"HOME": str(tmp_path), "APPDATA": str(tmp_path / "Roaming")}
-    place = targets.Place("user", tmp_path, environ)
+    place = settings_files.Place("user", tmp_path, environ)
     for system, desktop, code in (
         ("darwin", "Library/Application Support/Claude", "Library/Application Support/Code/User"),
         ("win32", "Roaming/Claude", "Roaming/Code/User"),
         ("linux", ".config/Claude", ".config/Code/User"),
     ):
         monkeypatch.setattr(sys, "platform", system)
-        files = [targets.target(agent, place, program).settings[0].file for agent in ("claude-desktop", "vscode")]
+        files = [
+            settings_files.target(agent, place, program).settings[0].file for agent in ("claude-desktop", "vscode")
+        ]
         assert files == [tmp_path / desktop / "claude_desktop_config.json", tmp_path / code / "mcp.json"]
 
 
@@ -182,9 +184,9 @@ def test_unusual_settings_come_back_byte_for_byte(home: Home, data: bytes) -> No
 
 
 def of_claude(text: str = "") -> list[entries.Entry]:
-    place = targets.Place("user", Path("/p"), {"HOME": "/h"})
-    program = targets.Program(("/bin/memory", "--vault", f"/v {text}"), 2.0)
-    return [entry for part in targets.target("claude-code", place, program).settings for entry in part.entries]
+    place = settings_files.Place("user", Path("/p"), {"HOME": "/h"})
+    program = settings_files.Program(("/bin/memory", "--vault", f"/v {text}"), 2.0)
+    return [entry for part in settings_files.target("claude-code", place, program).settings for entry in part.entries]
 
 
 @given(texts(), st.text(max_size=5))
@@ -593,24 +595,26 @@ def test_a_hard_link_is_not_parted_from_its_file(home: Home) -> None:
 # --- which vault -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", targets.AGENTS)
+@pytest.mark.parametrize("agent", settings_files.AGENTS)
 def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str) -> None:
     before, other = home.files(), fill(home.folder / "other vault", {"b.md": "# B\n"})
     before |= home.files()
     first = home.run("install", agent)
     assert "the place of" not in first.stderr
     planned = home.run("install", agent, "--dry-run", vault=other)
-    assert f"{other} would take the place of the vault {home.vault} for {targets.NAMES[agent]}." in planned.stderr
+    assert (
+        f"{other} would take the place of the vault {home.vault} for {settings_files.NAMES[agent]}." in planned.stderr
+    )
     told = json.loads(home.done("--json", "install", agent, "--dry-run", vault=other))
     assert (told["vault"], told["vaults"]) == (str(other), [str(home.vault)])
     done = home.run("install", agent, vault=other)
-    assert f"{other} took the place of the vault {home.vault} for {targets.NAMES[agent]}." in done.stderr
+    assert f"{other} took the place of the vault {home.vault} for {settings_files.NAMES[agent]}." in done.stderr
     assert "the place of" not in home.run("install", agent, vault=other).stderr
     assert (
-        f"{targets.NAMES[agent]} would have the vault {other} no more."
+        f"{settings_files.NAMES[agent]} would have the vault {other} no more."
         in home.run("uninstall", agent, "--dry-run").stderr
     )
-    assert f"{targets.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
+    assert f"{settings_files.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
 
 
@@ -627,7 +631,9 @@ def test_settings_that_answer_beside_these_are_named(home: Home, agent: str, is_
     home.done("install", agent)
     other = fill(home.folder / "other", {"b.md": "# B\n"})
     said = home.run("install", agent, "--scope", "project", vault=other).stderr
-    assert (f"has the vault {home.vault} for {targets.NAMES[agent]}, too: where both settings hold" in said) == is_told
+    assert (
+        f"has the vault {home.vault} for {settings_files.NAMES[agent]}, too: where both settings hold" in said
+    ) == is_told
     assert "took the place" not in said
     said = home.run("uninstall", agent, "--scope", "project").stderr
     assert f"the vault {other} no more" in said
@@ -687,8 +693,10 @@ def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
 
 def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     file = home.put(".cursor/mcp.json", b"{}")
-    place = targets.Place("user", home.project, home.environ)
-    installer = Installer(targets.target("cursor", place, targets.Program(("/bin/memory",), 2.0)), home.environ)
+    place = settings_files.Place("user", home.project, home.environ)
+    installer = Installer(
+        settings_files.target("cursor", place, settings_files.Program(("/bin/memory",), 2.0)), home.environ
+    )
     changes = installer.install()
     file.write_bytes(b'{"a": 1}')
     with pytest.raises(ConflictError):
@@ -697,8 +705,10 @@ def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
 
 
 def of_cursor(home: Home) -> Installer:
-    place = targets.Place("user", home.project, home.environ)
-    return Installer(targets.target("cursor", place, targets.Program(("/bin/memory",), 2.0)), home.environ)
+    place = settings_files.Place("user", home.project, home.environ)
+    return Installer(
+        settings_files.target("cursor", place, settings_files.Program(("/bin/memory",), 2.0)), home.environ
+    )
 
 
 def test_an_uninstall_that_met_a_change_still_gives_back_what_there_was(home: Home) -> None:
@@ -776,7 +786,9 @@ def plugin(home: Home) -> Iterator[Path]:
 
 def test_the_plugin_names_the_vault(plugin: Path, home: Home) -> None:
     assert json.dumps(str(home.vault)) in plugin.read_text()
-    place = targets.Place("project", home.project, home.environ)
+    place = settings_files.Place("project", home.project, home.environ)
     plugin.write_text("theirs")
-    changes = Installer(targets.target("opencode", place, targets.Program(("m",), 2.0)), home.environ).install()
+    changes = Installer(
+        settings_files.target("opencode", place, settings_files.Program(("m",), 2.0)), home.environ
+    ).install()
     assert [change.action for change in changes if change.file == plugin] == ["kept"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.agents.frame import CLOSING, OPENING
-from vault_memory.integrations import occasion
+from vault_memory.agents import hook_events
+from vault_memory.text.frame import CLOSING, OPENING
 
 ROOF = "what did the roof of the castle cost?"
 
@@ -19,14 +19,14 @@ ROOF = "what did the roof of the castle cost?"
      "[Pasted text #2 +48 lines] thanks", "@src/app/main.tsx ok", '@"my notes/a b.md"', "@lib/", "@a.py#L3-9 go on"],
 )  # fmt: skip
 def test_a_nod_asks_for_nothing(prompt: str) -> None:
-    assert occasion.asks(prompt) == ()
+    assert hook_events.asks(prompt) == ()
 
 
 @pytest.mark.parametrize(
     "prompt", ["Peter?", "fix the boiler", "/etc/hosts is wrong, why?", "yes, but what of Anna?", "鍋炉", "R2D2"]
 )
 def test_a_question_does(prompt: str) -> None:
-    assert occasion.asks(prompt) == (prompt,)
+    assert hook_events.asks(prompt) == (prompt,)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_question_does(prompt: str) -> None:
     ],
 )
 def test_what_stands_for_an_image_a_text_or_a_file_is_not_looked_for(prompt: str, asks: str) -> None:
-    assert occasion.asks(prompt) == (asks,)
+    assert hook_events.asks(prompt) == (asks,)
 
 
 LOGS = {
@@ -63,12 +63,12 @@ LOGS = {
 def test_a_log_that_is_pasted_is_looked_for_last(line: str, lines: int) -> None:
     log = "\n".join(line.format(n) for n in range(lines))
     for end in ("\n", "\r\n"):
-        assert occasion.asks(f"{ROOF}{end}{log}{end}".replace("\n", end))[0].strip() == ROOF
-        assert "worker" not in occasion.asks(f"{ROOF} Look:{end}{log}")[0]
-        typed, whole = occasion.asks(f"{log}{end}{end}{ROOF}")
+        assert hook_events.asks(f"{ROOF}{end}{log}{end}".replace("\n", end))[0].strip() == ROOF
+        assert "worker" not in hook_events.asks(f"{ROOF} Look:{end}{log}")[0]
+        typed, whole = hook_events.asks(f"{log}{end}{end}{ROOF}")
         assert typed == ROOF and "castle" in whole and whole.endswith(ROOF)
-    assert len(occasion.asks(log)) == 1, "there is nothing else"
-    assert occasion.asks(f"thanks, ok\n{log}")[0].count("\n") > 4
+    assert len(hook_events.asks(log)) == 1, "there is nothing else"
+    assert hook_events.asks(f"thanks, ok\n{log}")[0].count("\n") > 4
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def test_a_log_that_is_pasted_is_looked_for_last(line: str, lines: int) -> None:
 )  # fmt: skip
 def test_of_a_stack_trace_the_exception_is_passed_over_too(trace: str) -> None:
     for prompt in (f"{trace}\n{ROOF}", f"{ROOF}\n{trace}"):
-        assert occasion.asks(prompt) == (ROOF, prompt)
+        assert hook_events.asks(prompt) == (ROOF, prompt)
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~"])
 @pytest.mark.parametrize("lines", [1, 900])
 def test_what_stands_in_a_fence_is_looked_for_last(mark: str, lines: int) -> None:
     code = "cost = roof()\n" * lines
-    assert "roof()" in occasion.asks(f"why does this fail?\n{mark}\n{code}{mark}")[0], "that is what it asks about"
-    typed, whole = occasion.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
+    assert "roof()" in hook_events.asks(f"why does this fail?\n{mark}\n{code}{mark}")[0], "that is what it asks about"
+    typed, whole = hook_events.asks(f"why?\n{mark}py\n{code}{mark}\n{ROOF}")
     assert typed == f"why?\n\n{ROOF}" and "roof()" in whole
-    assert "roof()" in occasion.asks(f"ok:\n{mark}\n{code}{mark}")[0]
-    assert "roof()" in occasion.asks(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
+    assert "roof()" in hook_events.asks(f"ok:\n{mark}\n{code}{mark}")[0]
+    assert "roof()" in hook_events.asks(f"{ROOF}\n{mark}\n{code}")[-1], "it is not closed"
 
 
 PASTED = "\n".join(f"E  worker {n} of the castle -> 0x{n:04}" for n in range(8))
@@ -107,10 +107,10 @@ PASTED = "\n".join(f"E  worker {n} of the castle -> 0x{n:04}" for n in range(8))
 )  # fmt: skip
 def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> None:
     for prompt in (f"{PASTED}\n\n{question}", f"{question}\n\n{PASTED}", f"{PASTED}\r\n\r\n{question}\r\n"):
-        asks = occasion.asks(prompt)
+        asks = hook_events.asks(prompt)
         assert len(asks) == 2 and asks[0] == question.strip() and "worker 7" in asks[1]
-    assert occasion.asks(question) == (question.strip(),)
-    assert occasion.asks(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{question.strip()}"
+    assert hook_events.asks(question) == (question.strip(),)
+    assert hook_events.asks(f"{PASTED}\n{ROOF}\n\n{question}")[0] == f"{ROOF}\n{question.strip()}"
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_the_questions_of_a_long_prompt_are_looked_for_first(question: str) -> N
 )
 def test_what_is_no_question_is_not_looked_for_first(line: str) -> None:
     prompt = f"{PASTED}\n\n{line}"
-    assert occasion.asks(prompt) == (prompt,)
+    assert hook_events.asks(prompt) == (prompt,)
 
 
 def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
-    assert occasion.asks(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
+    assert hook_events.asks(f"{PASTED}\n```\n# who is Nora again?\n```\n\n{ROOF}")[0] == ROOF
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ def test_a_question_in_a_fence_is_none_of_the_questions() -> None:
      "`x`, ```y``` and Peter"],
 )  # fmt: skip
 def test_what_was_typed_is_looked_for(prompt: str) -> None:
-    assert occasion.asks(prompt) == (prompt,)
+    assert hook_events.asks(prompt) == (prompt,)
 
 
 def test_of_a_long_prompt_the_beginning_and_the_end_are_looked_for() -> None:
-    (asks,) = occasion.asks(f"Nora? {'and so on, ' * 90_000} Peter?")
-    assert asks.startswith("Nora?") and asks.endswith("Peter?") and len(asks) <= occasion.LONGEST_PROMPT
+    (asks,) = hook_events.asks(f"Nora? {'and so on, ' * 90_000} Peter?")
+    assert asks.startswith("Nora?") and asks.endswith("Peter?") and len(asks) <= hook_events.LONGEST_PROMPT
 
 
 @pytest.mark.parametrize(
@@ -176,11 +176,11 @@ def test_of_a_long_prompt_the_beginning_and_the_end_are_looked_for() -> None:
 )
 def test_no_prompt_takes_more_than_linear_time(unit: str) -> None:
     started = time.monotonic()
-    occasion.asks(unit * (4_000_000 // len(unit)))
+    hook_events.asks(unit * (4_000_000 // len(unit)))
     assert time.monotonic() - started < 1
 
 
 @given(st.text())
 def test_any_prompt_can_be_looked_at(prompt: str) -> None:
-    asks = occasion.asks(prompt)
-    assert len(asks) <= 3 and all(0 < len(text) <= occasion.LONGEST_PROMPT for text in asks)
+    asks = hook_events.asks(prompt)
+    assert len(asks) <= 3 and all(0 < len(text) <= hook_events.LONGEST_PROMPT for text in asks)

@@ -12,8 +12,6 @@ import pytest
 from reflecting import block, reflected, rewrite, texts
 from vaults import fill, put
 
-from vault_memory.language.spans import Span
-from vault_memory.notes import tokens
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
@@ -21,7 +19,9 @@ from vault_memory.reflect.ended import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
-from vault_memory.retrieval.query import STOP_WORDS
+from vault_memory.search.query import STOP_WORDS
+from vault_memory.text import tokens
+from vault_memory.text.spans import Span
 
 TOMORROW = "2025-12-11"
 SAMPLE = Path(__file__).parents[2] / "sample-vault"

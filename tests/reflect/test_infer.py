@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vaults import fill, memory, opened, put
 
-from vault_memory.index.store import KINDS
-from vault_memory.language.spans import Span
+from vault_memory.markdown.log_facts import MOST_CHARS, MOST_LINES, Inferred, inferred
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.speakers import talking
 from vault_memory.memory import Memory
-from vault_memory.notes.parse import parse
-from vault_memory.notes.turns import talking
-from vault_memory.reflect.infer import MOST_CHARS, MOST_LINES, Inferred, inferred
+from vault_memory.store.rows import KINDS
+from vault_memory.text.spans import Span
 
 DAY = date(2025, 11, 27)  # a Thursday
 PATH = "memory/2025-11-27.md"

@@ -11,9 +11,9 @@ import pytest
 from reflecting import reflected
 from vaults import fill, memory, put, run
 
-from vault_memory.files import preimages
-from vault_memory.files.preimages import Preimages
 from vault_memory.reflect.ledger import KEPT_SECONDS
+from vault_memory.vault import undo_history
+from vault_memory.vault.undo_history import Preimages
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 SECRET, LOG = "marzipan in the lighthouse", "memory/2025-01-01.md"
@@ -79,13 +79,13 @@ def test_what_notes_do_not_say_any_more_is_not_legible_in_the_index(tmp_path: Pa
 
 def test_what_runs_kept_goes_after_its_time(root: Path) -> None:
     assert run(root, "forget", f"{LOG}#L2", "--yes").returncode == 0
-    nights(root, 0, preimages.KEPT_RUNS + 3)
+    nights(root, 0, undo_history.KEPT_RUNS + 3)
     assert holding(root)
-    aged(root, preimages.KEPT_DAYS)
+    aged(root, undo_history.KEPT_DAYS)
     kept = len(Preimages(root).runs())
-    nights(root, preimages.KEPT_RUNS + 3, preimages.KEPT_RUNS + 6)
+    nights(root, undo_history.KEPT_RUNS + 3, undo_history.KEPT_RUNS + 6)
     runs = Preimages(root).runs()
-    assert len(runs) == preimages.KEPT_RUNS
+    assert len(runs) == undo_history.KEPT_RUNS
     assert kept > len(runs)
     assert holding(root) == set()
     named = set(
@@ -100,8 +100,8 @@ def age_seconds(file: Path) -> float:
 
 
 def test_nothing_young_goes(root: Path) -> None:
-    nights(root, 0, preimages.KEPT_RUNS + 5)
-    assert len(Preimages(root).runs()) == preimages.KEPT_RUNS + 6
+    nights(root, 0, undo_history.KEPT_RUNS + 5)
+    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS + 6
 
 
 OPINIONS = "bank/opinions.md"

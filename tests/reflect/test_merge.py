@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, bare, indent, short, text_name
-from vault_memory.reflect.edits import edited
 from vault_memory.reflect.merge import Known, Merged, merged
+from vault_memory.reflect.user_edits import edited
 
 BLANK = Line("")
 

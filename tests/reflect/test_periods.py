@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.language.spans import Span
 from vault_memory.reflect import periods
+from vault_memory.text.spans import Span
 
 days = st.dates(date(2, 1, 8), date(9999, 12, 20))
 kinds = st.sampled_from(periods.KINDS)

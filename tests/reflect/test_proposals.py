@@ -11,13 +11,13 @@ from page_checker import problems
 from reflecting import reflected, rewrite, texts
 from vaults import age, fill, memory, put, run
 
-from vault_memory.daemon.runs import Runs
 from vault_memory.errors import ConflictError
-from vault_memory.notes import entities
+from vault_memory.markdown import entities
+from vault_memory.markdown.name_spotting import Called
 from vault_memory.reflect import core, job, proposals
-from vault_memory.reflect.called import Called
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
 from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
+from vault_memory.store.job_log import Runs
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."

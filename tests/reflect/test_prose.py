@@ -7,8 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vault_memory.language.spans import Span
-from vault_memory.notes.daily import ordinal
 from vault_memory.reflect.grounds import stated
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.prose import (
@@ -23,6 +21,8 @@ from vault_memory.reflect.prose import (
     shown,
     told,
 )
+from vault_memory.text.daily_notes import ordinal
+from vault_memory.text.spans import Span
 
 FACTS = {
     1: "2025-11-27: @Ada prefers short replies (<1500 chars) on the ferry's Wi-Fi.",

@@ -10,7 +10,7 @@ import pytest
 from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
 from vaults import age, command, index_digest, memory, put, run, snapshot
 
-from vault_memory.daemon.runs import Runs
+from vault_memory.store.job_log import Runs
 
 KALLO = "bank/entities/Kallö.md"
 

@@ -11,10 +11,10 @@ from vaults import put
 
 from vault_memory.reflect.changed import Change
 from vault_memory.reflect.job import Reflected
-from vault_memory.reflect.look import Proposed
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.moves import Move
+from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, Orphan, Skipped
+from vault_memory.reflect.plan_run import Proposed
 from vault_memory.reflect.proposals import Passed
 from vault_memory.rendering import reflection
 

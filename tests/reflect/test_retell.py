@@ -16,16 +16,16 @@ from reflecting import block, rewrite, texts
 from vaults import age, fill, memory, run
 
 from vault_memory.memory import Memory
-from vault_memory.models.llm import USELESS_PAGES
-from vault_memory.notes.tokens import count
 from vault_memory.reflect import blocks, wording
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
 from vault_memory.reflect.job import Asked, Reflected
+from vault_memory.reflect.model_writer import USELESS_PAGES
 from vault_memory.reflect.plan import Draft, Past, edit
 from vault_memory.reflect.retell import SHARE, traceable
 from vault_memory.reflect.summaries import LIMITS
 from vault_memory.rendering import reflection
+from vault_memory.text.tokens import count
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
 METHOD = "ollama/llama3.2"

@@ -107,7 +107,7 @@ def test_days_are_covered() -> None:
     ],
 )
 def test_of_two_that_tell_as_much(better: dict[str, object], worse: dict[str, object]) -> None:
-    from vault_memory.language.spans import Span
+    from vault_memory.text.spans import Span
 
     if "occurred" in worse:
         worse["occurred"] = Span(DAY, DAY)

@@ -6,7 +6,7 @@ import pytest
 from reflecting import reflected, texts
 from vaults import age, fill, memory, put, run
 
-from vault_memory.notes import entities
+from vault_memory.markdown import entities
 from vault_memory.reflect.job import Reflected
 from vault_memory.rendering import reflection
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from reflecting import reflected, texts
 from vaults import fill
 
-from vault_memory.language.spans import Span
-from vault_memory.notes import tokens
 from vault_memory.reflect import sections, summaries
 from vault_memory.reflect.cite import LINE_NUMBER, Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import KINDS, period_of
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.summaries import Draft, TooLittle, summary
-from vault_memory.retrieval.query import STOP_WORDS
+from vault_memory.search.query import STOP_WORDS
+from vault_memory.text import tokens
+from vault_memory.text.spans import Span
 
 NOVEMBER = period_of(date(2025, 11, 1), "month")
 PAGES = {"ann-berg": "[[Ann Berg|Ann]]", "castle": "[[The Castle]]", "tern": "[[Tern]]"}

@@ -9,10 +9,10 @@ from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_
 from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.errors import ConflictError
-from vault_memory.files import preimages
-from vault_memory.files.preimages import Preimages
-from vault_memory.index import uses
 from vault_memory.reflect import job
+from vault_memory.store import usage
+from vault_memory.vault import undo_history
+from vault_memory.vault.undo_history import Preimages
 
 KALLO = "bank/entities/Kallö.md"
 
@@ -147,8 +147,8 @@ def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str
     said = run(root, "reflect", "--undo", done.run)
     assert (said.returncode, note.read_bytes()) == (0, before), said.stderr
     with opened(mine) as store:
-        uses.catch_up(store, root)
-        assert uses.tombstones(store) == set()
+        usage.catch_up(store, root)
+        assert usage.tombstones(store) == set()
     assert mine.lint() == []
     assert any(b"new pier" in data for path, data in _after(root).items() if path == KALLO)
 
@@ -167,8 +167,8 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
         assert run(root, "reflect", "--undo", done.run, *arguments).returncode == 5
     mine.index()
     with opened(mine) as store:
-        uses.catch_up(store, root)
-        assert len(uses.tombstones(store)) == 1
+        usage.catch_up(store, root)
+        assert len(usage.tombstones(store)) == 1
 
 
 def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
@@ -179,13 +179,13 @@ def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
     assert run(root, "reflect", "--undo", done.run, first=obeying_permissions()).returncode == 3
     mine.index()
     with opened(mine) as store:
-        assert len(uses.tombstones(store)) == 1
+        assert len(usage.tombstones(store)) == 1
     note.chmod(0o644)
     said = run(root, "reflect", "--undo", done.run)
     assert (said.returncode, "1 note put back" in said.stdout, b"new pier" in note.read_bytes()) == (0, True, True)
     mine.index()
     with opened(mine) as store:
-        assert uses.tombstones(store) == set()
+        assert usage.tombstones(store) == set()
 
 
 # --- what is kept how long -------------------------------------------------------------------------------------------
@@ -193,14 +193,14 @@ def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
 
 def test_a_run_that_writes_nothing_lets_what_is_too_old_go_all_the_same(root: Path) -> None:
     (real,) = Preimages(root).runs()
-    made = datetime.now(UTC) - timedelta(days=preimages.KEPT_DAYS + 1)
-    for number in range(preimages.KEPT_RUNS + 5):
+    made = datetime.now(UTC) - timedelta(days=undo_history.KEPT_DAYS + 1)
+    for number in range(undo_history.KEPT_RUNS + 5):
         name = f"{(made - timedelta(days=number)).strftime('%Y%m%dT%H%M%S.%fZ')}-abc-reflect"
         shutil.copytree(root / real.place, (root / real.place).with_name(name))
     assert reflected(root, dry_run=True).edits == ()
-    assert len(Preimages(root).runs()) == preimages.KEPT_RUNS + 6
+    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS + 6
     assert reflected(root).edits == ()
-    assert len(Preimages(root).runs()) == preimages.KEPT_RUNS
+    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------

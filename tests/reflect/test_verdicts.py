@@ -9,7 +9,7 @@ import pytest
 from reflecting import block, reflected, rewrite, texts
 from vaults import fill, memory, opened, put, run
 
-from vault_memory.reflect import verdicts
+from vault_memory.reflect import user_feedback
 
 LIKES, SINGS = "Prefers letters to calls", "Sings in the choir of Kallö"
 LOGS = {
@@ -206,7 +206,7 @@ def test_a_number_that_was_heard_keeps_its_day(root: Path) -> None:
     reflected(root, "2025-12-20")
     assert [one["day"] for one in journals(root) if one["event"] == "given"] == ["2025-12-10"]
     with opened(memory(root)) as store:
-        (given,) = verdicts.read(store).given.values()
+        (given,) = user_feedback.read(store).given.values()
     assert (given.confidence, given.day) == (0.4, date(2025, 12, 10))
 
 
@@ -254,7 +254,7 @@ def test_lines_that_are_damaged_or_of_other_programs_are_passed_over(root: Path)
     )
     assert reflected(root).edits == ()
     with opened(memory(root)) as store:
-        said = verdicts.read(store)
+        said = user_feedback.read(store)
     assert (said.given, said.refused, dict(said.deleted)) == ({}, set(), {})
 
 

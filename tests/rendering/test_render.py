@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from vault_memory.health.doctor import Check
 from vault_memory.health.status import Status, Vectors
-from vault_memory.index.indexer import Report
-from vault_memory.notes.note import Problem
-from vault_memory.rendering import convictions, indexed, render, report
-from vault_memory.retrieval.answer import Answer, Filters, Request, Result, Understood
-from vault_memory.retrieval.knowledge import EntityProfile, EntityRow
-from vault_memory.retrieval.reading import Excerpt
-from vault_memory.writing.writer import Retained
+from vault_memory.indexing.indexer import Report
+from vault_memory.markdown.note import Problem
+from vault_memory.rendering import index, opinions, render
+from vault_memory.rendering import status as report
+from vault_memory.search.answer import Answer, Filters, Request, Result, Understood
+from vault_memory.search.entities import EntityProfile, EntityRow
+from vault_memory.search.get import Excerpt
+from vault_memory.write.retain import Retained
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -85,7 +86,7 @@ def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
-    problem = indexed.problem_line(Problem("a\x1b.md", 3, text))
+    problem = index.problem_line(Problem("a\x1b.md", 3, text))
     assert len(problem.splitlines()) == 1
     printed = render.recall_text(answer(result(text=text)))
     assert not any((ord(c) < 32 and c not in "\t\n") or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
@@ -111,9 +112,9 @@ def test_an_instant_is_written_in_utc() -> None:
 
 
 def test_a_problem_names_its_line_if_it_has_one() -> None:
-    assert indexed.problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
-    assert indexed.problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
-    assert indexed.problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
+    assert index.problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
+    assert index.problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
+    assert index.problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
 
 
 # --- recall -------------------------------------------------------------------------------------------------
@@ -245,10 +246,10 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
         ("lint", report.lint_document([Problem("a.md", 1, "odd")])),
         ("doctor", report.doctor_document([Check("vault", "ok", "is there")])),
         ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
-        ("opinions", convictions.document([])),
+        ("opinions", opinions.document([])),
         ("entities", render.entities_document([MARA])),
         ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
-        ("index", indexed.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
+        ("index", index.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
         ("status", report.status_document(STATUS)),
     ],
 )
@@ -278,12 +279,12 @@ def test_a_written_fact_is_cited() -> None:
 
 def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
     problems = [Problem("a.md", 1, "odd"), Problem("b.md", 2, "bytes", "warning"), Problem("c.md", 0, "gone", "error")]
-    text = indexed.index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
+    text = index.index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
     assert text.splitlines()[0].startswith("5 notes (2 added), 40 passages and 5 facts")
     assert text.splitlines()[1:] == ["b.md:2: bytes", "c.md: gone", "1 finding about the format: see `memory lint`"]
     many = Report(problems=[Problem(f"{n}.md", 1, "bytes", "warning") for n in range(20)])
-    assert "8 more" in indexed.index_text(many)
-    assert "nothing changed" in indexed.index_text(Report(unchanged=3))
+    assert "8 more" in index.index_text(many)
+    assert "nothing changed" in index.index_text(Report(unchanged=3))
 
 
 def test_a_status_without_an_index_says_what_to_do() -> None:

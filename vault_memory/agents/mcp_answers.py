@@ -10,22 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.agents import frame
 from vault_memory.agents.mcp_reading import Arguments, Caller, get, shown
 from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
-from vault_memory.files import pathnames
-from vault_memory.language import terms
-from vault_memory.notes import provenance, retain
-from vault_memory.notes.parse import parse
-from vault_memory.notes.scopes import GLOBAL
-from vault_memory.ranking.evidence import FACTS
+from vault_memory.markdown import facts, provenance
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.rendering import render
-from vault_memory.retrieval import request
-from vault_memory.retrieval.answer import SESSION
+from vault_memory.search import request
+from vault_memory.search.answer import SESSION
+from vault_memory.store.candidate import FACTS
+from vault_memory.text import frame, terms
+from vault_memory.vault import pathnames
 
 if TYPE_CHECKING:
-    from vault_memory.writing.writer import Bullet
+    from vault_memory.write.retain import Bullet
 
 FRAME_TOKENS = 25
 """What the frame costs: taken off the budget, for everything that is handed over counts."""
@@ -98,7 +97,7 @@ def _read_as(understood: Mapping[str, Any]) -> list[str]:
 
 def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, Any], notes: Sequence[str]) -> str:
     """An answer in few tokens, which are counted: where the best passage does not fit, as much of it as does."""
-    from vault_memory.notes.tokens import count
+    from vault_memory.text.tokens import count
 
     text = frame.framed(found["text"]) if found["results"] else ""
     if any(each["what"] == "budget" for each in found["degraded"]):
@@ -204,7 +203,7 @@ def store(caller: Caller, given: Arguments) -> str:
 
 def _scope(caller: Caller, given: Arguments) -> str:
     """For whom a text is stored; raises UsageError for a scope that the agent does not see."""
-    scope = retain.normal_scope(given.get("scope", GLOBAL))
+    scope = facts.normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
     return scope
@@ -229,7 +228,7 @@ def _one_fact(text: str) -> str:
         raise UsageError("This is a list.", "Store one fact a call, or give a title for a note.")
     if not bullets or not text.startswith(bullets[0]):
         return text
-    if any(retain.facts(parse("x.md", f"## Retain\n{text}\n".encode()), None)):
+    if any(facts.facts(parse("x.md", f"## Retain\n{text}\n".encode()), None)):
         raise UsageError("This is a bullet with its keys.", "Give its text alone; `kind` and `entities` say the rest.")
     return text[1:].lstrip()
 
@@ -242,7 +241,7 @@ def _own_words(text: str) -> tuple[str, str]:
 
 def _refuse_secrets(what: str, *texts: str) -> None:
     """Raise RefusedError for a text with a secret: whoever sent it must know, so that nothing is quietly changed."""
-    from vault_memory.conversations.redact import kinds
+    from vault_memory.sessions.redact import kinds
 
     if found := kinds(*texts):
         raise RefusedError(
@@ -261,7 +260,7 @@ def _by(text: str, agent: str) -> str:
 
 
 def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
-    from vault_memory.writing.filing import Filing
+    from vault_memory.write.new_note import Filing
 
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
@@ -286,7 +285,7 @@ def _written(what: str, where: str, warning: str) -> str:
 
 def status(caller: Caller, given: Arguments) -> str:
     """How vault and index are, a line each."""
-    from vault_memory.rendering.report import status_text
+    from vault_memory.rendering.status import status_text
 
     text = status_text(caller.desk.status(caller.scopes))
     return frame.defused(f"{text}\nscopes   {', '.join(caller.scopes)}\nagent    {caller.agent or 'not named'}")
@@ -294,7 +293,7 @@ def status(caller: Caller, given: Arguments) -> str:
 
 def edit(caller: Caller, given: Arguments) -> str:
     """Edit a core file, and say how it is undone."""
-    from vault_memory.writing.amending import Amendment
+    from vault_memory.write.edit import Amendment
 
     if not caller.desk.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")

@@ -11,14 +11,15 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from vault_memory.agents import frame, mcp_tools
-from vault_memory.agents.desk import Desk
+from vault_memory.agents import mcp_tools
+from vault_memory.agents.vault_session import Desk
 from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
-from vault_memory.files import pathnames
-from vault_memory.notes import provenance
+from vault_memory.markdown import provenance
 from vault_memory.rendering import render
-from vault_memory.retrieval import request
-from vault_memory.retrieval.reading import Excerpt
+from vault_memory.search import request
+from vault_memory.search.get import Excerpt
+from vault_memory.text import frame
+from vault_memory.vault import pathnames
 
 Arguments = Mapping[str, Any]
 Span = tuple[int, int | None]

@@ -30,8 +30,8 @@ from vault_memory.agents import mcp_tools
 from vault_memory.errors import UsageError, VaultMemoryError
 
 if TYPE_CHECKING:
-    from vault_memory.agents.desk import Desk
     from vault_memory.agents.mcp_reading import Caller
+    from vault_memory.agents.vault_session import Desk
 
 Context = ServerRequestContext[Any, Any]
 
@@ -206,7 +206,7 @@ class McpServer:
         return await asyncio.get_running_loop().run_in_executor(executor, work)
 
     def _at(self) -> "Desk":
-        from vault_memory.agents.desk import Desk
+        from vault_memory.agents.vault_session import Desk
 
         if self._desk is None:
             self._desk = Desk(self._vault, self._folder)
@@ -229,7 +229,7 @@ class McpServer:
         """
         with suppress(Exception):  # a question will say what is wrong
             from vault_memory.agents import mcp_answers  # noqa: F401
-            from vault_memory.index.held import EARNED
+            from vault_memory.store.vector_cache import EARNED
 
             if self._at().warm_up() and rounds + 1 < EARNED:
                 self._answers.submit(self._load, rounds + 1)
@@ -291,7 +291,7 @@ def _agent(context: Context) -> str:
 def _told(error: Exception, what: str) -> str:
     """The sentence an agent is told; a fault of this program is logged without its text, which may hold a note's."""
     if isinstance(error, VaultMemoryError):
-        from vault_memory.agents.frame import defused
+        from vault_memory.text.frame import defused
 
         return defused(" ".join(filter(None, (str(error), error.next_step))))
     trace = "".join(traceback.format_tb(error.__traceback__))

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.cli.common import Bar, Shared, command
-from vault_memory.retrieval.choices import FORMATS, SOURCES
 
 
 @command(
@@ -26,8 +26,8 @@ from vault_memory.retrieval.choices import FORMATS, SOURCES
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
     """Print core memory and what the notes say to PROMPT, framed as data; without PROMPT, the core and recent days."""
-    from vault_memory.agents import access, projects
     from vault_memory.config import load
+    from vault_memory.sessions import access, projects
 
     asker = access.Asker(agent or "", Path(os.getcwd()))
     config = load(shared.vault)
@@ -47,7 +47,7 @@ def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: t
 
 def _empty(form: str) -> str:
     """What is printed when there is nothing to hand over: who reads JSON must find a document, if an empty one."""
-    from vault_memory.agents import frame
+    from vault_memory.text import frame
 
     return frame.framed_json({"passages": []}) if form == "json" else ""
 

@@ -8,13 +8,14 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
-from vault_memory.rendering import forgotten, render
-from vault_memory.retrieval import request
+from vault_memory.rendering import forget as forgotten
+from vault_memory.rendering import render
+from vault_memory.search import request
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
-    from vault_memory.retrieval.answer import Result
-    from vault_memory.writing.forgetting import Forgotten, Removal
+    from vault_memory.search.answer import Result
+    from vault_memory.write.forget import Forgotten, Removal
 
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Take a fact out of its note.")
@@ -84,7 +85,7 @@ def _chosen(shared: Shared, memory: "Memory", query: str, is_final: bool) -> "Re
 
 def _candidates(shared: Shared, memory: "Memory", query: str) -> "Sequence[Result]":
     """The facts a question may mean; asking for them to be forgotten is no use of them, and leaves no trace."""
-    from vault_memory.notes.retain import KINDS
+    from vault_memory.markdown.facts import KINDS
 
     asked = request.build({"query": query, "k": 8, "kind": tuple(KINDS)}, memory.config)
     with Bar(shared) as bar:

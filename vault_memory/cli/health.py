@@ -10,7 +10,8 @@ import click
 from vault_memory import __version__
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health.doctor import Check
-from vault_memory.rendering import indexed, render, report
+from vault_memory.rendering import index, render
+from vault_memory.rendering import status as report
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -78,7 +79,7 @@ def lint(shared: Shared) -> None:
     if shared.json:
         shared.say(render.dump(report.lint_document(problems) | render.seen_document(memory.seen)))
     elif problems:
-        shared.say("\n".join(indexed.problem_line(problem) for problem in problems))
+        shared.say("\n".join(index.problem_line(problem) for problem in problems))
     else:
         shared.note("No findings.")
     say_of_index(shared, memory)

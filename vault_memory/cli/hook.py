@@ -5,9 +5,9 @@ import sys
 
 import click
 
+from vault_memory.agents import hook as answered
+from vault_memory.agents import hook_log
 from vault_memory.cli.common import Shared, command
-from vault_memory.integrations import hook as answered
-from vault_memory.integrations import hooklog
 
 
 @command(
@@ -27,4 +27,4 @@ def hook(shared: Shared, agent: str, event: str) -> None:
         raise click.UsageError(f"`{agent}` is not an agent with hooks. Known are: {', '.join(answered.AGENTS)}.")
     # A path is told by whoever calls from where they stand: the event may name another folder.
     vault = os.path.abspath(os.path.expanduser(shared.vault)) if shared.vault else ""
-    answered.run(hooklog.Call(agent, event, vault))
+    answered.run(hook_log.Call(agent, event, vault))

@@ -5,7 +5,8 @@ import os
 import click
 
 from vault_memory.cli.common import Bar, Shared, command
-from vault_memory.rendering import indexed, render
+from vault_memory.rendering import index as indexed
+from vault_memory.rendering import render
 
 
 @command("memory index --rebuild", short_help="Bring the index up to date, or build it anew.")

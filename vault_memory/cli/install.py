@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_memory.agents import projects
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import switches, targets
+from vault_memory.integrations import settings_files, switches
 from vault_memory.integrations.install import Change, Installer
+from vault_memory.sessions import projects
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -24,9 +24,9 @@ _WITH_HOOKS = ("claude-code", "opencode")
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--dry-run", is_flag=True, help="Only show what would be changed."),
-        click.option("--scope", type=click.Choice(targets.SCOPES), default="user", help="For you everywhere (user), or "
-                     "in the project at hand."),
-        click.argument("agent", metavar="AGENT", type=click.Choice(targets.AGENTS)),
+        click.option("--scope", type=click.Choice(settings_files.SCOPES), default="user",
+                     help="For you everywhere (user), or in the project at hand."),
+        click.argument("agent", metavar="AGENT", type=click.Choice(settings_files.AGENTS)),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -55,12 +55,12 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     if scope == "project" and any(change.before != change.after for change in changes):
         shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
-        name, verb = targets.NAMES[agent], "would take" if dry_run else "took"
+        name, verb = settings_files.NAMES[agent], "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
-    other = next(name for name in targets.SCOPES if name != scope)
+    other = next(name for name in settings_files.SCOPES if name != scope)
     file, vaults = _installer(agent, other, config).vaults() if agent in _WITH_HOOKS else (None, None)
     if vaults:
-        both = f"{file} has {_listed(vaults)} for {targets.NAMES[agent]}, too"
+        both = f"{file} has {_listed(vaults)} for {settings_files.NAMES[agent]}, too"
         shared.note(f"{both}: where both settings hold, both vaults answer.")
     if not dry_run:
         _say_what_is_next(shared, any(change.before != change.after for change in changes))
@@ -89,7 +89,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         of = f" of {_listed(change.vaults)}" if change.vaults else ""
         shared.note(f"{', '.join(change.left)}{of} {'is' if len(change.left) == 1 else 'are'} still in {change.file}.")
     if (vaults := _vaults(changes)) and not left:
-        shared.note(f"{targets.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
+        shared.note(f"{settings_files.NAMES[agent]} {'would have' if dry_run else 'has'} {_listed(vaults)} no more.")
     _end(changes)
 
 
@@ -104,21 +104,25 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
     from vault_memory.daemon.service import program
 
     here = Path.cwd()
-    place = targets.Place(scope, projects.checkout(here) or here, os.environ)
+    place = settings_files.Place(scope, projects.checkout(here) or here, os.environ)
     if config is None:
-        return Installer(targets.target(agent, place, targets.Program(program(), 0)), os.environ)
+        return Installer(settings_files.target(agent, place, settings_files.Program(program(), 0)), os.environ)
     words = (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
-    return Installer(targets.target(agent, place, targets.Program(words, config.hooks_seconds)), os.environ)
+    return Installer(
+        settings_files.target(agent, place, settings_files.Program(words, config.hooks_seconds)), os.environ
+    )
 
 
 def _say_what_is_off(shared: Shared, agent: str, config: "Config") -> None:
-    found = {switch for scope in targets.SCOPES for switch in switches.off(_installer(agent, scope, config).target)}
+    found = {
+        switch for scope in settings_files.SCOPES for switch in switches.off(_installer(agent, scope, config).target)
+    }
     for switch in sorted(found):
-        shared.note(f"{targets.NAMES[agent]} runs no hooks: `{switch.name}` in {switch.file} switches them off.")
+        shared.note(f"{settings_files.NAMES[agent]} runs no hooks: `{switch.name}` in {switch.file} switches them off.")
 
 
 def _vaults(changes: Sequence[Change]) -> set[str]:
@@ -160,7 +164,7 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
     if done or not any(change.refused for change in changes):
         shared.say("\n".join(f"{change.action} {change.file}" for change in done) or "Nothing to do.")
     if done:
-        shared.note(f"Start {targets.NAMES[about['agent']]} again to have it take effect.")
+        shared.note(f"Start {settings_files.NAMES[about['agent']]} again to have it take effect.")
 
 
 def _file(change: Change) -> dict[str, Any]:

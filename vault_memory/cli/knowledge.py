@@ -3,8 +3,9 @@
 import click
 
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command, say_of_index
-from vault_memory.rendering import convictions, render
-from vault_memory.retrieval import request
+from vault_memory.rendering import opinions as convictions
+from vault_memory.rendering import render
+from vault_memory.search import request
 
 
 @command('memory entity "Peter Smith"', short_help="Show what is known of one person, place or thing.")

@@ -8,13 +8,13 @@ import click
 
 from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import RefusedError, VaultError
-from vault_memory.files import places
 from vault_memory.rendering import render
-from vault_memory.retrieval import request
+from vault_memory.search import request
+from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
-    from vault_memory.retrieval.reading import Excerpt
+    from vault_memory.search.get import Excerpt
 
 CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md", "bank/proposals.md")
 
@@ -24,7 +24,7 @@ CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
 def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
-    from vault_memory.shipped import template
+    from vault_memory.resources import template
 
     root = Path(path or shared.vault or ".").expanduser().absolute()
     wanted = {name: name for name in CREATED} | {
@@ -36,7 +36,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
         missing.pop("memory.md", None)
     folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
     for name in (*folders, *missing):
-        if not places.is_inside(root, root / name):
+        if not locations.is_inside(root, root / name):
             raise RefusedError(f"{root / name} leads out of the vault: nothing was made.", "Make the link a folder.")
     if not dry_run:
         try:
@@ -85,7 +85,7 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
 
 def _missing(memory: "Memory", path: str) -> str:
     """What is said where there is no such note."""
-    from vault_memory.agents.merging import OFF
+    from vault_memory.federation.merging import OFF
 
     if (memory.vault.root / path).is_dir():  # what leads out was refused before
         return f"`{path}` is a folder: name a note in it."
@@ -140,7 +140,7 @@ def retain(
 
 def _warn_of_secrets(shared: Shared, text: str) -> None:
     """Say that a text holds what an agent may not store; its owner may."""
-    from vault_memory.conversations.redact import kinds
+    from vault_memory.sessions.redact import kinds
 
     if found := kinds(text):
         shared.note(f"This holds what looks like a secret ({', '.join(sorted(found))}): notes are plain text.")

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import click
 
+from vault_memory.choices import MODES, SOURCES
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command
 from vault_memory.errors import UsageError
-from vault_memory.retrieval.choices import MODES, SOURCES
 
 
 @command(
@@ -84,7 +84,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
 
 
 def _parsed(stream: Iterable[bytes], defaults: dict[str, Any], config: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401
-    from vault_memory.retrieval.request import build
+    from vault_memory.search.request import build
 
     for line in stream:
         if not line.strip():

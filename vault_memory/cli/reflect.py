@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import click
 
+from vault_memory.choices import REFLECTED
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
 from vault_memory.rendering import reflection
 from vault_memory.rendering.render import dump
-from vault_memory.retrieval import request
-from vault_memory.retrieval.choices import REFLECTED
+from vault_memory.search import request
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")

@@ -8,7 +8,8 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.errors import UsageError
-from vault_memory.rendering import figures, plot
+from vault_memory.rendering import plot
+from vault_memory.rendering import stats as figures
 from vault_memory.rendering.render import clean, dump, seen_document
 
 

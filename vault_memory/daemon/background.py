@@ -12,14 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vault_memory.conversations import marks
+from vault_memory.daemon.index_worker import RECONCILE_SECONDS
 from vault_memory.daemon.jobs import Jobs
-from vault_memory.daemon.runs import REFLECT, Runs, wordless
 from vault_memory.daemon.schedule import Job, clock
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.upkeep import RECONCILE_SECONDS
 from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.memory import Memory
+from vault_memory.sessions import pending
+from vault_memory.store.job_log import REFLECT, Runs, wordless
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Background:
         if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
             self._filled_at = now
             self._backfill()
-        if now - self._swept_at >= RECONCILE_SECONDS or marks.are_waiting():
+        if now - self._swept_at >= RECONCILE_SECONDS or pending.are_waiting():
             self._swept_at = now
             self._sweep()
         if loop := self._loop:

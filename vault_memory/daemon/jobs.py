@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
-from vault_memory.daemon.runs import Run, Runs
 from vault_memory.daemon.schedule import Due, Job, due, last_slot, settled
 from vault_memory.errors import BusyError
+from vault_memory.store.job_log import Run, Runs
 
 _LATER = timedelta(seconds=60)
 """When to look again while a job runs, here or in another process."""

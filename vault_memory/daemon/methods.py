@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.errors import UsageError
-from vault_memory.files.journal import signed
+from vault_memory.markdown import facts
 from vault_memory.memory import Memory
-from vault_memory.notes import retain
 from vault_memory.rendering import render
-from vault_memory.retrieval import request
-from vault_memory.retrieval.choices import FORMATS, SOURCES
+from vault_memory.search import request
+from vault_memory.store.journal import signed
 
 if TYPE_CHECKING:
-    from vault_memory.agents.context import Wanted
-    from vault_memory.index.indexer import Progress
+    from vault_memory.context.context import Wanted
+    from vault_memory.indexing.indexer import Progress
 
 MOST_DAYS = 366
 """How far back a context may look for what was noted lately."""
@@ -75,7 +75,7 @@ def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -
 
 def context(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
-    from vault_memory.agents.context import bundle
+    from vault_memory.context.context import bundle
 
     wanted = _wanted(params, memory)
     patience = params.get("patience", 1.0)
@@ -86,7 +86,7 @@ def context(memory: Memory, params: Params, progress: "Progress | None" = None) 
 
 def _wanted(params: Params, memory: Memory) -> "Wanted":
     """What is asked of a context; without a prompt, core memory and what was noted lately."""
-    from vault_memory.agents.context import RECENT_DAYS, Wanted
+    from vault_memory.context.context import RECENT_DAYS, Wanted
 
     prompt, days = params.get("prompt", ""), params.get("recent_days")
     if not isinstance(prompt, str):
@@ -99,7 +99,7 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
         raise UsageError(f"`recent_days` must be a whole number from 0 to {MOST_DAYS}.", "For example 7.")
     return Wanted(
         prompt, request.count(params, "budget") or memory.config.recall_budget,
-        tuple(retain.normal_scope(text) for text in request.texts(params, "scope")),
+        tuple(facts.normal_scope(text) for text in request.texts(params, "scope")),
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),
@@ -117,9 +117,9 @@ def _keys(params: Params) -> frozenset[int]:
 
 
 def _status(memory: Memory, params: Params) -> Document:
-    from vault_memory.rendering import report
+    from vault_memory.rendering import status
 
-    return report.status_document(memory.status(request.scopes(params)))
+    return status.status_document(memory.status(request.scopes(params)))
 
 
 def _get(memory: Memory, params: Params) -> Document:
@@ -141,11 +141,11 @@ def _entities(memory: Memory, params: Params) -> Document:
 
 
 def _opinions(memory: Memory, params: Params) -> Document:
-    from vault_memory.rendering import convictions
+    from vault_memory.rendering import opinions
 
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, scopes=request.scopes(params))
-    return convictions.document(held) | render.seen_document(memory.seen)
+    return opinions.document(held) | render.seen_document(memory.seen)
 
 
 def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
@@ -173,11 +173,11 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
 
 
 def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering import indexed
+    from vault_memory.rendering import index
 
     paths = request.texts(params, "paths")
     done = memory.index(_flag(params, "rebuild"), paths, progress)
-    return indexed.index_document(done, None, None if paths else memory.roots.refresh_sessions())
+    return index.index_document(done, None, None if paths else memory.roots.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {

@@ -27,17 +27,17 @@ from vault_memory import __version__
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address, methods
 from vault_memory.daemon.background import Background
-from vault_memory.daemon.pending import FEW, Pending
+from vault_memory.daemon.debounce import FEW, Pending
+from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.daemon.index_worker import Gate, Trouble, Upkeep
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
-from vault_memory.daemon.upkeep import Gate, Trouble, Upkeep
-from vault_memory.daemon.warm import Told, WarmMemory
 from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.files import places
 from vault_memory.folders import vault_id
-from vault_memory.index.keeper import Keeper
+from vault_memory.indexing.index_file import Keeper
 from vault_memory.memory import Memory
+from vault_memory.vault import locations
 
 SETTLE_SECONDS = 0.1
 """How long a question waits for word of a few notes saved just now, and for them: each takes some 15 ms."""
@@ -272,9 +272,9 @@ class Daemon:
 
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""
-        from vault_memory.index import prepare  # noqa: F401 - what reads a changed note
-        from vault_memory.index.held import EARNED
-        from vault_memory.notes import tokens
+        from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note
+        from vault_memory.store.vector_cache import EARNED
+        from vault_memory.text import tokens
 
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
@@ -297,7 +297,7 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
     file = Path(address.owner_file(root))
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(places.writer_lock(file, 0))
+            stack.enter_context(locations.writer_lock(file, 0))
         except BusyError as error:
             owner = address.owner(root)
             who = f": process {owner['pid']}, since {owner['since']}" if owner else ""

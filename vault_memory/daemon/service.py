@@ -17,7 +17,7 @@ from typing import NamedTuple
 from vault_memory.config import user_folder
 from vault_memory.errors import UsageError
 from vault_memory.folders import vault_id
-from vault_memory.shipped import template
+from vault_memory.resources import template
 
 KINDS = ("systemd", "launchd", "cron")
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from vault_memory import folders
 from vault_memory.config import Config, load, user_folder
 from vault_memory.errors import VaultMemoryError
-from vault_memory.files.vault import Vault
+from vault_memory.vault.vault import Vault
 
 log = logging.getLogger(__name__)
 

@@ -34,9 +34,9 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_memory.daemon.pending import Pending
-from vault_memory.files import mounts, places
-from vault_memory.files.walk import is_hidden
+from vault_memory.daemon.debounce import Pending
+from vault_memory.vault import locations, mounts
+from vault_memory.vault.walk import is_hidden
 
 EVENTS: list[type[FileSystemEvent]] = [
     DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirMovedEvent,
@@ -44,7 +44,7 @@ EVENTS: list[type[FileSystemEvent]] = [
 ]  # fmt: skip
 """Without opening and closing: reading a note is no change, and would wake us each time."""
 
-MARK = places.MEMORY_FOLDER
+MARK = locations.MEMORY_FOLDER
 """The folder whose events are our own."""
 
 WATCHES, INSTANCES = "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/fs/inotify/max_user_instances"
@@ -99,7 +99,7 @@ class Watcher:
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
         self._mounts.start()
-        self._identity = places.identity(self._root)
+        self._identity = locations.identity(self._root)
         handler = _Handler(self._events)
         before = set(threading.enumerate())
         try:
@@ -134,7 +134,7 @@ class Watcher:
 
     def is_misled(self) -> bool:
         """Whether something else is watched than what is there, such as another folder at the vault's path."""
-        return self._is_stale or self._identity is None or places.identity(self._root) != self._identity
+        return self._is_stale or self._identity is None or locations.identity(self._root) != self._identity
 
     def has_heard_all(self, seconds: float) -> bool:
         """Whether all that happened before this call has been told of; waits for that, at most so long.

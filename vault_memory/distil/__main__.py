@@ -20,7 +20,7 @@ from vault_memory.distil import student
 from vault_memory.distil.corpus import Corpus
 from vault_memory.distil.sources import SOURCES, unpacked
 from vault_memory.distil.teacher import VOCABULARY_SHA256, WEIGHTS_SHA256, Teacher, model_folder
-from vault_memory.embedding.embed import BUILTIN_PATH, HEADER, MAGIC
+from vault_memory.embedding.builtin import BUILTIN_PATH, HEADER, MAGIC
 from vault_memory.embedding.wordpiece import CONTINUATION
 from vault_memory.errors import VaultMemoryError
 

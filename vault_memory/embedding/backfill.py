@@ -12,11 +12,11 @@ from itertools import islice
 
 from vault_memory.embedding import spaces
 from vault_memory.embedding.recognise import FORGET, other_model
+from vault_memory.embedding.remote import Batch, Remote
 from vault_memory.embedding.spaces import Space, Text
 from vault_memory.errors import BusyError, RemoteError
-from vault_memory.index.schema import checkpoint, writing
-from vault_memory.index.store import Store
-from vault_memory.models.remote import Batch, Remote
+from vault_memory.store.rows import Store
+from vault_memory.store.schema import checkpoint, writing
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""

@@ -5,11 +5,11 @@ dimensions: the vector of one known text does. It was noted when the space was b
 """
 
 from vault_memory.embedding import spaces
+from vault_memory.embedding.remote import Remote
 from vault_memory.embedding.spaces import Space
-from vault_memory.embedding.vectors import cosine
-from vault_memory.index.schema import writing
-from vault_memory.index.store import Store
-from vault_memory.models.remote import Remote
+from vault_memory.store.rows import Store
+from vault_memory.store.schema import writing
+from vault_memory.store.vectors import cosine
 
 ALIKE = 0.98
 """The cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import apsw
 
-from vault_memory.embedding.vectors import bit_code, has_numpy, total
-from vault_memory.index.schema import writing
-from vault_memory.index.store import KINDS, NOTE_VECTOR_PASSAGES, Store
-from vault_memory.language import terms
-from vault_memory.ranking.evidence import FACTS
+from vault_memory.store.candidate import FACTS
+from vault_memory.store.rows import KINDS, NOTE_VECTOR_PASSAGES, Store
+from vault_memory.store.schema import writing
+from vault_memory.store.vectors import bit_code, has_numpy, total
+from vault_memory.text import terms
 
 BUILTIN = "builtin/"
 

@@ -13,13 +13,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.agents import projects
+from vault_memory.agents import hook_log
 from vault_memory.config import Config
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.health.doctor import Check
-from vault_memory.integrations import agentfiles, entries, hooklog, jsontext, switches, targets
+from vault_memory.integrations import agentfiles, entries, jsontext, settings_files, switches
 from vault_memory.integrations.jsontext import NotJsonError
-from vault_memory.integrations.targets import Script, Settings, Switch, Target
+from vault_memory.integrations.settings_files import Script, Settings, Switch, Target
+from vault_memory.sessions import projects
 
 FAILED_DAYS = 7
 """What failed longer ago is told no more."""
@@ -45,7 +46,7 @@ class Installed(NamedTuple):
 
     @property
     def name(self) -> str:
-        return targets.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
+        return settings_files.NAMES[self.agent] + (" in this project" if self.scope == "project" else "")
 
     @property
     def mend(self) -> str:
@@ -131,13 +132,13 @@ def _of_settings(found: Installed, off: Set[Switch]) -> Iterator[Check]:
 def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
     """What a vault's hooks said last, where that is a failure."""
     since = datetime.now(UTC) - timedelta(days=FAILED_DAYS)
-    failed = [line for line in hooklog.last_failures(str(vault), environ) if line.at >= since]
+    failed = [line for line in hook_log.last_failures(str(vault), environ) if line.at >= since]
     if failed:
         at, who, why = failed[-1]
         times = f", {len(failed)} times in {FAILED_DAYS} days" if len(failed) > 1 else ""
-        log = hooklog.folder(environ) / hooklog.NAME
+        log = hook_log.folder(environ) / hook_log.NAME
         what = f"{who} failed last on {at.astimezone():%Y-%m-%d %H:%M}{times}: {why}"
-        faster = "`memory service install` has hooks answered faster; " if why.startswith(hooklog.TOO_LATE) else ""
+        faster = "`memory service install` has hooks answered faster; " if why.startswith(hook_log.TOO_LATE) else ""
         yield Check("hooks", "warning", what, f"{faster}{log} tells more.")
 
 
@@ -146,12 +147,12 @@ def _of_log(vault: Path, environ: Mapping[str, str]) -> Iterator[Check]:
 
 def _installed(project: Path, seconds: float, environ: Mapping[str, str]) -> Iterator[Installed]:
     """What each agent has, in each scope; some have nothing."""
-    program = targets.Program((entries.NAME,), seconds)
-    for agent in targets.AGENTS:
+    program = settings_files.Program((entries.NAME,), seconds)
+    for agent in settings_files.AGENTS:
         seen: set[str] = set()
-        for scope in targets.SCOPES:
+        for scope in settings_files.SCOPES:
             with contextlib.suppress(UsageError):  # it has no such scope
-                target = targets.target(agent, targets.Place(scope, project, environ), program)
+                target = settings_files.target(agent, settings_files.Place(scope, project, environ), program)
                 files = {os.path.realpath(settings.file) for settings in target.settings}
                 found = _of_target(agent, scope, target) if not files & seen else None
                 seen |= files  # in the user's home the two scopes have files in common

@@ -11,17 +11,17 @@ import apsw
 
 from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
-from vault_memory.files import journal, places
 from vault_memory.health import scoped
 from vault_memory.health import status as state_of
 from vault_memory.health.status import last_reflect, status
-from vault_memory.index import schema
-from vault_memory.index.digest import gaps
-from vault_memory.index.store import Store
+from vault_memory.store import journal, schema
+from vault_memory.store.digest import gaps
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
 
 if TYPE_CHECKING:
+    from vault_memory.embedding.remote import Remote
     from vault_memory.memory import Memory
-    from vault_memory.models.remote import Remote
 
 
 SESSIONS = "sessions"
@@ -87,7 +87,7 @@ def _refusal(memory: "Memory") -> RefusedError | None:
 
 
 def _place(memory: "Memory") -> Check:
-    if not places.is_writable(memory.index_path):
+    if not locations.is_writable(memory.index_path):
         level, what = ("warning", "it stays as it is") if memory.index_path.exists() else ("error", "there can be none")
         cannot = f"the index folder {memory.index_path.parent} cannot be written: {what}"
         return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
@@ -98,7 +98,7 @@ def _place(memory: "Memory") -> Check:
 
 def _index(memory: "Memory", may_run: bool) -> Check:
     """How the index is; `may_run`: indexing is not refused."""
-    run = "Run `memory index`." if may_run and places.is_writable(memory.index_path) else ""
+    run = "Run `memory index`." if may_run and locations.is_writable(memory.index_path) else ""
     try:
         why = memory.unusable()
     except VaultMemoryError as error:
@@ -158,7 +158,7 @@ def _counted_as(count: int, noun: str) -> str:
 
 def _parts(memory: "Memory") -> Iterator[Check]:
     """What the package ships and loads."""
-    from vault_memory.notes.tokens import VOCABULARY, VOCABULARY_SHA256
+    from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
     try:
         with closing(apsw.Connection(":memory:")) as connection:
@@ -174,7 +174,7 @@ def _parts(memory: "Memory") -> Iterator[Check]:
     whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
     yield Check("tokens", "ok" if whole else "error", VOCABULARY.name, "" if whole else "Reinstall vault-memory.")
     with suppress(OSError):
-        yield Check("device", "ok", places.device_id())
+        yield Check("device", "ok", locations.device_id())
 
 
 def _models(memory: "Memory") -> Iterator[Check]:
@@ -273,7 +273,7 @@ def _forget(memory: "Memory") -> list[Check]:
     unlike = _unlike(memory)
     with (
         suppress(BusyError),
-        places.writer_lock(memory.index_path, 5.0),
+        locations.writer_lock(memory.index_path, 5.0),
         closing(Store.open(memory.index_path)) as store,
     ):
         space = spaces.space_of(store, memory.remote.id) if memory.remote and unlike else None
@@ -300,7 +300,7 @@ def forget(memory: "Memory", name: str) -> Check:
         raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
     kept: list[spaces.Space] = []
     if _is_usable(memory):
-        with places.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
+        with locations.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
             kept = spaces.configured_spaces(store)
             for space in kept:
                 if space.name == name:
@@ -326,7 +326,7 @@ def _unlike(memory: "Memory") -> bool:
 
 def _sessions(memory: "Memory") -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
-    from vault_memory.conversations import root, tools
+    from vault_memory.sessions import session_root, tools
 
     found = state_of.sessions(memory)
     if found:
@@ -339,7 +339,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
         level = "notice" if found.pending else "ok"
         behind = f", {found.pending:,} behind" if found.pending else ""
         yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
-    left = root.left(memory.config, os.environ)
+    left = session_root.left(memory.config, os.environ)
     if left.texts:
         held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         only = f", {left.gone:,} of which have no transcript any more" if left.gone else ""
@@ -348,14 +348,14 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
 
 
 def _forget_sessions(memory: "Memory") -> Check:
-    from vault_memory.conversations import root
+    from vault_memory.sessions import session_root
 
-    left = root.left(memory.config, os.environ)
+    left = session_root.left(memory.config, os.environ)
     if not left.texts:
         on = ", ".join(memory.config.sessions_tools)
         why = f"Those of {on} are switched on." if on else "None are kept."
         raise UsageError("There are no texts of sessions that are switched off.", why)
-    root.forget(left.tools, memory.config, os.environ)
+    session_root.forget(left.tools, memory.config, os.environ)
     memory.roots.refresh_sessions()
     return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
 

@@ -4,15 +4,14 @@ import difflib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from vault_memory.files import journal
-from vault_memory.files.walk import Walk
-from vault_memory.index import uses
-from vault_memory.index.store import Store
-from vault_memory.notes.note import Problem
-from vault_memory.retrieval.knowledge import Names
+from vault_memory.markdown.note import Problem
+from vault_memory.search.entities import Names
+from vault_memory.store import journal, usage
+from vault_memory.store.rows import Store
+from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
-    from vault_memory.index.indexer import Report
+    from vault_memory.indexing.indexer import Report
 
 
 def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
@@ -57,7 +56,7 @@ def _claimed(store: Store) -> Iterator[Problem]:
 
 def _come_back(store: Store) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
-    days = uses.forgotten(store)
+    days = usage.forgotten(store)
     if not days:
         return
     sql = (

@@ -4,10 +4,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from vault_memory.agents import projects
 from vault_memory.config import Config
-from vault_memory.files.walk import Walk
-from vault_memory.notes.scopes import folder_key
+from vault_memory.markdown.scopes import folder_key
+from vault_memory.sessions import projects
+from vault_memory.vault.walk import Walk
 
 
 class Remark(NamedTuple):

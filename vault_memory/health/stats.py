@@ -12,18 +12,18 @@ from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_memory.index import schema
-from vault_memory.index.store import Store
-from vault_memory.language.spans import parse_t, plus
-from vault_memory.notes.chunk import SUMMARIES
-from vault_memory.notes.scopes import GLOBAL
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.reflect import facts
+from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
 from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
-from vault_memory.retrieval.knowledge import listing
-from vault_memory.retrieval.opinions import Asking, Opinion, held_by
+from vault_memory.search.entities import listing
+from vault_memory.store import schema
+from vault_memory.store.rows import Store
+from vault_memory.text.spans import parse_t, plus
 
 BANK = "bank/"
 LATELY_DAYS = 30

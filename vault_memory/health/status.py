@@ -6,14 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.agents import sight
-from vault_memory.conversations.ledger import Counted, counted
-from vault_memory.daemon.runs import REFLECT, Ended, Runs
 from vault_memory.embedding import spaces
 from vault_memory.errors import VaultMemoryError
-from vault_memory.files.preimages import Preimages
-from vault_memory.index import schema
-from vault_memory.index.store import Store
+from vault_memory.sessions.ledger import Counted, counted
+from vault_memory.store import schema, scope_views
+from vault_memory.store.job_log import REFLECT, Ended, Runs
+from vault_memory.store.rows import Store
+from vault_memory.vault.undo_history import Preimages
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -92,7 +91,7 @@ def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
     with (
         memory.reading(write=False) as (store, freshness),
         schema.snapshot(store.connection),
-        sight.seen(store, scopes),
+        scope_views.seen(store, scopes),
     ):
         return replace(
             base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
@@ -107,9 +106,9 @@ def sessions(memory: "Memory") -> Counted | None:
     found = counted(memory.config, os.environ)
     if found is None:
         return None
-    from vault_memory.conversations import sweep
+    from vault_memory.sessions import sync
 
-    return found._replace(pending=sweep.behind(memory.config, os.environ))
+    return found._replace(pending=sync.behind(memory.config, os.environ))
 
 
 def further(memory: "Memory") -> Iterator[Root]:

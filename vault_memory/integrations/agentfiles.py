@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.files import replacing
+from vault_memory.vault import atomic_write
 
 
 def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
@@ -66,10 +66,10 @@ def write(file: Path, before: bytes | None, after: bytes | None) -> None:
     part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
     with told(file):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing.one_writer(file.parent):
+        with atomic_write.one_writer(file.parent):
             try:
                 if after is not None:
-                    replacing.write_durably(part, after)
+                    atomic_write.write_durably(part, after)
                 if (file.read_bytes() if file.exists() else None) != before:
                     what = f"{file} was changed meanwhile: it was not touched."
                     raise ConflictError(what, "Run this again; close the program that writes it if need be.")
@@ -82,7 +82,7 @@ def _sweep(file: Path) -> None:
     """Delete what a write that was killed has left beside a file."""
     with contextlib.suppress(OSError):
         for part in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - part.stat().st_mtime > replacing.LEFT_BEHIND_SECONDS:
+            if time.time() - part.stat().st_mtime > atomic_write.LEFT_BEHIND_SECONDS:
                 part.unlink()
 
 
@@ -90,9 +90,9 @@ def _put(part: Path, file: Path, before: bytes | None, after: bytes | None) -> N
     if after is None:
         file.unlink()
     elif before is None:
-        replacing.place_new(part, file)
+        atomic_write.place_new(part, file)
     else:
-        replacing.keep_attributes(file, part)
+        atomic_write.keep_attributes(file, part)
         os.replace(part, file)
 
 

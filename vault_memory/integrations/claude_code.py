@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.integrations import occasion
-from vault_memory.integrations.occasion import Occasion, text
+from vault_memory.agents import hook_events
+from vault_memory.agents.hook_events import Occasion, text
 
 if TYPE_CHECKING:
     from vault_memory.integrations.entries import Entry
@@ -27,19 +27,19 @@ LONGEST_CONTEXT = 9500
 TIMEOUT_MARGIN_SECONDS = 8
 """What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""
 
-_STARTS = {"resume": occasion.RESUMED, "compact": occasion.COMPACTED}
-_NOTES = {"Stop": occasion.PAUSED, "SessionEnd": occasion.ENDED}
+_STARTS = {"resume": hook_events.RESUMED, "compact": hook_events.COMPACTED}
+_NOTES = {"Stop": hook_events.PAUSED, "SessionEnd": hook_events.ENDED}
 
 
 def read(event: str, given: dict[str, Any]) -> Occasion:
     """The occasion that the input of one of our events tells of."""
     common = text(given, "session_id"), text(given, "transcript_path"), text(given, "cwd")
     if event == "SessionStart":
-        return Occasion(_STARTS.get(text(given, "source"), occasion.STARTED), *common)
+        return Occasion(_STARTS.get(text(given, "source"), hook_events.STARTED), *common)
     if event == "UserPromptSubmit":
-        return Occasion(occasion.ASKED, *common, text(given, "prompt"))
+        return Occasion(hook_events.ASKED, *common, text(given, "prompt"))
     if event == "PreCompact":
-        return Occasion(occasion.COMPACTING, *common, text(given, "custom_instructions"))
+        return Occasion(hook_events.COMPACTING, *common, text(given, "custom_instructions"))
     return Occasion(_NOTES[event], *common)
 
 

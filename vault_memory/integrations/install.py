@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from vault_memory import folders
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.files import replacing
 from vault_memory.integrations import agentfiles, entries, jsontext
 from vault_memory.integrations.entries import Entry, Made, MisshapenError, TakenError
 from vault_memory.integrations.jsontext import NotJsonError
-from vault_memory.integrations.targets import Script, Settings, Target
-from vault_memory.shipped import template
+from vault_memory.integrations.settings_files import Script, Settings, Target
+from vault_memory.resources import template
+from vault_memory.vault import atomic_write
 
 KEPT_BACKUPS = 50
 
@@ -275,7 +275,7 @@ def _write_record(file: Path, data: bytes | None) -> None:
         file.unlink(missing_ok=True)
         return
     part = file.with_suffix(f".{os.urandom(4).hex()}.part")
-    replacing.write_durably(part, data)
+    atomic_write.write_durably(part, data)
     os.replace(part, file)
 
 

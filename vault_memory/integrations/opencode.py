@@ -6,8 +6,8 @@ The plugin is `templates/opencode.js`; both ends of that conversation are ours.
 import json
 from typing import Any
 
-from vault_memory.integrations import occasion
-from vault_memory.integrations.occasion import Occasion, text
+from vault_memory.agents import hook_events
+from vault_memory.agents.hook_events import Occasion, text
 
 AGENT = "opencode"
 EVENTS = ("session.created", "chat.message", "session.idle", "session.compacting", "session.deleted")
@@ -16,8 +16,8 @@ LONGEST_CONTEXT = 20_000
 """UTF-16 units: no limit of opencode's, only one of sense."""
 
 _WHAT = {
-    "session.created": occasion.STARTED, "chat.message": occasion.ASKED, "session.idle": occasion.PAUSED,
-    "session.compacting": occasion.SUMMED_UP, "session.deleted": occasion.GONE,
+    "session.created": hook_events.STARTED, "chat.message": hook_events.ASKED, "session.idle": hook_events.PAUSED,
+    "session.compacting": hook_events.SUMMED_UP, "session.deleted": hook_events.GONE,
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import contextlib
 from vault_memory.errors import VaultMemoryError
 from vault_memory.integrations import agentfiles, jsontext
 from vault_memory.integrations.jsontext import NotJsonError
-from vault_memory.integrations.targets import Switch, Target
+from vault_memory.integrations.settings_files import Switch, Target
 
 
 def off(target: Target) -> list[Switch]:

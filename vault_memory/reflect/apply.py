@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError
-from vault_memory.files.preimages import Preimages, Run
-from vault_memory.files.vault import SETTLE_SECONDS, Vault
 from vault_memory.reflect import proposals
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.plan import Edit, Skipped, skip
+from vault_memory.vault.undo_history import Preimages, Run
+from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 TRIES = 3
 

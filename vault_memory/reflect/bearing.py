@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple, TypeVar
 
-from vault_memory.language.spans import Span
-from vault_memory.notes.retain import OPINIONS_NOTE
+from vault_memory.markdown.facts import OPINIONS_NOTE
 from vault_memory.reflect.clauses import name_stems, topics
 from vault_memory.reflect.dated import bare, cited, names_note, newest_cited, taken_back
 from vault_memory.reflect.model import Fact
@@ -22,6 +21,7 @@ from vault_memory.reflect.nearby import Around
 from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS, UNRELATED, Stance, summed
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.supposed import is_supposed, settled
+from vault_memory.text.spans import Span
 
 OPINION = "opinion"
 

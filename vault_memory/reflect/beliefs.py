@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from vault_memory.notes.retain import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
+from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect.bearing import NOBODY, OPINION, Case, Given, Sight, Vault, first_told, stated_on, taking_back
 from vault_memory.reflect.blocks import short
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence

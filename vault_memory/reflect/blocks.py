@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
-from vault_memory.notes.note import Owned
-from vault_memory.notes.parse import parse
+from vault_memory.markdown.note import Owned
+from vault_memory.markdown.parse import parse
 from vault_memory.reflect.cite import LINE_NUMBER
 
 _ENDS = re.compile(r"(\r\n|\n|\r)")

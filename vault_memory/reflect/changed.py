@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.reflect.blocks import Block, Line, bare, short
-from vault_memory.reflect.edits import NOBODY, edited
+from vault_memory.reflect.user_edits import NOBODY, edited
 
 _CITED = re.compile(r"(\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\([^()\s]+\))(?: (L\d+(?:, L\d+)*))?")
 

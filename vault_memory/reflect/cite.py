@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from vault_memory.notes import provenance
-from vault_memory.notes.entities import link_name
+from vault_memory.markdown import provenance
+from vault_memory.markdown.entities import link_name
 from vault_memory.reflect.model import Fact
 
 LINE_NUMBER = re.compile(r"(?:(?<=\]\] )|(?<=\.md\) ))L\d+(?:, L\d+)*")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.language import english
 from vault_memory.reflect import polarwords as table
+from vault_memory.text import english
 
 NAME = "@"
 """The concept that stands for whichever name of the entity was written."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
-from vault_memory.notes import tokens
-from vault_memory.notes.note import TEXT
-from vault_memory.notes.parse import parse
+from vault_memory.markdown.note import TEXT
+from vault_memory.markdown.parse import parse
+from vault_memory.text import tokens
 
 PATHS = ("memory.md", "MEMORY.md")
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-from vault_memory.language.dates import Span, find_window, occurred
-from vault_memory.notes.daily import name_day
-from vault_memory.notes.entities import link_name
+from vault_memory.markdown.entities import link_name
+from vault_memory.text.daily_notes import name_day
+from vault_memory.text.dates import Span, find_window, occurred
 
 A_WEEK = timedelta(days=7)
 """Who speaks of more days than these names none of them."""

@@ -13,19 +13,17 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.files import journal
-from vault_memory.index import uses
-from vault_memory.index.store import KINDS, Store
-from vault_memory.language.spans import Span
-from vault_memory.notes import entities, provenance
-from vault_memory.notes.chunk import SUMMARIES
-from vault_memory.ranking import decay
-from vault_memory.reflect import called, proposals
+from vault_memory.markdown import entities, name_spotting, provenance
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.markdown.reported import decides_by_name
+from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.reported import decides_by_name
-from vault_memory.retrieval import history
-from vault_memory.retrieval.answer import Filters
-from vault_memory.retrieval.knowledge import Names
+from vault_memory.search import decay, superseded
+from vault_memory.search.answer import Filters
+from vault_memory.search.entities import Names
+from vault_memory.store import journal, usage
+from vault_memory.store.rows import KINDS, Store
+from vault_memory.text.spans import Span
 
 _FACTS = """
 SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
@@ -94,7 +92,7 @@ def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bo
     What is private to some scope is read for a person who asks for it, never for a page.
     """
     names, left_out = Names(store, with_private), Counter[str]()
-    forgotten = uses.tombstones(store)
+    forgotten = usage.tombstones(store)
     rows: list[_Row] = []
     withheld = set(forgotten)
     for row in (row for sql in (_FACTS, _INFERRED) for row in map(_Row._make, store.rows(sql))):
@@ -175,7 +173,7 @@ class _Whom:
         forms += [
             (names.shown(slug) or self.called.get(slug) or slug, slug) for slug in self._to_have_a_page(rows, page_days)
         ]
-        self._called = called.Called(forms, lambda: called.small_words(row.text for row in rows))
+        self._called = name_spotting.Called(forms, lambda: name_spotting.small_words(row.text for row in rows))
 
     def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
@@ -201,7 +199,7 @@ class _Whom:
         first: dict[str, set[str]] = defaultdict(set)
         for slug in known | self.called.keys() | names.pages.keys():
             words = (names.shown(slug) or self.called.get(slug) or slug).split()
-            if len(words) <= called.LONGEST and all(word[0].isupper() for word in words):
+            if len(words) <= name_spotting.LONGEST and all(word[0].isupper() for word in words):
                 first[words[0].casefold()].add(slug)
         found = {name: first[name.casefold()] for name in bare}
         return {name: min(slugs) for name, slugs in found.items() if len(slugs) == 1}
@@ -274,9 +272,9 @@ def _occurred(row: _Row) -> Span | None:
 
 def _used(store: Store, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
-    known = uses.passages(store)
+    known = usage.passages(store)
     words = {row.id: _words(row) for row in rows} if known else {}
-    return uses.days(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
+    return usage.days(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
 
 
 def _words(row: _Row) -> int:
@@ -298,7 +296,7 @@ def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...],
 def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
     """The same facts, each with the one that took its place."""
     # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
-    after = history.superseded(store, names, facts, today, Filters(), by_each_other=True)
+    after = superseded.superseded(store, names, facts, today, Filters(), by_each_other=True)
     for i, fact in facts.items():
         newer = facts.get(after[i].id) if i in after else None
         yield fact._replace(succeeded_by=newer.key) if newer else fact

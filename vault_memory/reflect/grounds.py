@@ -14,11 +14,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
-from vault_memory.language.english import bases
-from vault_memory.language.spans import Part, Span, day_of, unit_of
-from vault_memory.language.timetokens import Tokens, tokens_of
-from vault_memory.language.timewords import MONTHS, VERBS, Found, ranged, read
-from vault_memory.notes.daily import ordinal
+from vault_memory.text.daily_notes import ordinal
+from vault_memory.text.english import bases
+from vault_memory.text.spans import Part, Span, day_of, unit_of
+from vault_memory.text.timetokens import Tokens, tokens_of
+from vault_memory.text.timewords import MONTHS, VERBS, Found, ranged, read
 
 _FUNCTION_WORDS = """
     a an the he she they it its his her hers their theirs them him who whom whose which that this these those there

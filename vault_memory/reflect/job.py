@@ -11,27 +11,26 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.daemon.runs import PAGES, Ended, Runs, wordless
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
-from vault_memory.files import journal, places
-from vault_memory.files.preimages import Preimages, Run, Undone
-from vault_memory.garbage import uncollected
-from vault_memory.index import schema
-from vault_memory.index.keeper import LOCK_SECONDS
-from vault_memory.index.store import Store
-from vault_memory.models import llm
-from vault_memory.reflect import opinion_page, proposals, verdicts
+from vault_memory.gc_pause import uncollected
+from vault_memory.indexing.index_file import LOCK_SECONDS
+from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.apply import Applied, Writer
 from vault_memory.reflect.ledger import Ledger
-from vault_memory.reflect.look import Found, Look, Proposed, Seen
-from vault_memory.reflect.moves import Move
+from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
+from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
+from vault_memory.store import journal, schema
+from vault_memory.store.job_log import PAGES, Ended, Runs, wordless
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
+from vault_memory.vault.undo_history import Preimages, Run, Undone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vault_memory.index.indexer import Progress
+    from vault_memory.indexing.indexer import Progress
     from vault_memory.memory import Memory
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
@@ -65,7 +64,7 @@ class Reflected:
     """The pages that would be made, had nobody removed them."""
     orphaned: tuple[Orphan, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
-    odd: tuple[verdicts.Odd, ...] = ()
+    odd: tuple[user_feedback.Odd, ...] = ()
     """Lines of a person's with a confidence that is none."""
     model: Model | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
@@ -170,7 +169,7 @@ def _added(edit: Edit) -> int:
 def _applied(memory: "Memory", found: Found, progress: "Progress | None" = None) -> Applied:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = memory.vault.root, datetime.now(UTC)
-    verdicts.note(root, found.said, now)
+    user_feedback.note(root, found.said, now)
     # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
     heed = partial(_heed, root, now)
     edits = _watched(found.plan.edits, progress) if progress else found.plan.edits
@@ -200,7 +199,7 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
     index = memory.index_path
     with (
         suppress(VaultMemoryError, apsw.Error),
-        places.writer_lock(index, LOCK_SECONDS),
+        locations.writer_lock(index, LOCK_SECONDS),
         closing(Store.open(index)) as store,
         schema.writing(store.connection),
     ):
@@ -248,7 +247,7 @@ def _forget(memory: "Memory", paths: list[str]) -> None:
     """Have the index not know any more that pages were written: those that an undo takes away nobody removed."""
     with (
         suppress(VaultMemoryError, apsw.Error),
-        places.writer_lock(memory.index_path, LOCK_SECONDS),
+        locations.writer_lock(memory.index_path, LOCK_SECONDS),
         closing(Store.open(memory.index_path)) as store,
         schema.writing(store.connection),
     ):
@@ -258,7 +257,7 @@ def _forget(memory: "Memory", paths: list[str]) -> None:
 @contextmanager
 def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
     """What has the configured model write on the pages of one run, if there is one."""
-    writer = llm.configured(memory.config)
+    writer = model_writer.configured(memory.config)
     if writer is None:
         yield None
         return

@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from vault_memory.errors import RefusedError, VaultError
-from vault_memory.files import places
 from vault_memory.reflect.blocks import Line
+from vault_memory.vault import locations
 
 FOLDER = "history/written"
 KEPT_SECONDS = 90 * 86400.0
@@ -33,7 +33,7 @@ class Ledger:
 
     def last(self, sha: str) -> list[Line] | None:
         """The lines of the block with this hash, or None when it was not written here."""
-        file = places.derived(self._root, f"{FOLDER}/{sha}.json") if _SHA.fullmatch(sha) else None
+        file = locations.derived(self._root, f"{FOLDER}/{sha}.json") if _SHA.fullmatch(sha) else None
         if file is None:
             return None
         with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
@@ -45,14 +45,14 @@ class Ledger:
 
     def keep(self, sha: str, lines: Sequence[Line]) -> None:
         """Keep a block's lines, durably, before it is written; raises RefusedError or VaultError."""
-        file = places.derived(self._root, f"{FOLDER}/{sha}.json")
+        file = locations.derived(self._root, f"{FOLDER}/{sha}.json")
         if file is None:
             raise RefusedError(f".memory/{FOLDER} is behind a link: nothing was written.", "Make it a plain folder.")
         plain = [(line.text, line.keys, line.slot, *filter(None, [line.of])) for line in lines]
         if self.last(sha) == [line._replace(parts=()) for line in lines]:
             return
         try:
-            places.make_folder(file.parent.parent)
+            locations.make_folder(file.parent.parent)
             file.parent.mkdir(mode=0o700, exist_ok=True)  # the notes that were told of may be for their owner only
             part = file.with_suffix(".part")
             with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
@@ -68,7 +68,7 @@ class Ledger:
 
     def sweep(self, used: Callable[[], Container[str]]) -> None:
         """Delete what is old and, as `used` is asked only then, what no page names any more."""
-        folder = places.derived(self._root, FOLDER)
+        folder = locations.derived(self._root, FOLDER)
         if folder is None:
             return
         oldest = time.time() - KEPT_SECONDS

@@ -38,8 +38,8 @@ from vault_memory.reflect.blocks import (
     with_confidence_of,
 )
 from vault_memory.reflect.confidence import shown
-from vault_memory.reflect.edits import NOBODY, Edits, alone, edited
 from vault_memory.reflect.placing import Placing
+from vault_memory.reflect.user_edits import NOBODY, Edits, alone, edited
 
 __all__ = ["LINKED", "NOBODY", "Known", "Merged", "closed", "merged"]
 

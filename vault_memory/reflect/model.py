@@ -3,8 +3,8 @@
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.language.spans import Span
-from vault_memory.notes import provenance
+from vault_memory.markdown import provenance
+from vault_memory.text.spans import Span
 
 LONG_SPAN_DAYS = 16
 """A fact about longer than this ("in March", "was built in 1938") does not say of which day it is."""

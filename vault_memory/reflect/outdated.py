@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.language.spans import day_of, plus
 from vault_memory.reflect import wording
 from vault_memory.reflect.core import Item
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import MONTHS, long, period_of
+from vault_memory.text.spans import day_of, plus
 
 SAID = 0.6
 """A fact and a line are of one thing when the line has this share of the fact's words."""

@@ -9,8 +9,8 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.language.spans import Span, plus, unit_of
-from vault_memory.notes.chunk import SUMMARIES
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.text.spans import Span, plus, unit_of
 
 KINDS = ("week", "month", "year")
 """From the finest to the coarsest."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from vault_memory.reflect.blocks import Line, bare, bullet, heading_level, indent
-from vault_memory.reflect.edits import Edits, runs
+from vault_memory.reflect.user_edits import Edits, runs
 
 BELOW, BESIDE, INSTEAD = range(3)
 """In which order lines of theirs go to one place: those below the line of ours there, others, and those in place of a

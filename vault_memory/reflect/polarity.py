@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.notes.claims import claims
-from vault_memory.ranking.supersede import Claim, supersedes
+from vault_memory.markdown.claims import claims
+from vault_memory.markdown.supersede import Claim, supersedes
 from vault_memory.reflect import polarwords as table
 from vault_memory.reflect import statements
 from vault_memory.reflect.clauses import COMPLEMENT, NAME, Part, Quantity, Word, concepts, name_stems, parts

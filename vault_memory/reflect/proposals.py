@@ -15,8 +15,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.notes import provenance
-from vault_memory.ranking.evidence import PROPOSALS
+from vault_memory.markdown import provenance
 from vault_memory.reflect import outdated, wording
 from vault_memory.reflect.bearing import is_doubt
 from vault_memory.reflect.beliefs import Opinion
@@ -28,6 +27,7 @@ from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
+from vault_memory.store.candidate import PROPOSALS
 
 PATH, BLOCK = PROPOSALS, "proposals"
 

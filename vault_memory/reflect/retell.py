@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.models.llm import Writer
 from vault_memory.reflect import grounds, prose, wording
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
+from vault_memory.reflect.model_writer import Writer
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.prose import USUAL, About, Sentence
 

@@ -11,16 +11,15 @@ from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory.index.store import Store
-from vault_memory.notes import entities, provenance
-from vault_memory.notes.chunk import SUMMARIES
-from vault_memory.notes.entities import ENTITY_FOLDER, link_name
+from vault_memory.choices import REFLECTED
+from vault_memory.markdown import entities, name_spotting, provenance
+from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
+from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import (
     bank_page,
-    called,
     core,
     entity_page,
-    moves,
+    opinion_changes,
     opinion_page,
     periods,
     proposals,
@@ -28,13 +27,13 @@ from vault_memory.reflect import (
     summaries,
 )
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.material import Material, Options
+from vault_memory.reflect.inputs import Material, Options
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
-from vault_memory.reflect.verdicts import Said
-from vault_memory.retrieval.choices import REFLECTED
+from vault_memory.reflect.user_feedback import Said
+from vault_memory.store.rows import Store
 
 VERSION = 6
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
@@ -196,12 +195,14 @@ class Run(Material):
         lines = opinion_page.page(self.opinions, self._context)
         why = counted(len(self.opinions.opinions), "opinion")
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
-        draft = draft._replace(account=lambda was, now: moves.sentence(self.moved(was, now)))
+        draft = draft._replace(account=lambda was, now: opinion_changes.sentence(self.moved(was, now)))
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
-    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[moves.Move]:
+    def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_changes.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return moves.moves(was, lines, moves.Known(self.opinions.opinions, self._by_key, self._cite.of))
+        return opinion_changes.moves(
+            was, lines, opinion_changes.Known(self.opinions.opinions, self._by_key, self._cite.of)
+        )
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -273,7 +274,7 @@ class Run(Material):
         # Who is to have a page is called by its name already now: with the page there, nothing is to change.
         pages = self._open_pages.items() if items else ()
         forms = ((form, slug) for slug, path in pages for form in (*self._names.forms(slug), link_name(path)))
-        names = called.Called(forms, lambda: called.small_words(fact.text for fact in self.told.facts))
+        names = name_spotting.Called(forms, lambda: name_spotting.small_words(fact.text for fact in self.told.facts))
         # As if what came from outside were not there: nothing of it may move a line of the core, nor make one surer.
         own = [fact for fact in self.told.facts if fact.is_trusted]
         grounds = proposals.Grounds(

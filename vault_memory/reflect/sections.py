@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from vault_memory.language.spans import Span
 from vault_memory.reflect import wording
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import MONTHS, Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
-from vault_memory.retrieval.query import STOP_WORDS
+from vault_memory.search.query import STOP_WORDS
+from vault_memory.text.spans import Span
 
 DECIDED, ALSO = "Decided", "Also"
 

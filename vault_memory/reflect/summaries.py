@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from vault_memory.language.spans import plus
-from vault_memory.ranking.decay import OLD_DAYS
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
@@ -18,6 +16,8 @@ from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
 from vault_memory.reflect.sections import Body, Context, counted
 from vault_memory.reflect.select import Weigh, chosen, in_order
+from vault_memory.search.decay import OLD_DAYS
+from vault_memory.text.spans import plus
 
 LIMITS = {"week": 400, "month": 600, "year": 800}
 """The most tokens a page has, by the kind of its period."""

@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vault_memory.notes.chunk import SUMMARIES
-from vault_memory.notes.entities import ENTITY_FOLDER
+from vault_memory.markdown.entities import ENTITY_FOLDER
+from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.rendering.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
-    from vault_memory.files.preimages import Undone
     from vault_memory.reflect.job import Reflected
-    from vault_memory.reflect.look import Proposed
-    from vault_memory.reflect.moves import Move
+    from vault_memory.reflect.opinion_changes import Move
     from vault_memory.reflect.plan import Edit
+    from vault_memory.reflect.plan_run import Proposed
+    from vault_memory.vault.undo_history import Undone
 
 SHOWN = 20
 """So many pages of entities are named; the others are counted."""

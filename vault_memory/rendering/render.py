@@ -10,17 +10,17 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.files.journal import digits
-from vault_memory.notes import provenance
-from vault_memory.ranking.pack import clean as clean
-from vault_memory.retrieval.answer import SESSION, Answer, Ran, Result, note_header, one_line
+from vault_memory.markdown import provenance
+from vault_memory.search.answer import SESSION, Answer, Ran, Result, note_header, one_line
+from vault_memory.search.pack import clean as clean
+from vault_memory.store.journal import digits
 
 if TYPE_CHECKING:
-    from vault_memory.agents.context import Bundle, Wanted
+    from vault_memory.context.context import Bundle, Wanted
     from vault_memory.memory import Seen
-    from vault_memory.retrieval.knowledge import EntityProfile, EntityRow, FactLine
-    from vault_memory.retrieval.reading import Excerpt
-    from vault_memory.writing.writer import Retained
+    from vault_memory.search.entities import EntityProfile, EntityRow, FactLine
+    from vault_memory.search.get import Excerpt
+    from vault_memory.write.retain import Retained
 
 Document = dict[str, Any]
 

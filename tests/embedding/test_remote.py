@@ -1,0 +1,400 @@
+"""The configured embedder by itself: addresses, prefixes, what servers do wrong, deadlines, cutting, quantising."""
+
+import math
+import re
+import time
+from collections.abc import Iterator
+
+import httpx
+import ollama
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_server import Model, ModelServer, free_port, model_server, vector
+
+from vault_memory.config import Config
+from vault_memory.embedding.http import Spoken, mapped
+from vault_memory.embedding.known import Endpoint, address, endpoint, ollama_address, prefixes
+from vault_memory.embedding.remote import COOL_DOWN_SECONDS, Remote, fitting, quantised, within
+from vault_memory.errors import RemoteError
+from vault_memory.store.vectors import bit_code
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as running:
+        yield running
+
+
+def pointing(server: ModelServer, **settings: object) -> Endpoint:
+    """The endpoint of settings that name this server."""
+    given: dict[str, object] = {"embedding_provider": "ollama", "embedding_url": f"http://{server.host}",
+                                "embedding_query_deadline_seconds": 30.0, **settings}  # fmt: skip
+    if given["embedding_provider"] == "openai":
+        given["embedding_url"] = f"http://{server.host}/v1"
+    found = endpoint(Config(vault=None, **given), {})  # type: ignore[arg-type]
+    assert found
+    return found
+
+
+class Slept(list[float]):
+    """Waits that are written down, not waited."""
+
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def remote(server: ModelServer, slept: Slept | None = None, **settings: object) -> Remote:
+    environ = settings.pop("environ", {})
+    return Remote(pointing(server, **settings), environ, slept if slept is not None else Slept())  # type: ignore[arg-type]
+
+
+# --- names and addresses ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("", "http://127.0.0.1:11434"),
+        ("1.2.3.4", "http://1.2.3.4:11434"),
+        (":56789", "http://127.0.0.1:56789"),
+        ("1.2.3.4:56789", "http://1.2.3.4:56789"),
+        ("http://1.2.3.4", "http://1.2.3.4:80"),
+        ("https://example.com", "https://example.com:443"),
+        ("https://example.com:56789/path/", "https://example.com:56789/path"),
+        ("example.com:56789/", "http://example.com:56789"),
+        ("[::1]", "http://[::1]:11434"),
+        ("http://[::1]:5", "http://[::1]:5"),
+    ],
+)
+def test_ollama_host_is_read_as_ollama_reads_it(text: str, url: str) -> None:
+    assert ollama_address("", {"OLLAMA_HOST": text}).url == url
+    with_client = ollama.Client(host=text)
+    assert str(with_client._client.base_url).rstrip("/") == httpx.URL(url).__str__().rstrip("/")
+    with_client.close()
+
+
+def test_the_setting_beats_ollama_host() -> None:
+    assert ollama_address("http://a:1", {"OLLAMA_HOST": "b:2"}).shown == "a:1"
+
+
+def test_credentials_are_kept_apart_and_never_shown() -> None:
+    found = address("https://peter:p%40ss@example.com/v1", None)
+    assert found == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"), "")
+    to = endpoint(Config(vault=None, embedding_provider="openai", embedding_model="m",  # type: ignore[arg-type]
+                         embedding_url="https://peter:p%40ss@example.com/v1"), {})  # fmt: skip
+    assert to and to.space == "openai/m@1"
+    assert "p@ss" not in to.where + to.space
+
+
+def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
+    """Azure wants `?api-version=…`."""
+    url = f"http://{server.host}/v1?api-version=2024-02-01"
+    to = pointing(server, embedding_provider="openai", embedding_model="nomic-embed-text")
+    mine = Remote(to._replace(address=address(url, None)), {}, Slept())
+    assert mine.embed(["a"]).dimensions == 96
+    mine.close()
+    assert server.requests[-1][0] == "/v1/embeddings?api-version=2024-02-01"
+
+
+@pytest.mark.parametrize(
+    ("model", "query", "document"),
+    [
+        ("nomic-embed-text:latest", "search_query: ", "search_document: "),
+        ("nomic-embed-text-v2-moe", "search_query: ", "search_document: "),
+        ("hf.co/intfloat/multilingual-e5-small", "query: ", "passage: "),
+        ("snowflake-arctic-embed2", "query: ", ""),
+        ("bge-m3", "", ""),
+    ],
+)
+def test_known_models_have_their_prefixes(model: str, query: str, document: str) -> None:
+    assert prefixes(model) == (query, document)
+
+
+def test_the_spaces_name_changes_with_what_is_stored_only(server: ModelServer) -> None:
+    assert pointing(server).space == "ollama/nomic-embed-text@1"
+    assert pointing(server, embedding_model="nomic-embed-text:latest").space == "ollama/nomic-embed-text@1"
+    assert pointing(server, embedding_query_prefix="ask: ").space == "ollama/nomic-embed-text@1"
+    other = pointing(server, embedding_document_prefix="").space
+    assert other.startswith("ollama/nomic-embed-text@1-")
+    assert len({other, pointing(server, embedding_document_prefix="x").space}) == 2
+
+
+# --- vectors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("floats", "expected"),
+    [
+        ([0.5, -1.0, 0.25, 0, 0, 0, 0, 0], [64, -127, 32, 0, 0, 0, 0, 0]),  # 63.5 → 64, 31.75 → 32
+        ([1e-300, 0, 0], [127, 0, 0, 0, 0, 0, 0, 0]),
+        ([3.0] * 9, [127] * 9 + [0] * 7),
+    ],
+)
+def test_vectors_are_scaled_to_their_largest_component_and_padded(floats: list[float], expected: list[int]) -> None:
+    found = quantised(floats)
+    assert found and list(memoryview(found).cast("b")) == expected
+    assert len(bit_code(found)) == len(found) // 8
+
+
+@pytest.mark.parametrize("floats", [[], [0.0, 0.0], [1.0, math.nan], [math.inf, 1.0], None])
+def test_what_has_no_direction_is_no_vector(floats: list[float] | None) -> None:
+    assert quantised(floats) is None
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with pytest.raises(RemoteError, match="something else than numbers"):
+        quantised(["a", "b"])  # type: ignore[list-item]
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
+def test_quantising_keeps_the_direction(floats: list[float]) -> None:
+    found = quantised(floats)
+    if found is None:
+        assert not any(floats)
+        return
+    whole = memoryview(found).cast("b")
+    peak = max(map(abs, floats))
+    assert max(map(abs, whole)) == 127
+    assert all(abs(x / peak * 127 - y) <= 0.51 for x, y in zip(floats, whole, strict=False))
+
+
+def test_embedding_gives_one_vector_a_text_in_order(server: ModelServer) -> None:
+    mine = remote(server)
+    made = mine.embed(["a heron", "a weir"])
+    mine.close()
+    wanted = [quantised(vector(f"search_document: {text}", 96)) for text in ("a heron", "a weir")]
+    assert [e.vector for e in made.vectors] == wanted
+    assert made.dimensions == 96
+
+
+def test_an_openai_server_may_answer_in_any_order(server: ModelServer) -> None:
+    mine = remote(server, embedding_provider="openai", embedding_model="nomic-embed-text")
+    made = mine.embed(["a heron", "a weir"])
+    mine.close()
+    assert made.vectors[1].vector == quantised(vector("search_document: a weir", 96))
+    assert server.requests[0][0] == "/v1/embeddings"
+
+
+def test_keep_alive_is_handed_on(server: ModelServer) -> None:
+    for value, sent in (("30m", "30m"), ("-1", -1.0)):
+        mine = remote(server, embedding_keep_alive=value)
+        mine.embed(["a"])
+        mine.close()
+        assert server.requests[-1][1]["keep_alive"] == sent
+
+
+# --- what servers do wrong -------------------------------------------------------------------------------------------
+
+
+def failing(mine: Remote, texts: list[str] | None = None) -> RemoteError:
+    with pytest.raises(RemoteError) as raised:
+        mine.embed(texts or ["a heron"])
+    mine.close()
+    assert raised.value.next_step
+    return raised.value
+
+
+BOTH = pytest.mark.parametrize("provider", ["ollama", "openai"])
+
+
+def of(provider: str) -> dict[str, object]:
+    return {"embedding_provider": provider, "embedding_model": "nomic-embed-text"}
+
+
+@BOTH
+def test_a_busy_server_is_asked_again(server: ModelServer, provider: str) -> None:
+    server.trouble.busy_times, server.trouble.busy_status = 2, 429
+    slept = Slept()
+    mine = remote(server, slept, **of(provider))
+    assert mine.embed(["a heron"]).dimensions == 96
+    mine.close()
+    assert slept == [0.5, 1.0]
+
+
+def test_a_server_that_asks_for_time_gets_it(server: ModelServer) -> None:
+    server.trouble.busy_times, server.trouble.retry_after = 1, "7"
+    slept = Slept()
+    mine = remote(server, slept, **of("openai"))
+    mine.embed(["a heron"])
+    mine.close()
+    assert slept == [7.0]
+
+
+@BOTH
+def test_a_server_that_stays_unwell_is_given_up(server: ModelServer, provider: str) -> None:
+    server.trouble.status = 500
+    slept = Slept()
+    error = failing(remote(server, slept, **of(provider)))
+    assert error.kind == "away"
+    assert f"{provider} at {server.host} answered 500" in str(error)
+    assert slept == [0.5, 1.0, 2.0]
+
+
+@BOTH
+def test_a_missing_model_is_named_at_once(server: ModelServer, provider: str) -> None:
+    slept = Slept()
+    error = failing(remote(server, slept, embedding_provider=provider, embedding_model="bge-m3"))
+    assert "has no model bge-m3" in str(error)
+    assert provider == "openai" or "ollama pull bge-m3" in error.next_step
+    assert slept == []
+
+
+@BOTH
+def test_what_is_not_json_is_said_to_be_unreadable(server: ModelServer, provider: str) -> None:
+    server.trouble.not_json = True
+    assert "cannot be read" in str(failing(remote(server, **of(provider))))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda _, v: v[:1], "vectors for 2 texts"),
+        (lambda _, v: [v[0], v[1][:40]], "of 40 and of 96 dimensions"),
+        (lambda _, v: [["x", "y"], ["x", "y"]], "numbers|cannot be read"),
+        (lambda _, v: "nothing", "cannot be read|vectors for 2"),
+        (lambda _, v: [1, 2], "cannot be read"),
+    ],
+)
+def test_malformed_vectors_are_refused(server: ModelServer, provider: str, answer: object, said: str) -> None:
+    server.trouble.vectors = answer  # type: ignore[assignment]
+    error = failing(remote(server, **of(provider)), ["a", "b"])
+    assert re.search(said, str(error)), str(error)
+
+
+@BOTH
+def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
+    with model_server() as elsewhere:
+        server.trouble.redirect = f"http://{elsewhere.host}/api/embed"
+        error = failing(remote(server, **of(provider)))
+        assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
+        assert elsewhere.requests == []
+
+
+@BOTH
+def test_a_server_that_hangs_up_is_tried_again_then_given_up(server: ModelServer, provider: str) -> None:
+    server.trouble.dies_after = 0
+    slept = Slept()
+    assert failing(remote(server, slept, **of(provider))).kind == "away"
+    assert len(slept) == 3
+
+
+@BOTH
+def test_nobody_there(provider: str) -> None:
+    error = failing(remote(ModelServer(port=free_port()), **of(provider)))
+    assert "is not there" in str(error)
+
+
+@BOTH
+def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provider: str) -> None:
+    server.key = "sk-right"
+    right = remote(server, embedding_key_env="KEY", environ={"KEY": "sk-right"}, **of(provider))
+    assert right.embed(["a"]).dimensions == 96
+    right.close()
+    wrong = failing(remote(server, embedding_key_env="KEY", environ={"KEY": "sk-wrong"}, **of(provider)))
+    assert "refuses the key" in str(wrong)
+    unset = failing(remote(server, embedding_key_env="KEY", **of(provider)))
+    assert "$KEY" in str(unset)
+    server.key, server.trouble.status = "", 0
+    assert "sk-" not in str(wrong) + wrong.next_step + str(unset)
+
+
+def test_a_server_that_repeats_the_key_does_not_get_it_shown() -> None:
+    spoken = Spoken("x at y", "m", 1.0, "", "", ("sk-secret",))
+    with pytest.raises(RemoteError) as raised, mapped(spoken):
+        raise ollama.ResponseError('{"error": "no such key sk-secret\\n\\nsorry"}', 418)
+    assert str(raised.value) == "x at y answered 418: no such key … sorry"
+    assert raised.value.__suppress_context__
+
+
+def _all_errors(base: type[Exception]) -> list[type[Exception]]:
+    return [base, *(found for sub in base.__subclasses__() for found in _all_errors(sub))]
+
+
+@pytest.mark.parametrize("kind", [*_all_errors(httpx.HTTPError), httpx.InvalidURL, *_all_errors(httpx.StreamError)])
+def test_no_error_of_the_client_is_left_unmapped(kind: type[Exception]) -> None:
+    request = httpx.Request("POST", "http://x/")
+    try:
+        error = kind("said")
+    except TypeError:
+        try:
+            error = kind("said", request=request, response=httpx.Response(503, request=request))  # type: ignore[call-arg]
+        except TypeError:
+            error = kind()
+    with pytest.raises(RemoteError), mapped(Spoken("x at y", "m", 1.0, "", "")):
+        raise error
+
+
+# --- long texts ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "kept"),
+    [("a" * 30, 0, 30), ("a" * 30, 10, 30), ("a" * 33, 10, 30), ("語" * 10, 10, 10), ("語" * 12, 10, 10), ("", 16, 0)],
+)
+def test_only_what_surely_does_not_fit_is_cut_beforehand(text: str, room: int, kept: int) -> None:
+    found, cut = fitting(text, room)
+    assert (len(found), cut) == (kept, kept < len(text))
+    assert text.startswith(found)
+
+
+@BOTH
+def test_a_text_the_server_finds_too_long_is_cut_and_its_neighbours_are_not(provider: str) -> None:
+    with model_server(Model(context_tokens=12)) as server:
+        mine = remote(server, **of(provider))
+        made = mine.embed(["one two", "w " * 40, "three"])
+        mine.close()
+        assert [e.cut for e in made.vectors] == [False, True, False]
+        assert all(e.vector for e in made.vectors)
+        assert made.vectors[2].vector == quantised(vector("search_document: three", 96))
+
+
+def test_a_context_too_small_for_anything_is_an_error(server: ModelServer) -> None:
+    server.models = [Model(context_tokens=0)]
+    assert failing(remote(server)).kind == "long"
+
+
+def test_a_text_the_model_cannot_do_is_given_up_alone(server: ModelServer) -> None:
+    server.trouble.vectors = lambda texts, found: [
+        [math.nan] * 96 if "bad" in t else v for t, v in zip(texts, found, strict=True)
+    ]
+    mine = remote(server)
+    made = mine.embed(["good", "bad", "fine"])
+    mine.close()
+    assert [e.vector is None for e in made.vectors] == [False, True, False]
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_question_cools_the_server_down(server: ModelServer) -> None:
+    now = [100.0]
+    mine = Remote(pointing(server), {}, Slept(), lambda: now[0])
+    server.trouble.status = 503
+    for _ in range(3):
+        with pytest.raises(RemoteError, match="answered 503"):
+            mine.query("heron?")
+    assert server.asked("/api/embed") == 1
+    server.trouble.status = 0
+    now[0] += COOL_DOWN_SECONDS - 0.1
+    with pytest.raises(RemoteError):
+        mine.query("heron?")
+    now[0] += 0.2
+    assert mine.query("heron?").vector == quantised(vector("search_query: heron?", 96))
+    mine.close()
+
+
+def test_a_question_longer_than_the_context_is_cut_and_says_so() -> None:
+    with model_server(Model(context_tokens=12)) as server:
+        mine = remote(server)
+        assert mine.query("w " * 40).cut
+        mine.close()
+
+
+def test_a_deadline_holds_whatever_the_call_does() -> None:
+    with pytest.raises(RemoteError, match=r"x did not answer in 0\.01 s"):
+        within(0.01, lambda: time.sleep(0.2), "x did not answer")
+    assert within(5, lambda: 3, "") == 3
+    with pytest.raises(ZeroDivisionError):
+        within(5, lambda: 1 // 0, "")

@@ -1,0 +1,950 @@
+"""The index: what a run finds changed, what it stores, what it survives, and what it must never delete or touch."""
+
+import os
+import random
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import apsw
+import pytest
+from vaults import (
+    age,
+    fill,
+    index_digest,
+    memory,
+    obeying_permissions,
+    opened,
+    paths,
+    put,
+    run,
+    snapshot,
+)
+
+from vault_memory.config import Config
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.folders import vault_id
+from vault_memory.indexing.diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
+from vault_memory.memory import Memory
+from vault_memory.search.answer import Request
+from vault_memory.store import schema
+from vault_memory.store.rows import KINDS, NoteRow
+from vault_memory.vault import locations
+from vault_memory.vault.walk import File
+from vault_memory.write.retain import Bullet
+
+NOTES = {
+    "a.md": "# Harbour\n\nThe ferry to Kallö leaves at seven.\n",
+    "memory/2025-11-27.md": (
+        "# Thursday\n\n## Retain\n- W @Nora: Lives in Gothenburg.\n- O(c=0.8) @Nora: Likes trains.\n"
+    ),
+    "deep/er/b.md": "See [[a]] and [[Nora|her]].\n\nThe lighthouse keeper retired.\n",
+}
+
+
+def answers(of: Memory, query: str) -> list[str]:
+    """The paths a question is answered from."""
+    asked = Request(query=query, now=datetime(2025, 12, 1, tzinfo=UTC), k=10)
+    (answer,) = of.recall([asked], keep=False)
+    return [result.path for result in answer.results]
+
+
+# --- the diff --------------------------------------------------------------------------------------------------------
+
+SECOND = 1_000_000_000
+CHECKED = 1_000 * SECOND
+RACY = int(RACY_SECONDS * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "outcome"),
+    [
+        ((5, CHECKED - 9 * SECOND), None, "new"),
+        ((5, CHECKED - 9 * SECOND), (5, CHECKED - 9 * SECOND), "same"),
+        ((6, CHECKED - 9 * SECOND), (5, CHECKED - 9 * SECOND), "suspect"),
+        ((5, CHECKED - 8 * SECOND), (5, CHECKED - 9 * SECOND), "suspect"),
+        (
+            (5, CHECKED - 99 * SECOND),
+            (5, CHECKED - 9 * SECOND),
+            "suspect",
+        ),  # restored from a backup: older, yet another
+        ((5, CHECKED - 9 * SECOND + 1), (5, CHECKED - 9 * SECOND), "suspect"),  # a nanosecond is a difference
+        ((5, CHECKED - RACY - 1), (5, CHECKED - RACY - 1), "same"),
+        ((5, CHECKED - RACY), (5, CHECKED - RACY), "suspect"),
+        ((5, CHECKED), (5, CHECKED), "suspect"),
+        ((5, CHECKED + 3600 * SECOND), (5, CHECKED + 3600 * SECOND), "suspect"),  # a time in the future proves nothing
+        ((0, 0), (0, 0), "same"),
+        (None, (5, CHECKED), "gone"),
+    ],
+)
+def test_diff(file: tuple[int, int] | None, row: tuple[int, int] | None, outcome: str) -> None:
+    files = {"n.md": File("n.md", *file)} if file else {}
+    rows = {"n.md": NoteRow(1, "n.md", *row, b"hash")} if row else {}
+    changes = diff(files, rows, CHECKED)
+    found = {"new": changes.new, "suspect": changes.suspect, "gone": changes.gone}
+    assert {name for name, paths in found.items() if paths} == ({outcome} - {"same"})
+    assert changes.unchanged == (outcome == "same")
+
+
+def test_a_diff_comes_in_the_order_of_paths() -> None:
+    files = {name: File(name, 1, 1) for name in ("c", "a", "b")}
+    rows = {name: NoteRow(n, name, 1, 1, b"") for n, name in enumerate(("z", "x", "y"))}
+    changes = diff(files, rows, 0)
+    assert [file.path for file in changes.new] == ["a", "b", "c"]
+    assert [row.path for row in changes.gone] == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "lost", "refused"),
+    [
+        (0, 0, 0, False), (0, 5, 0, False), (1, 0, 1, True), (500, 0, 500, True), (5, 1, 4, False),
+        (LOSS_CAP, 1, LOSS_CAP, False), (LOSS_CAP + 1, 1, LOSS_CAP + 1, True), (100, 50, 50, False),
+        (100, 49, 51, True), (100, 100, 51, True),
+    ],
+)  # fmt: skip
+def test_what_counts_as_a_loss(before: int, now: int, lost: int, refused: bool) -> None:
+    if not refused:
+        refuse_loss(before, now, lost)
+        return
+    with pytest.raises(RefusedError, match="nothing was deleted"):
+        refuse_loss(before, now, lost)
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_first_run_then_nothing_to_do(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    first = mine.index()
+    assert (first.added, first.modified, first.removed, first.unchanged, first.facts) == (3, 0, 0, 0, 2)
+    assert first.rebuilt == "there was none"
+    assert first.passages == first.embedded + first.from_cache > 6
+    again = mine.index()
+    assert (again.changed, again.unchanged, again.passages, again.rebuilt) == (0, 3, 0, "")
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_an_open_index_waits_for_no_disk_at_each_commit(tmp_path: Path) -> None:
+    """A statement behind one that gives a row (`PRAGMA journal_mode`) is not run unless that row is taken."""
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with closing(schema.connect(mine.index_path)) as connection:
+        names = ("journal_mode", "synchronous", "temp_store", "cache_size", "secure_delete")
+        found = {name: connection.pragma(name) for name in names}
+    normal, in_memory = 1, 2
+    assert found == {
+        "journal_mode": "wal", "synchronous": normal, "temp_store": in_memory, "cache_size": -16000, "secure_delete": 1
+    }  # fmt: skip
+
+
+def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    for name in NOTES:
+        age(tmp_path / name, 30)
+    with opened(mine) as store:
+        generation = store.generation
+    touched = mine.index()
+    assert (touched.changed, touched.passages, touched.unchanged) == (0, 0, 3)
+    with opened(mine) as store:
+        assert store.generation == generation
+        times = {row.path: row.mtime_ns for row in store.notes().values()}
+    assert times == {name: (tmp_path / name).stat().st_mtime_ns for name in NOTES}
+
+
+def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    generations = [mine.status().generation]
+    for number in range(2):
+        put(tmp_path, "new.md", f"number {number}")
+
+        def cut_short(done: int, total: int, passages: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            mine.index(progress=cut_short)
+        generations.append(mine.status().generation)
+    assert generations == sorted(set(generations)), generations
+    assert (mine.index().changed, mine.status().generation) == (0, generations[-1])
+    (tmp_path / "new.md").unlink()
+    assert (mine.index().removed, mine.status().generation) == (1, generations[-1] + 1)
+
+
+def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    alone: list[bool] = []
+
+    def is_locked(done: int, total: int, passages: int) -> None:
+        try:
+            with locations.writer_lock(mine.index_path, 0):
+                alone.append(False)
+        except BusyError:
+            alone.append(True)
+
+    mine.check(is_locked)
+    assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
+
+
+@pytest.mark.parametrize(
+    ("loss", "what"),
+    [
+        ("DELETE FROM passage_fts", "8 passages without words"),
+        ("DELETE FROM note_fts WHERE rowid = 1", "1 note without words"),
+        ("DELETE FROM embedding_code", "vectors without bit code"),
+        ("DELETE FROM embedding", "passages without vector"),
+        ("INSERT INTO passage_fts(rowid, body) VALUES(99, 'stray')", ""),
+    ],
+)
+def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
+    tmp_path: Path, loss: str, what: str
+) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with opened(mine) as store:
+        store.connection.execute(loss)
+    if what:
+        check = next(check for check in mine.doctor() if check.name == "index")
+        assert (check.level, what in check.message) == ("error", True), check
+    assert mine.check()[0] != mine.check()[1]
+    assert run(tmp_path, "index", "--check").returncode == 1
+    mine.doctor(fix=True) if what else mine.index(rebuild=True)
+    assert mine.check()[0] == mine.check()[1]
+    assert "error" not in {check.level for check in mine.doctor()}
+
+
+def test_an_edit_whose_time_was_set_back_is_found(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    time.sleep(0.02)  # a file system may count in hundredths of a second
+    stamp = (tmp_path / "a.md").stat()
+    (tmp_path / "a.md").write_text(NOTES["a.md"].replace("seven", "eight"))
+    os.utime(tmp_path / "a.md", ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))
+    assert ((tmp_path / "a.md").stat().st_size, (tmp_path / "a.md").stat().st_mtime_ns) == (
+        stamp.st_size, stamp.st_mtime_ns,
+    )  # fmt: skip
+    answer = next(iter(mine.recall([Request("When does the ferry leave?", datetime.now(UTC), k=1)])))
+    assert "eight" in answer.results[0].content
+    assert mine.index().changed == 0
+
+
+def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    saved = put(tmp_path, "young.md", "The password is swordfish.\n", age_seconds=0).stat()
+    mine.index()
+    put(tmp_path, "young.md", "The password is shellfish.\n", age_seconds=0)
+    os.utime(tmp_path / "young.md", ns=(saved.st_atime_ns, saved.st_mtime_ns))
+    report = mine.index()
+    assert (report.modified, report.unchanged) == (1, 3)
+    assert answers(mine, "shellfish")[0] == "young.md"
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_it_is_found_too_when_another_note_was_indexed_between(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    saved = put(tmp_path, "young.md", "The password is swordfish.\n", age_seconds=0).stat()
+    mine.index()
+    put(tmp_path, "young.md", "The password is shellfish.\n", age_seconds=0)
+    os.utime(tmp_path / "young.md", ns=(saved.st_atime_ns, saved.st_mtime_ns))
+    put(tmp_path, "a.md", "changed\n")
+    mine.index(paths=[str(tmp_path / "a.md")])
+    mine.index()
+    fresh = memory(tmp_path, index_path=tmp_path.parent / f"{tmp_path.name}.fresh")
+    fresh.index()
+    assert index_digest(mine) == index_digest(fresh)
+
+
+def test_a_moved_note_or_folder_keeps_its_embeddings(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    (tmp_path / "deep").rename(tmp_path / "Archive")
+    (tmp_path / "a.md").rename(tmp_path / "port.md")
+    report = mine.index()
+    assert (report.moved, report.added, report.removed, report.modified, report.unchanged) == (2, 0, 0, 0, 1)
+    assert report.embedded <= 1  # a passage that shows its note's name has another text now
+    assert report.from_cache >= report.passages - 1
+    assert answers(mine, "lighthouse keeper")[0] == "Archive/er/b.md"
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_a_copy_and_a_text_that_comes_back_are_embedded_once(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    shutil.copy(tmp_path / "deep/er/b.md", tmp_path / "twin.md")
+    report = mine.index()
+    assert (report.added, report.moved, report.embedded) == (1, 0, 0)
+    with opened(mine) as store:
+        assert store.one("SELECT count(*) FROM embedding") == store.one(
+            "SELECT count(DISTINCT embedding_id) FROM passage"
+        )
+
+
+def test_embeddings_nobody_uses_are_dropped(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES | {"gone.md": "A line that stands nowhere else.\n"}))
+    mine.index()
+    (tmp_path / "gone.md").unlink()
+    assert mine.index().removed == 1
+    with opened(mine) as store:
+        for table in ("embedding", "embedding_code"):
+            used = "IN (SELECT embedding_id FROM passage)"
+            assert store.one(f"SELECT count(*) FROM {table} WHERE id NOT {used}") == 0
+            assert store.one(f"SELECT count(*) FROM {table}") == store.one(
+                "SELECT count(DISTINCT embedding_id) FROM passage"
+            )
+
+
+def test_a_run_can_be_limited_to_paths(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    put(tmp_path, "a.md", "changed\n")
+    put(tmp_path, "deep/new.md", "new\n")
+    put(tmp_path, "deep/er/b.md", "other\n")
+    (tmp_path / "memory/2025-11-27.md").unlink()
+    report = mine.index(paths=[str(tmp_path / "deep")])
+    assert (report.added, report.modified, report.removed) == (1, 1, 0)
+    assert paths(mine) == {"a.md", "memory/2025-11-27.md", "deep/er/b.md", "deep/new.md"}
+    rest = mine.index()
+    assert (rest.added, rest.modified, rest.removed) == (0, 1, 1)
+    with pytest.raises(RefusedError, match="not inside the vault"):
+        mine.index(paths=[str(tmp_path.parent / "elsewhere")])
+
+
+def test_a_limited_run_says_nothing_of_other_notes(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    put(tmp_path, "passing.md", "x\n", age_seconds=0)
+    mine.index()
+    (tmp_path / "passing.md").unlink()
+    put(tmp_path, "a.md", "changed\n")
+    report = mine.index(paths=[str(tmp_path / "a.md")])
+    assert (report.modified, report.removed, report.failed) == (1, 0, [])
+    assert mine.index().removed == 1
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+RICH = """---
+title: Nora Ek
+aliases: [Nora, NE]
+tags: [person, friends/close]
+scope: agent:home
+created: 2025-11-02
+link: "[[From properties]]"
+---
+#whole-note #second
+
+Met through [[Tern|the project]], see [[Runbook#Steps]] and [text](other%20note.md#part). #inline/tag
+```
+[[not a link]] #no-tag
+```
+%% [[hidden]] #hidden %%
+## Retain
+- W(i=0.9) @[[Nora Ek]] @Tern: Runs the harbour office. ^nora-1
+- O(c=0.4, scope=agent:x) @Nora: Prefers trains.
+- B(t=2025-11-06/2025-11-10) @Nora: We sailed to Kallö.
+- S(c=2, scope=user:y) @Nora: malformed, and private.
+- O: Opinions have a default confidence.
+"""
+
+
+def test_what_a_note_says_is_stored_in_rows(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {"bank/entities/Nora Ek.md": RICH}))
+    report = mine.index()
+    assert (report.facts, [(p.line, p.message.split(";")[0]) for p in report.problems]) == (
+        4,
+        [(20, "`c=2` is not a number from 0 to 1")],
+    )
+    with opened(mine) as store:
+        note = next(store.rows("SELECT day, title, scope, mtime_ns, size FROM note"))
+        file = (tmp_path / "bank/entities/Nora Ek.md").stat()
+        assert note == ("2025-11-02", "Nora Ek", "agent:home", file.st_mtime_ns, file.st_size)
+        facts = list(
+            store.rows(
+                "SELECT p.start_line, p.kind, f.confidence, f.importance, f.occurred_from, f.occurred_to, f.block_id,"
+                " p.scope"
+                " FROM fact f JOIN passage p ON p.id = f.passage_id ORDER BY p.id"
+            )
+        )
+        assert facts == [
+            (17, KINDS.index("world"), None, 0.9, None, None, "nora-1", None),
+            (18, KINDS.index("opinion"), 0.4, None, None, None, None, "agent:x"),
+            (19, KINDS.index("experience"), None, None, "2025-11-06", "2025-11-10", None, None),
+            (21, KINDS.index("opinion"), 0.7, None, None, None, None, None),
+        ]
+        plain = "SELECT kind, scope, text FROM passage WHERE start_line = 20"
+        assert list(store.rows(plain)) == [(KINDS.index("note"), "user:y", RICH.splitlines()[19])]
+        mentions = (
+            "SELECT p.start_line, name.text FROM mention m JOIN passage p ON p.id = m.passage_id"
+            " JOIN name ON name.id = m.name_id"
+        )
+        assert sorted(store.rows(mentions)) == [(17, "Nora Ek"), (17, "Tern"), (18, "Nora"), (19, "Nora")]
+        assert sorted(store.rows("SELECT line, target, anchor FROM link")) == [
+            (7, "From properties", ""), (11, "Runbook", "Steps"), (11, "Tern", ""), (11, "other note.md", "part"),
+            (17, "Nora Ek", ""),
+        ]  # fmt: skip
+        assert sorted(store.rows("SELECT line, name FROM tag")) == [
+            (0, "friends/close"), (0, "person"), (0, "second"), (0, "whole-note"), (11, "inline/tag"),
+        ]  # fmt: skip
+        assert sorted(store.rows("SELECT slug, name, own FROM alias")) == [
+            ("ne", "NE", 0),
+            ("nora", "Nora", 0),
+            ("nora-ek", "Nora Ek", 1),
+        ]
+        assert store.one("SELECT count(*) FROM passage WHERE embedding_id IS NULL") == 0
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {"n.md": RICH, "memory/2025-11-27.md": NOTES["memory/2025-11-27.md"]}))
+    mine.index()
+    with opened(mine) as store:
+        for path in paths(mine):
+            lines = (tmp_path / path).read_text().splitlines()
+            held = set()
+            sql = "SELECT start_line, end_line, text FROM passage WHERE note_id = (SELECT id FROM note WHERE path = ?)"
+            for first, last, text in store.rows(sql, path):
+                assert text == "\n".join(lines[first - 1 : last])
+                held |= set(range(first, last + 1))
+            front = lines.index("---", 1) + 1 if lines[0] == "---" else 0
+            wanted = {n for n, line in enumerate(lines, 1) if line.strip() and n > front and not line.startswith("```")}
+            assert wanted <= held
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"\xff\xfe\x00", b"---\n", b"\xef\xbb\xbf", b"\r", b"x" * 70_000, b"\x00\x01"]
+)
+def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
+    mine = memory(fill(tmp_path, {"odd.md": data, "a.md": "x"}))
+    assert mine.index().added == 2
+    assert mine.check()[0] == mine.check()[1]
+    assert (tmp_path / "odd.md").read_bytes() == data
+
+
+def test_a_note_of_many_slices_is_replaced_whole(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {"long.md": "".join(f"- line {n} of the log\n" for n in range(1300)), "a.md": "x\n"}))
+    mine.index()
+    put(tmp_path, "long.md", "".join(f"- line {n} of the log\n" for n in range(200, 1400)), age_seconds=50)
+    report = mine.index()
+    assert (report.modified, report.passages) == (1, 1200)
+    assert 0 < report.embedded < 150
+    assert mine.check()[0] == mine.check()[1]
+
+
+# --- when the index cannot be used as it is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"chunk_tokens": 200}, {"chunk_overlap": 10}, {"daily_folder": "Journal"}, {"daily_format": "DD.MM.YYYY"}],
+)
+def test_other_settings_make_another_index(tmp_path: Path, settings: dict[str, object]) -> None:
+    memory(fill(tmp_path, NOTES)).index()
+    other = memory(tmp_path, **settings)
+    report = other.index()
+    assert report.rebuilt == "it was made by another version or with other settings"
+    assert report.added == 3
+    assert other.index().rebuilt == ""
+    assert memory(tmp_path).index().rebuilt
+
+
+def _garbage(data: bytes) -> bytes:
+    return b"not a database, but long enough to look like one\n" * 200
+
+
+def _flipped(data: bytes) -> bytes:
+    page = data[4096:8192]
+    return data[:4096] + bytes(255 - byte for byte in page) + data[8192:]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "garbage": _garbage,
+    "empty": lambda data: b"",
+    "half": lambda data: data[: len(data) // 8192 * 4096],
+    "one page": lambda data: data[:4096],
+    "a few bytes": lambda data: data[:50],
+    "zeros": lambda data: bytes(len(data)),
+    "zeros behind the first page": lambda data: data[:4096] + bytes(len(data) - 4096),
+    "second page": _flipped,
+    "every page but the first": lambda data: data[:4096] + bytes(255 - byte for byte in data[4096:]),
+    "another page size": lambda data: data[:16] + b"\x02\x00" + data[18:],
+    "a format of the future": lambda data: data[:18] + b"\x09\x09" + data[20:],
+}
+
+
+@pytest.mark.parametrize("first", ["index", "recall"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_index_is_built_anew_and_that_is_said(tmp_path: Path, damage: str, first: str) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    before = index_digest(mine)
+    mine.index_path.write_bytes(DAMAGES[damage](mine.index_path.read_bytes()))
+    put(tmp_path, "new.md", "A heron stood by the weir.\n")
+    if first == "index":
+        report = mine.index()
+        assert "damaged" in report.rebuilt or "not an index" in report.rebuilt
+    else:
+        assert answers(mine, "ferry to Kallö")[0] == "a.md"
+    assert answers(mine, "heron weir")[0] == "new.md"
+    (tmp_path / "new.md").unlink()
+    mine.index()
+    assert index_digest(mine) == before
+    assert _sound(mine)
+    assert [path.name for path in mine.index_path.parent.glob("index.sqlite.new-*")] == []
+
+
+def _sound(of: Memory) -> bool:
+    with opened(of) as store:
+        for table in ("passage_fts", "note_fts"):
+            store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+        return bool(store.one("PRAGMA integrity_check") == "ok")
+
+
+def test_damage_anywhere_never_ends_in_a_traceback(tmp_path: Path) -> None:
+    """Any page may be hit: the answer comes, from the index as it was or from one built anew."""
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    whole = mine.index_path.read_bytes()
+    chance = random.Random(7)
+    for _ in range(60):
+        page = chance.randrange(len(whole) // 4096)
+        start_at = page * 4096 + chance.choice([0, 8, 100, chance.randrange(4096)])
+        noise = chance.choice([bytes(64), b"\xff" * 64, chance.randbytes(64)])
+        for suffix in ("-wal", "-shm"):
+            mine.index_path.with_name(mine.index_path.name + suffix).unlink(missing_ok=True)
+        mine.index_path.write_bytes(whole[:start_at] + noise + whole[start_at + 64 :])
+        put(tmp_path, "new.md", f"A heron stood by weir {chance.random()}.\n")
+        answers(mine, "ferry to Kallö")
+        mine.index()
+        mine.entities()
+        mine.status()
+        mine.lint()
+        answers(mine, "heron")
+
+
+def _poems(file: Path, in_log: bool = False) -> bytes:
+    """A database of another program, all of it still in its write-ahead log on wish; returns the file's bytes."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    other = apsw.Connection(str(file))
+    if in_log:
+        other.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")
+        other.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    other.execute("CREATE TABLE meta(key, something); CREATE TABLE poems(text); INSERT INTO poems VALUES('mine')")
+    other.close()
+    return file.read_bytes()
+
+
+def _numbered(file: Path, data: bytes) -> bytes:
+    return put(file.parent, file.name, data[:68] + b"GPKG" + data[72:]).read_bytes()
+
+
+FOREIGN: dict[str, Callable[[Path], bytes]] = {
+    "a database": _poems,
+    "a database whose tables are in its log": lambda file: _poems(file, in_log=True),
+    "a database with another program's number": lambda file: _numbered(file, _poems(file)),
+    "no database": lambda file: put(file.parent, file.name, "my text file\n").read_bytes(),
+    "nearly a database": lambda file: put(file.parent, file.name, b"SQLite format 3\0" + bytes(500)).read_bytes(),
+}
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("what", FOREIGN)
+def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, named: bool) -> None:
+    mine = memory(
+        fill(tmp_path / "vault", NOTES), **({"index_path": tmp_path / "theirs" / "mine.sqlite"} if named else {})
+    )
+    before = FOREIGN[what](mine.index_path)
+    if not named and not what.startswith("a database"):  # only this program puts files there: it is a damaged index
+        assert "damaged" in mine.index().rebuilt
+        return
+    for use in (
+        mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities, mine.check,
+        lambda: mine.retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
+    ):  # fmt: skip
+        with pytest.raises(RefusedError, match="not an index of this program"):
+            use()
+        assert mine.index_path.read_bytes() == before
+    assert [check.level for check in mine.doctor(fix=True) if check.name == "index"] == ["error"]
+    assert mine.index_path.read_bytes() == before
+    assert "painted green" not in (mine.vault.root / "memory/2025-11-27.md").read_text()
+    if what == "a database whose tables are in its log":
+        with closing(apsw.Connection(str(mine.index_path))) as theirs:
+            assert theirs.execute("SELECT text FROM poems").get == "mine"
+
+
+@pytest.mark.parametrize("left", ["", "CREATE TABLE x(y); DROP TABLE x"])
+def test_a_file_with_nothing_in_it_may_become_the_index(tmp_path: Path, left: str) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    with closing(apsw.Connection(str(mine.index_path))) as other:
+        other.execute(left)
+    assert mine.index().added == 3
+
+
+def test_an_index_from_before_indexes_had_a_number_is_ours(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    mine.index()
+    with opened(mine) as store:
+        store.connection.execute("PRAGMA application_id=0")
+        store.set_meta("fingerprint", "schema=0")
+    assert mine.index().rebuilt == "it was made by another version or with other settings"
+    assert int.from_bytes(mine.index_path.read_bytes()[68:72], "big") == schema.APPLICATION_ID
+
+
+def test_only_its_own_unfinished_builds_are_swept(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
+    put(tmp_path, "mine.sqlite.new-chapter", "a user's own file")
+    put(tmp_path, schema.new_name(mine.index_path).name, "left by a killed build")
+    mine.index()
+    assert sorted(file.name for file in tmp_path.glob("mine.sqlite.new-*")) == ["mine.sqlite.new-chapter"]
+
+
+def test_an_index_that_cannot_be_opened_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index_path.mkdir(parents=True)
+    with pytest.raises(IndexUnusableError, match="cannot be opened") as caught:
+        mine.index()
+    assert caught.value.next_step
+
+
+def test_logs_of_an_index_that_was_deleted_do_no_harm(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    with opened(mine) as store:
+        store.set_meta("pages", "in the write-ahead log")
+        shutil.copy(f"{mine.index_path}-wal", tmp_path / "kept")
+    mine.index_path.unlink()
+    shutil.copy(tmp_path / "kept", f"{mine.index_path}-wal")
+    assert mine.index().rebuilt == "there was none"
+    assert _sound(mine)
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_another_writer_makes_a_run_busy(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    put(tmp_path, "a.md", "changed\n")
+    with opened(mine) as other:
+        other.connection.execute("BEGIN IMMEDIATE")
+        ended = run(tmp_path, "index")
+        assert answers(mine, "lighthouse keeper")  # reading goes on meanwhile
+        other.connection.execute("ROLLBACK")
+    assert (ended.returncode, "Traceback" in ended.stderr) == (75, False)
+    assert mine.index().modified == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits on a file's size")
+@pytest.mark.parametrize("option", ["index", "--rebuild"])
+def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: str) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    before = index_digest(mine)
+    text = "".join(f"- the herring count of day {n} was {n * n}\n" for n in range(9000))
+    put(tmp_path, "much.md", text)
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (900000, 900000))"
+    )
+    ended = run(tmp_path, *({"index", option} - {"--rebuild"}), *({option} - {"index"}), first=limit)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (4, False), ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 2
+    assert index_digest(mine) == before
+    assert _sound(mine)
+    assert mine.index().added == 1
+    assert [path.name for path in mine.index_path.parent.glob("index.sqlite.new-*")] == []
+
+
+# --- an absent vault is not an empty vault ---------------------------------------------------------------------------
+
+
+def test_a_vault_that_is_gone_is_said_and_nothing_made(tmp_path: Path) -> None:
+    ended = run(tmp_path / "unmounted", "index")
+    assert (ended.returncode, list(tmp_path.iterdir())) == (3, [])
+    assert "cannot be read" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [("index",), ("index", "--rebuild"), ("recall", "ferry"), ("index", "--check")])
+@pytest.mark.parametrize("left", [".", "image.png"])
+def test_an_emptied_vault_deletes_nothing(tmp_path: Path, arguments: tuple[str, ...], left: str) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root)
+    mine.index()
+    before = index_digest(mine)
+    for name in ("a.md", "memory", "deep"):
+        (root / name).rename(tmp_path / name)
+    if left != ".":
+        put(root, left, b"png")
+    ended = run(root, *arguments)
+    assert ended.returncode == 6
+    assert "nothing was deleted" in ended.stderr
+    assert index_digest(mine) == before
+    for name in ("a.md", "memory", "deep"):
+        (tmp_path / name).rename(root / name)
+    assert mine.index().changed == 0
+
+
+def test_a_vault_most_of_whose_notes_vanished_deletes_nothing_until_told(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
+    mine = memory(root)
+    mine.index()
+    before = index_digest(mine)
+    (root / "many").rename(tmp_path / "unmounted")
+    for arguments in (("index",), ("recall", "number")):
+        ended = run(root, *arguments)
+        assert (ended.returncode, f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in ended.stderr) == (
+            6,
+            True,
+        )
+    assert index_digest(mine) == before
+    assert run(root, "index", "--rebuild").returncode == 0
+    assert paths(mine) == set(NOTES)
+
+
+def test_moving_everything_is_no_loss(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)}))
+    mine.index()
+    (tmp_path / "many").rename(tmp_path / "moved")
+    assert mine.index().moved == LOSS_CAP + 10
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o600, 0o100])
+def test_an_unreadable_folder_loses_no_note(tmp_path: Path, mode: int) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES | {"locked/in/x.md": "The heron stood by the weir.\n", "locked/y.md": "y\n"})
+    mine = memory(root)
+    mine.index()
+    before = index_digest(mine)
+    os.chmod(root / "locked", mode)
+    try:
+        for arguments in (("index",), ("index", "--rebuild")):
+            ended = run(root, *arguments, first=first)
+            assert (ended.returncode, "Traceback" in ended.stderr) in {(1, False), (6, False)}, ended.stderr
+            assert "locked" in ended.stdout + ended.stderr
+            assert index_digest(mine) == before
+        put(root, "a.md", "changed\n")
+        assert run(root, "index", first=first).returncode == 1
+        assert paths(mine) == {*NOTES, "locked/in/x.md", "locked/y.md"}
+    finally:
+        os.chmod(root / "locked", 0o700)
+    assert mine.index().changed == 0
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_an_unreadable_note_is_reported_and_keeps_its_rows(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root)
+    mine.index()
+    put(root, "a.md", "changed\n")
+    os.chmod(root / "a.md", 0)
+    ended = run(root, "index", first=first)
+    assert (ended.returncode, "a.md" in ended.stdout + ended.stderr) == (1, True)
+    assert paths(mine) == set(NOTES)
+    os.chmod(root / "a.md", 0o600)
+    assert mine.index().modified == 1
+
+
+def test_an_unreadable_vault_is_no_vault(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root)
+    mine.index()
+    before = index_digest(mine)
+    os.chmod(root, 0)
+    ended = run(root, "index", first=first)
+    os.chmod(root, 0o700)
+    assert (ended.returncode, "cannot be read" in ended.stderr, "Traceback" in ended.stderr) == (3, True, False)
+    assert index_digest(mine) == before
+
+
+# --- where the index lies --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("folder", "marker", "why"),
+    [
+        ("vault", None, "vault"),
+        ("Dropbox/vault", None, "Dropbox"),
+        ("Dropbox (Nora Ek)/a/vault", None, "Dropbox (Nora Ek)"),
+        ("OneDrive - Firm/vault", None, "OneDrive - Firm"),
+        ("Library/Mobile Documents/iCloud~md~obsidian/Documents/vault", None, "iCloud~md~obsidian"),
+        ("vault", "vault/.stfolder/", ".stfolder"),
+        ("sync/vault", "sync/.stfolder/", "sync"),
+        ("box/vault", "box/.dropbox", "box"),
+        ("home/vault", "home/.dropbox/", "vault"),
+    ],
+)
+def test_a_synced_vault_has_its_index_elsewhere(tmp_path: Path, folder: str, marker: str | None, why: str) -> None:
+    root = fill(tmp_path / folder, NOTES)
+    if marker and marker.endswith("/"):
+        (tmp_path / marker).mkdir()
+    elif marker:
+        put(tmp_path, marker, "x")
+    environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "HOME": str(tmp_path)}
+    place = locations.index_place(Config(vault=root), root, environment)
+    if why == "vault":
+        assert place == (root / ".memory/index.sqlite", "vault")
+        return
+    assert place.path == tmp_path / "data/vault-memory" / vault_id(root) / "index.sqlite"
+    assert len(vault_id(root)) == 12
+    mine = memory(root)
+    assert mine.index().added == 3
+    assert "synced" in mine.place.why
+    assert not (root / ".memory").exists()
+    assert answers(mine, "ferry to Kallö")[0] == "a.md"
+    named = memory(root, index_path=tmp_path / "mine.sqlite")
+    named.index()
+    assert (tmp_path / "mine.sqlite").exists()
+
+
+def test_two_names_of_one_vault_share_an_index_and_two_vaults_do_not(tmp_path: Path) -> None:
+    fill(tmp_path / "one", NOTES)
+    fill(tmp_path / "two", NOTES)
+    (tmp_path / "alias").symlink_to("one")
+    assert vault_id(tmp_path / "alias") == vault_id(tmp_path / "one") != vault_id(tmp_path / "two")
+
+
+def test_a_read_only_vault_is_indexed_in_the_data_folder(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    for folder, _, _ in os.walk(root):
+        os.chmod(folder, 0o500)
+    before = snapshot(root)
+    try:
+        assert run(root, "index", first=first).returncode == 0
+        ended = run(root, "recall", "ferry to Kallö", first=first)
+        assert (ended.returncode, "a.md" in ended.stdout) == (0, True), ended.stderr
+        for arguments in (("status",), ("doctor",), ("lint",), ("get", "a.md"), ("entities",)):
+            assert run(root, *arguments, first=first).returncode == 0
+        refused = run(root, "retain", "A fact.", first=first)
+        assert refused.returncode not in (0, 1)
+        assert "Traceback" not in refused.stderr
+    finally:
+        for folder, _, _ in os.walk(root):
+            os.chmod(folder, 0o700)
+    assert snapshot(root) == before
+    assert not (root / ".memory").exists()
+
+
+def test_an_emptied_vault_with_its_index_elsewhere_is_refused_too(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root, index_path=tmp_path / "index.sqlite")
+    mine.index()
+    shutil.rmtree(root)
+    root.mkdir()  # an unmounted drive's mount point
+    for rebuild in (False, True):
+        with pytest.raises(RefusedError, match="nothing was deleted"):
+            mine.index(rebuild=rebuild)
+    assert paths(mine) == set(NOTES)
+
+
+# --- a guest in the vault --------------------------------------------------------------------------------------------
+
+
+def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -> None:
+    odd = {
+        "crlf.md": b"a\r\nb\r\n",
+        "bom.md": b"\xef\xbb\xbfx",
+        "latin.md": b"caf\xe9",
+        "no-end.md": b"x",
+        "empty.md": b"",
+    }
+    root = fill(tmp_path / "vault", NOTES | odd | {".obsidian/app.json": "{}", "Nora.md": RICH, "pic.png": b"\x89PNG"})
+    os.chmod(root / "a.md", 0o444)
+    before = snapshot(root)
+    for arguments in (
+        ("index",), ("index", "--rebuild"), ("index", "--check"), ("recall", "where does Nora live?"),
+        ("recall", "--explain", "trains"),
+        ("get", "a.md#L1"), ("get", "nope.md"), ("entity", "Nora"), ("entities",), ("opinions",), ("status",),
+        ("doctor",),
+        ("doctor", "--fix"), ("lint",), ("retain", "--dry-run", "x"), ("init", "--dry-run"),
+        ("forget", "where does Nora live?"), ("forget", "--dry-run", "trains"),
+    ):  # fmt: skip
+        ended = run(root, *arguments)
+        assert "Traceback" not in ended.stderr
+        assert ended.returncode in (0, 1), (arguments, ended.stderr)
+        assert snapshot(root) == before, arguments
+    made = {path.name for path in (root / ".memory").iterdir()}
+    assert made <= {
+        "index.sqlite",
+        "index.sqlite-wal",
+        "index.sqlite-shm",
+        "index.sqlite.lock",
+        "journal",
+        ".gitignore",
+    }
+
+
+def test_status_writes_nothing_at_all(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    assert (mine.status().exists, (tmp_path / ".memory").exists()) == (False, False)
+    mine.index()
+    put(tmp_path, "new.md", "x\n")
+    before = index_digest(mine)
+    status = mine.status()
+    assert (status.fresh, status.pending, status.notes, status.facts) == (False, 1, 3, 2)
+    assert index_digest(mine) == before
+
+
+# --- a recall and changes --------------------------------------------------------------------------------------------
+
+
+def test_a_recall_catches_up_first(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    assert answers(mine, "ferry to Kallö")[0] == "a.md"  # with no index at all
+    put(tmp_path, "a.md", "The heron stood by the weir.\n")
+    (tmp_path / "deep/er/b.md").unlink()
+    assert answers(mine, "heron by the weir")[0] == "a.md"
+    assert paths(mine) == {"a.md", "memory/2025-11-27.md"}
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_a_busy_writer_does_not_block_a_recall(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    put(tmp_path, "new.md", "The heron stood by the weir.\n")
+    with locations.writer_lock(mine.index_path, 0):
+        started = time.monotonic()
+        (answer,) = mine.recall([Request(query="ferry", now=datetime(2025, 12, 1, tzinfo=UTC))], keep=False)
+        assert time.monotonic() - started < 2
+    assert (answer.fresh, answer.pending, answer.results[0].path) == (False, 1, "a.md")
+    assert answers(mine, "heron weir")[0] == "new.md"
+
+
+def test_a_note_that_vanishes_while_it_is_indexed_is_no_failure(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    mine.index()
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            for n in range(8):
+                put(tmp_path, f"passing{n}.md", f"x{n}\n", age_seconds=0)
+            for n in range(8):
+                (tmp_path / f"passing{n}.md").unlink()
+
+    worker = threading.Thread(target=churn)
+    worker.start()
+    try:
+        reports = [memory(tmp_path).index() for _ in range(20)]
+    finally:
+        stop.set()
+        worker.join()
+    assert [problem for report in reports for problem in report.failed] == []
+    mine.index()
+    assert paths(mine) == set(NOTES)
+    assert mine.check()[0] == mine.check()[1]
+
+
+def test_retained_facts_are_in_an_index_of_any_state(tmp_path: Path) -> None:
+    mine = memory(fill(tmp_path, NOTES))
+    for state in ("none", "fresh", "stale", "damaged"):
+        if state == "stale":
+            put(tmp_path, "a.md", "changed\n")
+        if state == "damaged":
+            mine.index_path.write_bytes(b"garbage")
+        mine.retain(Bullet(f"The boat {state} was painted green."), date(2025, 11, 28))
+        assert answers(mine, f"boat {state} painted green")[0] == "memory/2025-11-28.md"
+    assert mine.check()[0] == mine.check()[1]

@@ -1,0 +1,116 @@
+"""The lists of terms a process holds: the same passages as FTS5 finds, with the same scores, and never stale."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory, opened, put
+
+from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.memory import Memory
+from vault_memory.search.answer import Request
+from vault_memory.search.lexical import WordLane
+from vault_memory.search.request import build
+from vault_memory.store import term_cache as module
+from vault_memory.store.lanes import Search
+from vault_memory.store.rows import Store
+from vault_memory.store.term_cache import EARNED_EACH, WORTH, HeldPostings
+
+WORDS = [f"w{n}" for n in range(60)]
+NOTES, LINES = 30, 180
+
+
+def lines(note: int) -> str:
+    """Items of 1 to 40 words, of which some are in most of them and some in hardly any."""
+    chosen = random.Random(note)
+    items = (chosen.choices(WORDS, [1 / (n + 1) for n in range(60)], k=chosen.randint(1, 40)) for _ in range(LINES))
+    return "\n".join(f"- {' '.join(item)}" for item in items)
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    mine = memory(fill(tmp_path_factory.mktemp("held") / "vault", {f"{n}.md": lines(n) for n in range(NOTES)}))
+    mine.index()
+    return mine
+
+
+@pytest.fixture
+def store(vault: Memory) -> Iterator[Store]:
+    with opened(vault) as store:
+        yield store
+
+
+def held(store: Store) -> HeldPostings:
+    """Lists that have been earned."""
+    postings = HeldPostings(store)
+    while postings.best(["w0"], 1) is None:
+        pass
+    return postings
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_as_fts5_has_it_to_the_last_bit(store: Store, seed: int) -> None:
+    stems = random.Random(seed).sample([*WORDS, "nowhere"], 5)
+    limit = random.Random(seed).choice([10, 150, 10_000])
+    search = Search(store)
+    wanted = search.lexical([f'"{stem}"' for stem in stems], limit)
+    assert len(wanted) >= 10
+    postings = held(store)
+    for _ in range(2):
+        assert search.in_order(postings.best(stems, limit) or [], limit) == wanted
+
+
+def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> None:
+    passages = int(store.one("SELECT count(*) FROM passage"))
+    assert passages > WORTH
+    postings = HeldPostings(store)
+    asked = [postings.best(["w1"], 5) is not None for _ in range(passages // EARNED_EACH + 2)]
+    assert (asked[0], asked[-2:]) == (False, [True, True])
+    postings.look_again()
+    assert postings.best(["w1"], 5) is None
+    small = memory(fill(tmp_path / "small", {"a.md": "w1"}))
+    small.index()
+    with opened(small) as few:
+        assert [HeldPostings(few).best(["w1"], 5) for _ in range(9)] == [None] * 9
+
+
+def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ENTRIES", 6_000)
+    postings, search = held(store), Search(store)
+    for n in range(30):
+        found = postings.best([f"w{n}", f"w{n + 1}"], 9) or []
+        assert search.in_order(found, 9) == search.lexical([f'"w{n}"', f'"w{n + 1}"'], 9)
+        assert sum(len(each.rows) for each in postings._lists.values()) <= 6_000
+
+
+def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 5_300)
+    postings = HeldPostings(store)
+    assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
+
+
+def test_a_question_that_lists_cannot_answer_is_left_to_fts5(vault: Memory, store: Store) -> None:
+    engine = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None).engine(store)
+    lane: WordLane = engine._gatherer._words
+    lane._postings = held(store)
+    assert lane.held(['"w1"', '"w2"'], 9)
+    for phrases in (['"w1 w2"'], ['"w1"', '"w"*'], ['"…"']):
+        assert lane.held(phrases, 9) is None
+    lane._search.allowed.restrict(build({"query": "w1", "since": "2020-01-01"}, vault.config).filters, [], [])
+    assert lane.held(['"w1"'], 9) is None
+
+
+def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: Memory) -> None:
+    warm = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None)
+    questions = [f"w{n} w{n + 1} w{2 * n}" for n in range(1, 9)]
+    asked = [build({"query": question, "mode": "lexical"}, vault.config) for question in questions]
+    assert found(warm, asked) == found(Memory(vault.config), asked)
+    put(vault.vault.root, "3.md", lines(100))
+    (vault.vault.root / "5.md").unlink()
+    vault.index()
+    assert found(warm, asked) == found(Memory(vault.config), asked)
+
+
+def found(of: Memory, asked: list[Request]) -> list[list[tuple[str, float]]]:
+    return [[(r.source, r.score) for r in answer.results] for answer in of.recall(asked, keep=False)]

@@ -1,0 +1,165 @@
+"""What an engine that stays keeps between questions: never stale after the index has changed, and bounded."""
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from vaults import age, fill, memory, opened, put
+
+from vault_memory.config import Config
+from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.search import rank
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store import lexicon, schema
+from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.row_cache import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
+
+NOW = datetime(2025, 12, 1, tzinfo=UTC)
+WORDS = "zebra river market bridge harbour lantern Ada Boris signal orchard".split()  # noqa: SIM905 - shorter so
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "vault", {f"n{n}.md": note(random.Random(n)) for n in range(12)})
+
+
+@pytest.fixture
+def warm(root: Path) -> Iterator[WarmMemory]:
+    """A Memory that stays, and is told that every change is seen: whoever changes a note indexes it."""
+    memory(root).index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(True, 0), lambda: None)) as found:
+        yield found
+
+
+def note(chance: random.Random) -> str:
+    lines = (" ".join(chance.choices(WORDS, k=6)) + f" {chance.randrange(50)}" for _ in range(chance.randint(1, 6)))
+    return "# Head\n\n" + "\n\n".join(lines) + f"\n\n## Retain\n- W @Ada: {' '.join(chance.choices(WORDS, k=4))}.\n"
+
+
+def ask(of: WarmMemory, query: str) -> Answer:
+    (answer,) = of.recall([Request(query=query, now=NOW, k=20)], keep=False)
+    return answer
+
+
+def told(answer: Answer) -> object:
+    """All that an answer says of the vault; scores to the last digit."""
+    return [*answer.results], answer.omitted, answer.lanes, answer.notes, answer.understood, answer.generation
+
+
+def change(root: Path, chance: random.Random) -> None:
+    """One change of a note: often of the one indexed last, whose numbers are given again."""
+    kind = chance.choice(("rewrite", "rewrite", "remove", "rename", "page"))
+    notes = sorted(root.glob("n*.md"))
+    file = chance.choice(notes)
+    if kind == "rewrite" or len(notes) < 5:
+        put(root, f"n{chance.choice((11, 11, 30))}.md", note(chance))
+    elif kind == "remove":
+        file.unlink()
+    elif kind == "rename":
+        file.rename(root / f"n{chance.randrange(40, 90)}.md")
+    else:
+        put(root, "bank/entities/Ada.md", f"---\naliases: [{chance.choice(WORDS)}]\n---\n# Ada\n\n{note(chance)}")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_kept_is_never_stale(root: Path, warm: WarmMemory, seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(25):
+        change(root, chance)
+        memory(root).index()
+        question = " ".join(chance.sample(WORDS, 3))
+        (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
+        for _ in range(2):
+            assert told(ask(warm, question)) == told(fresh)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    memory(root).index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+        for _ in range(25):
+            for _ in range(chance.randrange(3)):
+                change(root, chance)
+            if chance.random() < 0.3:
+                memory(root).index()  # another process was faster
+            for file in root.rglob("*.md"):
+                if time.time() - file.stat().st_mtime < 5:  # else it is suspected to have changed, and no look is kept
+                    age(file, 10)
+            question = " ".join(chance.sample(WORDS, 3))
+            answers = [ask(warm, question) for _ in range(3)]
+            (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
+            assert [told(answer) for answer in answers] == 3 * [told(fresh)]
+            assert all(answer.fresh for answer in answers)
+
+
+def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> None:
+    for file in root.glob("*.md"):
+        age(file, 10)
+    mine = memory(root)
+    mine.index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+        assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
+        with opened(mine) as store, schema.writing(store.connection):
+            store.remove(store.notes()["n3.md"].id)
+        assert ask(warm, "zebra").notes == 12
+
+
+def test_changes_by_its_own_connection_are_noticed_too(root: Path) -> None:
+    memory(root).index()
+    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+        assert ask(warm, "zebra").notes == 12
+        put(root, "bank/entities/Chen.md", "---\naliases: [Doctor]\n---\n# Chen\n\nChen keeps bees.\n")
+        answer = ask(warm, "what of the Doctor?")
+        assert (answer.notes, answer.understood.entities) == (13, ("Chen",))
+
+
+def test_no_more_is_kept_than_there_is_room_for(root: Path) -> None:
+    mine = memory(root)
+    mine.index()
+    with opened(mine) as store:
+        shelf = Shelf(store)
+        first = shelf.passages(range(1, 500))
+        for start in range(1, 3 * MOST_PASSAGES, MOST_PASSAGES // 4):
+            shelf.passages(range(start, start + MOST_PASSAGES // 4))
+            shelf.notes(range(start, start + MOST_NOTES // 4))
+            assert len(shelf) <= MOST_PASSAGES + MOST_NOTES
+        assert len(shelf) > MOST_PASSAGES // 2
+        assert first and list(shelf.passages(range(1, 500)).items()) == list(first.items())
+        shelf.clear()
+        assert len(shelf) == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "most", "left"),
+    [(2, 12, range(10)), (3, 12, range(5, 10)), (12, 12, ()), (40, 12, ()), (4, 6, range(8, 10)), (0, 10, range(10))],
+)
+def test_the_older_half_goes_where_there_is_no_room(more: int, most: int, left: range) -> None:
+    kept = dict.fromkeys(range(10))
+    make_room(kept, more, most)
+    assert list(kept) == list(left)
+
+
+def test_stems_are_remembered_by_text_and_kind(root: Path) -> None:
+    mine = memory(root)
+    mine.index()
+    with opened(mine) as store:
+        words = Lexicon(store)
+        line = "- W(c=0.9) @Ada: bought lanterns"
+        assert list(words.of_passage(line, "world")) == [*words.stems("@Ada: bought lanterns"), "bui"]
+        assert "9" in words.of_passage(line, "note")  # as a fact it has no keys
+        again = words.of_passage("- W(c=0.9) @Ada: bought lanterns", "world")
+        assert words.of_passage.cache_info().hits == 1
+        assert all(one is other for one, other in zip(again, words.of_passage(line, "world"), strict=True))
+
+
+def test_every_memory_of_texts_is_bounded(root: Path) -> None:
+    mine = memory(root)
+    mine.index()
+    with opened(mine) as store:
+        sizes = [found.cache_info().maxsize for found in (Lexicon(store).of_passage, rank.shape, rank.tells_time)]
+    assert sizes == [lexicon.KEPT, rank.KEPT, rank.KEPT]

@@ -1,0 +1,299 @@
+"""Passages, the pieces of long lines, chunks within their bound, and the texts around a passage."""
+
+import itertools
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.markdown.facts import facts
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.passages import (
+    LONG_LINE_CHARS,
+    WINDOW_CHARS,
+    Passage,
+    chunks,
+    passages,
+    pieces,
+    with_context,
+)
+
+
+def cut(text: str, path: str = "notes/x.md") -> list[Passage]:
+    note = parse(path, text.encode())
+    return list(passages(note, facts(note, None)))
+
+
+def lines(text: str) -> list[tuple[int, int]]:
+    return [(passage.start_line, passage.end_line) for passage in cut(text)]
+
+
+# --- passages -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("\n \n\t\n", []),
+        ("one", [(1, 1)]),
+        ("one\ntwo\n\nthree", [(1, 2), (4, 4)]),
+        ("# A\none\n# B", [(1, 1), (2, 2), (3, 3)]),
+        ("one\n# A\n\ntwo", [(1, 1), (2, 2), (4, 4)]),
+        ("- a\n- b\n  more\n1. c", [(1, 1), (2, 3), (4, 4)]),
+        ("intro\n- a\n- b", [(1, 1), (2, 2), (3, 3)]),
+        ("one\n```\n- x\n\n- y\n```\ntwo", [(1, 1), (2, 6), (7, 7)]),
+        ("---\na: b\nc: d\n---\none", [(2, 3), (5, 5)]),
+        ("---\n---\none", [(3, 3)]),
+        ("## Retain\n- W @A: x\n  y\n- plain", [(1, 1), (2, 3), (4, 4)]),
+        ("a\n<!-- memory:begin facts -->\nb\n<!-- memory:end facts sha=1 -->\nc", [(1, 1), (3, 3), (5, 5)]),
+        ("a\n<!-- memory:begin a -->\n<!-- memory:end a -->\nc", [(1, 1), (4, 4)]),
+        (
+            "<!-- memory:begin a -->\nb\n<!-- memory:end a -->\n<!-- memory:begin c -->\nd\n<!-- memory:end c -->",
+            [(2, 2), (5, 5)],
+        ),
+        ("<!-- memory:begin never-ended -->", [(1, 1)]),
+        ("%% hidden\nstill %%\nshown", [(1, 3)]),
+    ],
+)
+def test_what_is_one_passage(text: str, found: list[tuple[int, int]]) -> None:
+    assert lines(text) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "kinds"),
+    [
+        (
+            "a.md",
+            "## Retain\n- W: a\n- B: b\n- O: c\n- S: d\n- e",
+            ["note", "world", "experience", "opinion", "observation", "note"],
+        ),
+        ("bank/summaries/2025.md", "text", ["page"]),
+        ("bank/entities/A.md", "mine\n<!-- memory:begin facts -->\nits\n<!-- memory:end facts -->", ["note", "page"]),
+    ],
+)
+def test_the_kind_of_a_passage(path: str, text: str, kinds: list[str]) -> None:
+    assert [passage.kind for passage in cut(text, path)] == kinds
+
+
+def test_only_headings_are_headings() -> None:
+    assert [passage.is_heading for passage in cut("# A\ntext\n```\n# B\n```")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("## Retain\n- O(c=0.9) @Mara: Rye", "@Mara: Rye"),
+        ("## Retain\n- [x] W: Rye", ": Rye"),
+        ("# A\n# Title", "Title"),
+        ("x\n- item", "item"),
+        ("x\n- W: not under Retain", "W: not under Retain"),
+        ("x\n\n> quoted", "quoted"),
+    ],
+)
+def test_the_body_leaves_the_marks_out(text: str, body: str) -> None:
+    assert cut(text)[-1].body == body
+
+
+def test_frontmatter_and_comments_are_aside_however_long() -> None:
+    long = "rain " * 200
+    found = cut(f"---\na: b\nabstract: {long}\n---\nshown\n\n%% {long} %%\n")
+    assert {passage.is_aside for passage in found if passage.text != "shown"} == {True} and len(found) > 4
+    assert not next(passage for passage in found if passage.text == "shown").is_aside
+
+
+def test_a_long_paragraph_becomes_windows() -> None:
+    row = "x" * 99
+    found = lines("\n".join([row] * 7))
+    assert found == [(1, 3), (4, 6), (7, 7)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, LONG_LINE_CHARS), max_size=30))
+def test_a_window_is_bounded_and_full(lengths: list[int]) -> None:
+    text = "\n".join("x" * length for length in lengths)
+    found = cut(text)
+    for passage in found:
+        size = sum(map(len, passage.text.split("\n")))
+        assert passage.start_line == passage.end_line or size <= WINDOW_CHARS
+    for one, two in itertools.pairwise(found):
+        if two.start_line == one.end_line + 1:
+            assert sum(map(len, one.text.split("\n"))) + len(two.text.split("\n")[0]) > WINDOW_CHARS
+
+
+def test_many_short_lines_take_linear_time() -> None:
+    started = time.perf_counter()
+    assert len(cut("a\n" * 200_000)) == 625
+    assert time.perf_counter() - started < 5
+
+
+# --- long lines ---------------------------------------------------------------------------------------------
+
+
+def test_a_long_line_is_cut_between_sentences() -> None:
+    sentence = "The ferry leaves at noon and comes back at six. "
+    line = sentence * 20
+    found = list(pieces(line))
+    assert len(found) > 2
+    for begin, end in found:
+        assert line[begin:end].startswith("The ferry") and line[begin:end].endswith("six.")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "潮が満ちる前に帰った。",
+        "「もう帰る。」",
+        "他问：“几点？”",
+        "سافرنا بالحافلة إلى العقبة؟ ",
+        "वह घर गया और सो गया। ",
+        "Όλα καλά σήμερα. ",
+    ],
+)
+def test_sentences_of_other_scripts_end_where_they_end(sentence: str) -> None:
+    line = sentence * 60
+    found = list(pieces(line))
+    assert len(found) > 2
+    assert {line[begin:end][-4:] for begin, end in found} == {sentence.rstrip()[-4:]}
+
+
+@pytest.mark.parametrize("cluster", ["กำ้", "e\u0301\u0323", "👩\u200d👩\u200d👧", "👍🏽", "कि"])
+def test_no_character_is_parted_from_its_marks(cluster: str) -> None:
+    line = cluster * 700
+    assert all(not (e - b) % len(cluster) for b, e in pieces(line)), [e - b for b, e in pieces(line)][:3]
+
+
+def test_a_line_is_long_by_its_bytes() -> None:
+    assert len(list(cut("a" * LONG_LINE_CHARS))) == 1
+    assert len(list(cut("水" * (LONG_LINE_CHARS // 3)))) == 1
+    assert len(list(cut("水" * (LONG_LINE_CHARS // 3 + 2)))) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "word " * 300,
+        "x" * 2000,
+        "。" * 1000,
+        "潮が満ちる。" * 200,
+        ". " * 900,
+        "x" * 470 + ". " + "y" * 470 + ". z",
+        "Short. " + "x" * 1500,
+        " " * 600 + "x" + " " * 600,
+    ],
+    ids=lambda line: line[:6],
+)
+def test_pieces_hold_all_the_text_in_order(line: str) -> None:
+    check_pieces(line)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab .!?;:。\t\u00a0)\"'"), min_size=400, max_size=2500))
+def test_pieces_of_any_line(line: str) -> None:
+    check_pieces(line)
+
+
+def check_pieces(line: str) -> None:
+    found = list(pieces(line))
+    assert "".join("".join(line[b:e].split()) for b, e in found) == "".join(line.split())
+    assert all(0 < e - b <= LONG_LINE_CHARS for b, e in found)
+    assert all(one[1] <= two[0] for one, two in itertools.pairwise(found))
+    assert all(line[b:e] == line[b:e].strip() for b, e in found)
+
+
+def test_each_piece_of_a_long_fact_knows_which_part_of_it_it_is() -> None:
+    found = cut("## Retain\n- W @Mara: " + "She rowed across the sound. " * 40 + "\n  and back\n- W: next")
+    assert [passage.fact is not None for passage in found] == [False, *[True] * (len(found) - 1)]
+    assert [passage.part for passage in found] == [0, *range(len(found) - 2), 0]
+    assert len({passage.fact for passage in found[1:-1]}) == 1
+    assert {passage.kind for passage in found[1:]} == {"world"}
+    assert found[-2].text == "  and back"
+    assert len([p for p in found if p.start_line == 2]) > 2
+
+
+def test_a_line_of_five_megabytes_is_cut_soon() -> None:
+    started = time.perf_counter()
+    found = cut("word " * 1_000_000)
+    assert time.perf_counter() - started < 10
+    assert len(found) > 10_000
+
+
+# --- chunks -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tokens", "headings", "found"),
+    [
+        ([], "", []),
+        ([10], ".", [(0, 0)]),
+        ([40, 40, 40], "...", [(0, 1), (2, 2)]),
+        ([50, 30, 20, 50], "....", [(0, 2), (2, 3)]),
+        ([50, 30, 15, 5, 50], ".....", [(0, 3), (2, 4)]),
+        ([200, 10], "..", [(0, 0), (1, 1)]),
+        ([10, 200, 10], "...", [(0, 0), (1, 1), (2, 2)]),
+        ([30, 5, 30], ".#.", [(0, 0), (1, 2)]),
+        ([20, 5, 30], ".#.", [(0, 2)]),
+        ([90, 20, 5], "..#", [(0, 0), (1, 2)]),
+    ],
+)
+def test_chunks_of_a_hundred_tokens_with_twenty_shared(
+    tokens: list[int], headings: str, found: list[tuple[int, int]]
+) -> None:
+    cuts = list(chunks(tokens, [mark == "#" for mark in headings], 100, 20))
+    assert [(chunk.first, chunk.last) for chunk in cuts] == found
+    assert [chunk.tokens for chunk in cuts] == [sum(tokens[a : b + 1]) for a, b in found]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 150), st.booleans()), max_size=60), st.integers(50, 120), st.integers(0, 130))
+def test_chunks_cover_everything_within_their_bound(rows: list[tuple[int, bool]], target: int, overlap: int) -> None:
+    tokens, headings = [count for count, _ in rows], [mark for _, mark in rows]
+    found = list(chunks(tokens, headings, target, overlap))
+    assert {n for chunk in found for n in range(chunk.first, chunk.last + 1)} == set(range(len(rows)))
+    for chunk in found:
+        assert chunk.tokens == sum(tokens[chunk.first : chunk.last + 1])
+        assert chunk.tokens <= target or chunk.first == chunk.last
+    for one, two in itertools.pairwise(found):
+        assert one.first < two.first <= one.last + 1 <= two.last
+        shared = sum(tokens[two.first : one.last + 1])
+        assert shared <= overlap
+        if headings[one.last + 1] and one.tokens >= target // 4:
+            assert two.first == one.last + 1
+
+
+# --- context ------------------------------------------------------------------------------------------------
+
+
+def around(text: str) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    return [(p.text, section, list(texts)) for p, section, texts in with_context(cut(text))]
+
+
+def test_each_passage_comes_with_the_texts_around_it() -> None:
+    found = around("a\n\nb\n\nc\n\nd\n\ne")
+    assert [text for text, _, _ in found] == ["a", "b", "c", "d", "e"]
+    assert found[0][2] == [("a", 4), ("b", 2), ("c", 1), ("d", 1)]
+    assert found[2][2] == [("c", 4), ("a", 1), ("b", 2), ("d", 2), ("e", 1)]
+    assert found[4][2] == [("e", 4), ("b", 1), ("c", 1), ("d", 2)]
+
+
+def test_context_stays_in_its_section_and_a_heading_stands_alone() -> None:
+    found = around("a\n# H\nb\n\nc\n# I\nd")
+    assert [section for _, section, _ in found] == [0, -1, 1, 1, -2, 2]
+    assert [texts for _, _, texts in found] == [
+        [("a", 4)],
+        [("H", 4)],
+        [("b", 4), ("c", 2)],
+        [("c", 4), ("b", 2)],
+        [("I", 4)],
+        [("d", 4)],
+    ]
+
+
+@settings(deadline=None)
+@given(st.text("#a \n-", max_size=80))
+def test_context_gives_each_passage_once(text: str) -> None:
+    found = cut(text)
+    with_texts = list(with_context(iter(found)))
+    assert [passage for passage, _, _ in with_texts] == found
+    assert all(texts[0] == (passage.body, 4) for passage, _, texts in with_texts)

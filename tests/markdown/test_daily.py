@@ -1,0 +1,132 @@
+"""Names of daily notes: from a day to a path and back under many formats."""
+
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.text.daily_notes import format_day, name_day, note_path
+
+DAY = datetime(2025, 11, 7, 9, 5, 3)  # a Friday of week 45
+
+
+@pytest.mark.parametrize(
+    ("moment_format", "text"),
+    [
+        ("YYYY-MM-DD", "2025-11-07"),
+        ("YY.M.D", "25.11.7"),
+        ("DD-MMM-YYYY", "07-Nov-2025"),
+        ("dddd, MMMM Do YYYY", "Friday, November 7th 2025"),
+        ("ddd dd", "Fri Fr"),
+        ("YYYY/MM/YYYY-MM-DD", "2025/11/2025-11-07"),
+        ("[Day] YYYY-MM-DD", "Day 2025-11-07"),
+        ("[YYYY] YYYY", "YYYY 2025"),
+        ("GGGG-[W]WW", "2025-W45"),
+        ("HH:mm:ss", "09:05:03"),
+        ("H", "9"),
+        ("Tag 日", "Tag 日"),
+        ("", ""),
+    ],
+)
+def test_a_day_is_written(moment_format: str, text: str) -> None:
+    assert format_day(DAY, moment_format) == text
+
+
+@pytest.mark.parametrize(
+    ("day", "text"),
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (13, "13th"),
+        (21, "21st"),
+        (22, "22nd"),
+        (31, "31st"),
+    ],
+)
+def test_ordinals(day: int, text: str) -> None:
+    assert format_day(datetime(2025, 12, day), "Do") == text
+
+
+@pytest.mark.parametrize(
+    ("folder", "moment_format", "path"),
+    [
+        ("memory", "YYYY-MM-DD", "memory/2025-11-07.md"),
+        ("", "YYYY-MM-DD", "2025-11-07.md"),
+        ("a/b", "YYYY/MM/DD", "a/b/2025/11/07.md"),
+        ("a", "/YYYY-MM-DD/", "a/2025-11-07.md"),
+    ],
+)
+def test_the_path_of_a_days_note(folder: str, moment_format: str, path: str) -> None:
+    assert note_path(DAY.date(), folder, moment_format) == path
+
+
+FORMATS = [
+    "YYYY-MM-DD",
+    "YYYYMMDD",
+    "DD.MM.YYYY",
+    "D-M-YYYY",
+    "MMMM Do, YYYY",
+    "dddd MMM D YYYY",
+    "YYYY/MM/DD",
+    "YYYY/MMMM/YYYY-MM-DD dddd",
+    "[log] YYYY_MM_DD",
+    "GGGG-[W]WW/YYYY-MM-DD",
+    "YYYY-MM-DD (ddd)",
+    "Do MMMM YYYY",
+    "YYYY [Q]Q MM-DD",
+]
+
+
+@settings(deadline=None)
+@given(st.dates(), st.sampled_from(FORMATS), st.sampled_from(["", "memory", "a/2024-01-01"]))
+def test_a_written_name_is_read_back(day: date, moment_format: str, folder: str) -> None:
+    if "Q" in moment_format.replace("[Q]", ""):
+        moment_format = moment_format.replace("[Q]Q ", "")  # quarters are read but not written
+    assert name_day(note_path(day, folder, moment_format).removesuffix(".md"), moment_format) == day
+
+
+@settings(deadline=None)
+@given(st.dates(date(1970, 1, 1), date(2068, 12, 31)))
+def test_short_years_are_read_back(day: date) -> None:
+    assert name_day(format_day(datetime(day.year, day.month, day.day), "YY-MM-DD"), "YY-MM-DD") == day
+
+
+@pytest.mark.parametrize(
+    ("stem", "moment_format", "day"),
+    [
+        ("2025-11-27", "YYYY-MM-DD", "2025-11-27"),
+        ("memory/2025-11-27", "YYYY-MM-DD", "2025-11-27"),
+        ("2025-11-27 Thursday", "YYYY-MM-DD", "2025-11-27"),
+        ("2025-11-27-notes", "YYYY-MM-DD", "2025-11-27"),
+        ("2025-11-27", "DD.MM.YYYY", "2025-11-27"),
+        ("27.11.2025", "DD.MM.YYYY", "2025-11-27"),
+        ("2025/11/27", "YYYY/MM/DD", "2025-11-27"),
+        ("2025-02-30", "YYYY-MM-DD", None),
+        ("2025-13-01", "YYYY-MM-DD", None),
+        ("0000-01-01", "YYYY-MM-DD", None),
+        ("2025-1-5", "YYYY-MM-DD", None),
+        ("2025-11-270", "YYYY-MM-DD", None),
+        ("x2025-11-27", "YYYY-MM-DD", None),
+        ("2025-11", "YYYY-MM-DD", None),
+        ("2025-11-27/notes", "YYYY-MM-DD", None),
+        ("notes", "YYYY-MM-DD", None),
+        ("٢٠٢٥-١١-٢٧", "YYYY-MM-DD", None),
+        ("", "YYYY-MM-DD", None),
+        ("45", "WW", None),
+    ],
+)
+def test_the_day_in_a_name(stem: str, moment_format: str, day: str | None) -> None:
+    found = name_day(stem, moment_format)
+    assert (found.isoformat() if found else None) == day
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30), st.text(st.sampled_from("YMDdWwQEgGHhmsAao[]/-. x("), max_size=16))
+def test_any_name_under_any_format_is_a_day_or_none(stem: str, moment_format: str) -> None:
+    assert isinstance(name_day(stem, moment_format), date | None)
+    assert isinstance(format_day(DAY, moment_format), str)

@@ -1,0 +1,159 @@
+"""The derived text of a session: whatever a message says, it is one line, and no Markdown of ours."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.markdown import facts, scopes
+from vault_memory.markdown.note import TEXT, split_lines
+from vault_memory.markdown.parse import parse
+from vault_memory.sessions import clean, longlines, transcript
+from vault_memory.sessions.message import Message
+
+MARKS = st.sampled_from(
+    ["\n", "\r", "\u2028", "```", "~~~", "# H", "<!--", "-->", "%%", "- W @A: b", "## Retain", "---", "scope=global",
+     "(scope: global)", "SCOPE =global", "`", "[[X]]", "    x", "> ", "\t", "<!-- memory:begin facts -->", "%", "<!"]
+)  # fmt: skip
+TEXTS = st.lists(st.one_of(MARKS, st.text(max_size=8)), max_size=12).map("".join)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=6), TEXTS)
+def test_nothing_a_message_says_is_markdown_of_ours(said: list[str], title: str) -> None:
+    text = transcript.head("claude-code", title, date(2026, 3, 1), "project:x")
+    for words in said:
+        text += transcript.line(Message("User", words), None)
+    note = parse("s.md", text.encode())
+    assert len(split_lines(text)) == transcript.HEAD_LINES + len(said) == len(note.lines)
+    assert all(state == TEXT for state in note.states[transcript.HEAD_LINES :])
+    assert not note.headings and not note.owned and not list(facts.facts(note, None, []))
+    assert scopes.by_line(note) == {}
+    assert note.properties["scope"] == "project:x" and str(note.properties["date"]) == "2026-03-01"
+    assert note.properties["title"] == transcript.short(title)
+
+
+def test_the_day_is_told_when_it_changes() -> None:
+    first, second = date(2026, 3, 1), date(2026, 3, 2)
+    assert transcript.line(Message("User", "a", first), None) == "- [2026-03-01] User: a\n"
+    assert transcript.line(Message("User", "a", first), first) == "- User: a\n"
+    assert transcript.line(Message("User", "a\n\n  b", second), first) == "- [2026-03-02] User: a ⏎ b\n"
+    assert transcript.line(Message("User", "a"), first) == "- User: a\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("sessions/claude-code/a-b.c", ("claude-code/a-b.c.md", None)),
+        ("sessions/claude-code/a.md", ("claude-code/a.md", None)),
+        ("sessions/opencode/ses_1#m12", ("opencode/ses_1.md", (12, 12))),
+        ("sessions/opencode/ses_1#m3-m5", ("opencode/ses_1.md", (3, 5))),
+        ("sessions/opencode/ses_1#m3-5", ("opencode/ses_1.md", (3, 5))),
+        ("memory/a.md#m3", None),
+        ("sessions/", None),
+        ("sessions/a#L3", None),
+    ],
+)
+def test_names(name: str, found: tuple[str, tuple[int, int] | None] | None) -> None:
+    assert transcript.inner(name) == found
+
+
+@given(st.integers(1, 10**6))
+def test_messages_and_lines(message: int) -> None:
+    assert transcript.message_number(transcript.line_number(message)) == message
+    assert transcript.message_number(transcript.HEAD_LINES) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a <system-reminder>x</system-reminder> b", "a  b"),
+        ("<system-reminder>\nx", ""),
+        ("a\n<system-reminder>\nx", "a\n<system-reminder>\nx"),  # a mention costs nothing
+        ("I typed <system-reminder> here", "I typed <system-reminder> here"),
+        ("<bash-input>ls</bash-input><bash-stdout>x</bash-stdout>", ""),
+        ("Conversation info (untrusted metadata):\n```json\n{}\n```\nHello", "Hello"),
+        ("HEARTBEAT_OK", ""),
+        ("This session is being continued from a previous conversation that ran out of context.", ""),
+        ("if a < b: <div>x</div>", "if a < b: <div>x</div>"),
+        ("<relevant-memories>x</relevant-memories>\nq", "q"),
+    ],
+)
+def test_what_is_nobodys_words(text: str, kept: str) -> None:
+    assert clean.words(text) == kept
+
+
+def test_a_very_long_message_says_what_is_left_out() -> None:
+    found = clean.words("word " * 40_000)
+    assert len(found) < clean.MOST_CHARS + 50 and found.endswith("[131 kB left out]")
+
+
+# --- long lines ------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"")), max_size=6), st.binary(max_size=9))
+def test_whole_lines_come_and_the_rest_waits(whole: list[bytes], rest: bytes) -> None:
+    import io
+
+    rest = rest.replace(b"\n", b"")
+    data = b"".join(line + b"\n" for line in whole) + rest
+    found = list(longlines.lines(io.BytesIO(data), 0))
+    assert [line.data for line in found] == whole
+    assert (found[-1].end if found else 0) == len(data) - len(rest)
+
+
+JSON = st.recursive(
+    st.text(max_size=40) | st.integers(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=9
+)
+
+
+@given(JSON, st.integers(1, 7))
+def test_the_cutter_keeps_json_as_it_is_in_whatever_pieces(value: object, size: int) -> None:
+    import json
+
+    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    cutter = longlines.Cutter()
+    for at in range(0, len(data), size):
+        cutter.feed(data[at : at + size])
+    assert cutter.finished(0).data == data
+
+
+@given(st.sampled_from(["a b ", "ü \\ ", '" ', "\n ", "x" * 50 + " "]), st.integers(1, 5000))
+def test_a_long_text_is_cut_and_stays_json(word: str, size: int) -> None:
+    import json
+
+    text = word * (longlines.MOST_TEXT_BYTES // len(word) * 2)
+    data = json.dumps({"a": [text, "short"], "b": 1}).encode()
+    cutter = longlines.Cutter()
+    for at in range(0, len(data), 50_000 + size):
+        cutter.feed(data[at : at + 50_000 + size])
+    line = cutter.finished(0)
+    assert line.data is not None and len(line.data) < longlines.MOST_TEXT_BYTES + 200
+    found = json.loads(line.data)
+    kept, _, note = found["a"][0].rpartition(" … [")
+    assert text.startswith(kept) and note.endswith(" kB left out]") and found["a"][1] == "short" and found["b"] == 1
+    assert longlines.left_out_of(found["a"][0]) > 0
+
+
+def test_a_long_line_between_short_ones() -> None:
+    import io
+    import json
+
+    long = json.dumps({"t": "y " * longlines.LONG_BYTES}).encode()
+    data = b'{"a":1}\n' + long + b'\n{"b":2}\n{"c"'
+    found = list(longlines.lines(io.BytesIO(data), 0))
+    assert [line.data for line in found[::2]] == [b'{"a":1}', b'{"b":2}']
+    assert found[1].end == 8 + len(long) + 1 and found[1].data is not None
+    assert longlines.left_out_of(json.loads(found[1].data)["t"]) > longlines.LONG_BYTES
+    assert next(longlines.lines(io.BytesIO(data), found[1].end)).data == b'{"b":2}'
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\n\n b", "a ⏎ b"), ("  a \r\n \t \u2028 b  ", "a ⏎ b"), ("a   b", "a   b"), ("\n\n", ""), ("a\0b", "ab"),
+        ("| x" + " " * 60_000 + "|\n" * 2, "| x" + " " * 60_000 + "| ⏎ |"),  # a pattern took minutes over that
+    ],
+)  # fmt: skip
+def test_several_lines_become_one(text: str, line: str) -> None:
+    assert transcript.one_line(text) == line

@@ -1,0 +1,147 @@
+"""Names of entities: slugs, mentions in text, and which page a name means."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.markdown.entities import file_name, is_reserved, link_name, mentions, resolve, slug
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Mara Berg", "mara-berg"),
+        ("  Mara   Berg ", "mara-berg"),
+        ("MARA\tBERG", "mara-berg"),
+        ("Straße", "strasse"),
+        ("Zoe\u0308", "zoë"),
+        ("Åse", "åse"),
+        ("a/b\\c", "a-b-c"),
+        ('a:*?"<>|b', "a-b"),
+        ("..", ""),
+        ("../../etc", "etc"),
+        (".hidden.", "hidden"),
+        ("-x-", "x"),
+        ("v1.2", "v1.2"),
+        ("京都", "京都"),
+        ("🎉", "🎉"),
+        ("a\0b\nc", "a-b-c"),
+        ("", ""),
+    ],
+)
+def test_slugs(name: str, found: str) -> None:
+    assert slug(name) == found
+
+
+@settings(deadline=None)
+@given(st.text(max_size=40))
+def test_a_slug_is_a_safe_file_name_and_its_own_slug(name: str) -> None:
+    found = slug(name)
+    assert not set(found) & set('/\\:*?"<>|\0\n\r\t ')
+    assert found == "" or found.strip(".-") == found
+    assert slug(name.upper()) == slug(name.lower()) or name.upper().casefold() != name.casefold()
+    assert slug(unicodedata.normalize("NFD", name)) == slug(unicodedata.normalize("NFC", name))
+    assert slug(found) == found or unicodedata.normalize("NFC", found) != found
+
+
+@pytest.mark.parametrize(
+    ("name", "reserved"),
+    [
+        ("con", True),
+        ("CON", True),
+        ("nul.txt", True),
+        ("Com1", True),
+        ("LPT9", True),
+        ("com0", False),
+        ("console", False),
+        ("Mara", False),
+    ],
+)
+def test_reserved_names(name: str, reserved: bool) -> None:
+    assert is_reserved(name) is reserved
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("Mara", "Mara"),
+        ("people/Mara", "Mara"),
+        ("people/Mara.md", "Mara"),
+        (" Mara ", "Mara"),
+        ("people/", "people"),
+        ("/", ""),
+        ("a.md.md", "a.md"),
+    ],
+)
+def test_the_name_of_a_link(target: str, name: str) -> None:
+    assert link_name(target) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("@Mara met @Odd", ["Mara", "Odd"]),
+        ("@Mara, (@Odd) and @Åse.", ["Mara", "Odd", "Åse"]),
+        ("@Mara @mara @MARA", ["Mara"]),
+        ("@[[Blue House]] and [[Blue House|home]]", ["Blue House"]),
+        ("[[people/Mara.md#Youth|her]]", ["Mara"]),
+        ("mara@example.org, @@Odd, a/@b, x.@y", []),
+        ("@ Mara @", []),
+        ("@tile-server_2 @_x", ["tile-server_2", "_x"]),
+        ("@-x @. @[[]] [[]] [[#here]] @[[", []),
+        ("[[../..]]", []),
+        ("[[2025-11-27]] @[[2025-11-27 Thursday]] [[2025-W48]] [[2025-11]]", []),
+        ("[[2025-11-2700]] [[2025 plans]]", ["2025-11-2700", "2025 plans"]),
+        ("![[map.png]]", ["map.png"]),
+        ("", []),
+    ],
+)
+def test_mentions(text: str, names: list[str]) -> None:
+    assert list(mentions(text)) == names
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("@[]|#ab -_./\n京"), max_size=40))
+def test_mentions_have_a_slug_and_come_once(text: str) -> None:
+    slugs = [slug(name) for name in mentions(text)]
+    assert all(slugs) and len(set(slugs)) == len(slugs)
+
+
+PAGES = {"mara-berg": "mara-berg", "the-blue-house": "blue-house", "blue-house": "blue-house"}
+ALIASES = {
+    "mara": ["mara-berg"],
+    "house": ["blue-house", "red-house"],
+    "blue-house": ["red-house"],
+    "twice": ["a", "a"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("Mara Berg", "mara-berg"),
+        ("mara", "mara-berg"),
+        ("The Blue House", "blue-house"),
+        ("Blue House", "blue-house"),
+        ("house", None),
+        ("twice", "a"),
+        ("Mar", None),
+        ("Maria Berg", None),
+        ("", None),
+    ],
+)
+def test_a_name_means_its_page_then_an_alias_of_one_page_and_nothing_by_guess(name: str, page: str | None) -> None:
+    assert resolve(name, PAGES, ALIASES) == page
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=400))
+def test_every_name_makes_a_file_name(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    made = file_name(name)
+    assert 0 < len(made.encode()) <= 184 and made == made.strip(". ") and made == file_name(made)
+    (tmp_path_factory.getbasetemp() / f"{made}.md").write_bytes(b"")
+
+
+def test_no_file_name_turns_the_text_around_it() -> None:
+    assert file_name("Nora\u202egnp.exe") == "Nora gnp.exe"

@@ -1,0 +1,564 @@
+"""Reading one note: tables for each thing a line can be, and properties over any bytes."""
+
+import re
+import time
+from collections.abc import Iterable
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.markdown.frontmatter import texts
+from vault_memory.markdown.links import block_id, links, tags
+from vault_memory.markdown.note import (
+    BLANK,
+    CODE,
+    COMMENT,
+    FRONT,
+    HEADING,
+    TEXT,
+    Heading,
+    Note,
+    decode,
+    heading_path,
+    split_lines,
+)
+from vault_memory.markdown.parse import parse
+
+
+def read(text: str | bytes, path: str = "notes/Harbour.md") -> Note:
+    return parse(path, text if isinstance(text, bytes) else text.encode())
+
+
+def states(text: str) -> str:
+    """The states of a text's lines, a letter each: Text, Blank, Front, Code, comment (%), Heading."""
+    return "".join("TBFC%H"[state] for state in read(text).states)
+
+
+def messages(note: Note) -> list[str]:
+    return [problem.message for problem in note.problems]
+
+
+def named(note: Note) -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in note.headings]
+
+
+# --- bytes and lines ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("\n", [""]),
+        ("a", ["a"]),
+        ("a\n", ["a"]),
+        ("a\n\n", ["a", ""]),
+        ("a\nb", ["a", "b"]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\rb\r", ["a", "b"]),
+        ("a\n\rb", ["a", "", "b"]),
+        ("a\r\r\nb", ["a", "", "b"]),
+        ("a\u2028b\u2029c\x0bd\x0ce\x85f\x1cg", ["a\u2028b\u2029c\x0bd\x0ce\x85f\x1cg"]),
+    ],
+)
+def test_a_line_ends_at_three_things_only(text: str, lines: list[str]) -> None:
+    assert split_lines(text) == lines
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "said"),
+    [
+        (b"plain", "plain", None),
+        (b"\xef\xbb\xbf# A", "# A", None),
+        ("Zürich".encode("latin-1"), "Z\ufffdrich", (1, "bytes that are not UTF-8")),
+        (b"one\r\ntwo\r\n\xff", "one\r\ntwo\r\n\ufffd", (3, "bytes that are not UTF-8")),
+        (b"one\rtwo\r\xff", "one\rtwo\r\ufffd", (3, "bytes that are not UTF-8")),
+        ("Öl".encode("utf-16"), "Öl", (1, "UTF-16")),
+        (b"\xff\xfea\0b", "a\ufffd", (1, "UTF-16")),
+    ],
+)
+def test_bytes_become_text_and_what_was_wrong_is_said(data: bytes, text: str, said: tuple[int, str] | None) -> None:
+    decoded, damage = decode(data)
+    assert decoded == text
+    assert (damage is None) == (said is None)
+    if damage and said:
+        assert damage.line == said[0] and damage.message.startswith(said[1])
+
+
+def test_damaged_bytes_are_a_warning_at_their_line() -> None:
+    note = read(b"fine\nb\xe4d\n")
+    assert [(p.line, p.level) for p in note.problems] == [(2, "warning")]
+    assert note.lines == ["fine", "b\ufffdd"]
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_note(data: bytes) -> None:
+    note = read(data)
+    assert len(note.states) == len(note.lines)
+    assert set(note.states) <= {TEXT, BLANK, FRONT, CODE, COMMENT, HEADING}
+    list(links(note)), list(tags(note))
+    for heading in note.headings:
+        assert note.states[heading.line - 1] == HEADING
+
+
+MARKUP = st.lists(
+    st.sampled_from(
+        [
+            "---",
+            "%%",
+            "<!--",
+            "-->",
+            "```",
+            "~~~~",
+            "`",
+            "``",
+            "# A",
+            "### B ##",
+            "- W @X: y",
+            "    ",
+            "\t",
+            "#tag",
+            "[[N|m]]",
+            "<!-- memory:begin facts -->",
+            "<!-- memory:end facts sha=1 -->",
+            "a: &a [*a]",
+            "^id",
+            "word",
+            " ",
+            "\n",
+            "\r\n",
+            "\r",
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@settings(deadline=None)
+@given(MARKUP | st.text(max_size=80))
+def test_any_text_keeps_its_lines(text: str) -> None:
+    note = read(text.encode("utf-8", "replace"))
+    kept = text.encode("utf-8", "replace").decode("utf-8-sig")
+    assert "\n".join(note.lines) == re.sub(r"\r\n|\r", "\n", kept).removesuffix("\n")
+    for number, line in enumerate(note.lines, 1):
+        assert len(note.plain(number)) == len(line)
+        assert (note.states[number - 1] == BLANK) <= (not line.strip())
+        assert len(note.shown(number)) <= len(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# a" + " " * 200_000 + "b",
+        "a" + "`" * 200_000 + " b",
+        " ".join("`" * n for n in range(1, 600)),
+        "# a #" + "1" * 200_000,
+        "#a " * 100_000,
+        "[[" * 100_000,
+        "[a](" * 50_000,
+        "%% " * 100_001,
+        "<!-- " * 100_000,
+        "-" * 200_000,
+    ],
+    ids=lambda line: line[:8],
+)
+def test_a_long_odd_line_takes_linear_time(line: str) -> None:
+    started = time.perf_counter()
+    note = read(f"{line}\n")
+    list(links(note)), list(tags(note))
+    assert time.perf_counter() - started < 2  # quadratic would be minutes
+
+
+# --- frontmatter --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "properties", "problem"),
+    [
+        ("---\ntitle: Harbour\naliases: [Port, Docks]\n---\n", {"title": "Harbour", "aliases": ["Port", "Docks"]}, ""),
+        ("\ufeff---\ntitle: Marked\n---\n", {"title": "Marked"}, ""),
+        ("---\r\ntitle: Windows\r\n---\r\nx", {"title": "Windows"}, ""),
+        ("--- \ntitle: Spaces\n---\t\n", {"title": "Spaces"}, ""),
+        ("---\n---\nx", {}, ""),
+        ("---\n\n# only a remark\n\n---\n", {}, "not a list of properties"),
+        ("---\ntitle: Open\n\ntext", {}, "never closed"),
+        ("---\ntitle: [1, 2\n---\n", {}, "broken YAML"),
+        ("---\ntitle: a: b\n---\n", {}, "broken YAML"),
+        ("---\n\ttitle: tab\n---\n", {}, "broken YAML"),
+        ("---\ndate: 2025-13-45\n---\n", {}, "broken YAML"),
+        ("---\nwhen: 2025-02-30 10:00:00\n---\n", {}, "broken YAML"),
+        ("---\nrun: !!python/object/apply:os.getcwd []\n---\n", {}, "broken YAML"),
+        ("---\nrun: !mine x\n---\n", {}, "broken YAML"),
+        ("---\n- one\n- two\n---\n", {}, "not a list of properties"),
+        ("---\njust words\n---\n", {}, "not a list of properties"),
+        ("---\n? [a, b]\n: c\n---\n", {}, "broken YAML"),
+        ("---\na: &a {b: 1}\nc:\n  <<: *a\n---\n", {}, "merge keys"),
+        ("---\na: *nobody\n---\n", {}, "broken YAML"),
+        ('---\na: "\\ud800"\n---\n', {}, "broken YAML"),
+        ("---\nok: true\n7: seven\nnothing:\n---\n", {"ok": True, "7": "seven", "nothing": None}, ""),
+        ("---\ndeep: {a: {b: c}}\nlist: [1, [2], {3: 4}]\n---\n", {"deep": None, "list": [1]}, ""),
+        (
+            "---\nset: !!set {a, b}\npairs: !!pairs [a: b]\nraw: !!binary aGk=\n---\n",
+            {"set": None, "pairs": [], "raw": None},
+            "",
+        ),
+        ("---\nday: 2025-11-27\n---\n", {"day": date(2025, 11, 27)}, ""),
+    ],
+)
+def test_frontmatter(text: str, properties: dict[str, object], problem: str) -> None:
+    note = read(text)
+    assert note.properties == properties
+    assert [problem in message for message in messages(note)] == ([True] if problem else [])
+
+
+def test_unclosed_frontmatter_is_text_and_its_headings_count() -> None:
+    note = read("---\ntitle: x\n# Real heading\n")
+    assert note.states[0] == TEXT
+    assert named(note) == [(1, "Real heading")]
+
+
+def test_broken_frontmatter_names_the_line_and_leaves_the_body_readable() -> None:
+    note = read("---\ntitle: fine\nbad: [1\n---\n# Body\n")
+    assert [(p.level, p.line > 1) for p in note.problems] == [("warning", True)]
+    assert named(note) == [(1, "Body")]
+
+
+def test_four_dashes_or_a_later_rule_open_no_frontmatter() -> None:
+    assert states("----\na: b\n----\n") == "TTT"
+    assert states("text\n---\na: b\n---\n") == "TTTT"
+
+
+@pytest.mark.parametrize("link", ["[{}]", "{{<<: [{}]}}"], ids=["lists", "merge keys"])
+def test_alias_bombs_cost_nothing(link: str) -> None:
+    rows = ["a0: &a0 [x]" if link[0] == "[" else "a0: &a0 {x: y}"]
+    rows += [f"a{n}: &a{n} " + link.format(", ".join([f"*a{n - 1}"] * 9)) for n in range(1, 12)]
+    started = time.perf_counter()
+    note = read("---\n" + "\n".join(rows) + "\n---\nbody\n")
+    assert time.perf_counter() - started < 2
+    assert len(str(note.properties)) < 1000
+    assert note.states[-1] == TEXT
+
+
+def test_a_deeply_nested_property_ends_well() -> None:
+    assert len(messages(read("---\na: " + "[" * 20_000 + "\n---\nbody\n"))) == 1
+
+
+def test_a_number_too_long_to_write_is_no_property() -> None:
+    note = read("---\ntags: 0x" + "f" * 6000 + "\nyear: 2025\n---\n")
+    assert list(tags(note)) == []
+    assert note.properties["year"] == 2025
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (None, []),
+        ("", []),
+        ("one", ["one"]),
+        ("one, two ,,three", ["one", "two", "three"]),
+        (["a", " b ", "", None, 3], ["a", "b", "3"]),
+        (2025, ["2025"]),
+        (date(2025, 11, 27), ["2025-11-27"]),
+    ],
+)
+def test_a_property_as_texts(value: object, found: list[str]) -> None:
+    assert texts(value) == found
+
+
+@settings(deadline=None)
+@given(st.text(max_size=120))
+def test_any_frontmatter_is_survived(block: str) -> None:
+    note = read(f"---\n{block}\n---\nbody\n".encode("utf-8", "replace"))
+    for value in note.properties.values():
+        assert all(isinstance(text, str) for text in texts(value))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "stem", "title"),
+    [
+        ("a/Harbour.md", "", "Harbour", "Harbour"),
+        ("Harbour 2.0.md", "", "Harbour 2.0", "Harbour 2.0"),
+        ("a/b.md", "---\ntitle: ' The Docks '\n---\n", "b", "The Docks"),
+        ("a/b.md", "---\ntitle: ''\n---\n", "b", "b"),
+        ("a/b.md", "---\ntitle: 12\n---\n", "b", "b"),
+        ("a/README", "", "README", "README"),
+    ],
+)
+def test_name_and_title(path: str, text: str, stem: str, title: str) -> None:
+    note = read(text, path)
+    assert (note.stem, note.title) == (stem, title)
+
+
+# --- headings -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("# One", (1, "One")),
+        ("###### Six", (6, "Six")),
+        ("####### Seven", None),
+        ("#NoSpace", None),
+        ("#", (1, "")),
+        ("# #", (1, "")),
+        ("## Closed ##", (2, "Closed")),
+        ("## Closed #######  ", (2, "Closed")),
+        ("## C# in depth", (2, "C# in depth")),
+        ("## Learning C#", (2, "Learning C#")),
+        ("   # Three spaces", (1, "Three spaces")),
+        ("    # Four spaces", None),
+        ("#\tTab", (1, "Tab")),
+        ("\\# Escaped", None),
+        ("> # Quoted", None),
+        ("- # In a list", None),
+        ("# With `code` and [[Link|text]]", (1, "With `code` and [[Link|text]]")),
+        ("# Shown %% hidden %%", (1, "Shown")),
+        ("# Shown <!-- hidden --> too", (1, "Shown                 too")),
+    ],
+)
+def test_headings(line: str, found: tuple[int, str] | None) -> None:
+    assert named(read(f"{line}\n")) == ([found] if found else [])
+
+
+def test_the_path_of_headings_above_a_line() -> None:
+    note = read("intro\n# A\nx\n### Deep\ny\n## B\nz\n# C\n")
+    assert [note.heading_path(n) for n in range(1, 9)] == [
+        [],
+        ["A"],
+        ["A"],
+        ["A", "Deep"],
+        ["A", "Deep"],
+        ["A", "B"],
+        ["A", "B"],
+        ["C"],
+    ]
+    assert heading_path([Heading(3, 2, "Two"), Heading(5, 1, "One")], 5) == ["One"]
+
+
+# --- code ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```\n# x\n```\ny", "CCCT"),
+        ("```python\nx\n```\ny", "CCCT"),
+        ("~~~\n```\n~~~\ny", "CCCT"),
+        ("````\n```\nx\n````\ny", "CCCCT"),
+        ("```\nx\n`````\ny", "CCCT"),
+        ("````\nx\n```\ny", "CCCC"),
+        ("~~~\nx\n~~~~~\ny", "CCCT"),
+        ("~~~ a`b\nx\n~~~\ny", "CCCT"),
+        ("``` a`b\ny", "TT"),
+        ("```x``` y\nz", "TT"),
+        ("~~struck~~\ny", "TT"),
+        ("``\nx\n``", "TTT"),
+        ("  ```\n  x\n  ```\ny", "CCCT"),
+        ("```\n\n\n```", "CCCC"),
+        ("```\nx\n``` y\nz", "CCCC"),
+        ("```\n%%\n```\n# H", "CCCH"),
+        ("- ```sh\n  # x\n  ```\n# H", "CCCH"),
+        ("1. ```\n   x\n   ```\ny", "CCCT"),
+        ("- - ~~~\n    x\n    ~~~\ny", "CCCT"),
+        ("- [ ] ```x```\ny", "TT"),
+        ("", ""),
+    ],
+)
+def test_code_fences(text: str, found: str) -> None:
+    assert states(text) == found
+
+
+def test_an_unclosed_fence_takes_the_rest_and_is_reported_where_it_opens() -> None:
+    note = read("a\n\n```\n# x\n\ny\n")
+    assert states("a\n\n```\n# x\n\ny\n") == "TBCCCC"
+    assert [(p.line, "code fence is never closed" in p.message) for p in note.problems] == [(3, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("    code", "C"),
+        ("\tcode", "C"),
+        ("text\n\n    code\n    more\n\ntext", "TBCCBT"),
+        ("text\n    goes on", "TT"),
+        ("# H\n    code", "HC"),
+        ("```\nx\n```\n    code", "CCCC"),
+        ("    code\n\n    # more\ntext", "CBCT"),
+        ("- item\n\n    goes on", "TBT"),
+        ("- item\n    - nested", "TT"),
+        ("1. item\n\n    goes on\n\ntext\n\n    code", "TBTBTBC"),
+        ("- item\n# H\n    code", "THC"),
+        ("   three", "T"),
+    ],
+)
+def test_indented_code_is_no_continuation(text: str, found: str) -> None:
+    assert states(text) == found
+
+
+# --- comments -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("%% hidden %%", "%"),
+        ("a %% hidden %% b", "T"),
+        ("%%\n# H\n%%\n# Real", "%%%H"),
+        ("%%\n\n```\n%%\nx", "%%%%T"),
+        ("<!--\n# H\n-->\nx", "%%%T"),
+        ("<!-- one --> <!-- two -->", "%"),
+        ("<!-- %% -->\n# H", "%H"),
+        ("%% <!-- %%\n# H", "%H"),
+        ("a --> b\n# H", "TH"),
+        ("%%%%\n# H", "%H"),
+        ("a %% b\nc\nd %% e\nf", "T%TT"),
+        ("`%%` is the mark\n# H", "TH"),
+        ("``<!-- ` %%`` both\n# H", "TH"),
+        ("%% a `b %% c`\n# H", "TH"),
+        ("` alone %%\nhidden\n%%\n# H", "T%%H"),
+        ("`a` %% `b\n` %% # c\n# H", "TTH"),
+    ],
+)
+def test_comments(text: str, found: str) -> None:
+    assert states(text) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "plain", "shown"),
+    [
+        ("a %%b%% c", "a       c", "a  c"),
+        ("a <!-- b --> c", "a            c", "a  c"),
+        ("a `b` c", "a     c", "a `b` c"),
+        ("a ``b ` c`` d", "a           d", "a ``b ` c`` d"),
+        ("a `%%` b %% c %% d", "a      b         d", "a `%%` b  d"),
+        ("a ` b", "a ` b", "a ` b"),
+        ("a `b`` c", "a `b`` c", "a `b`` c"),
+    ],
+)
+def test_a_line_without_its_comments_and_code(line: str, plain: str, shown: str) -> None:
+    note = read(f"{line}\n")
+    assert (note.plain(1), note.shown(1)) == (plain, shown)
+
+
+@pytest.mark.parametrize("mark", ["%%", "<!--"])
+def test_an_unclosed_comment_is_reported_where_it_opens(mark: str) -> None:
+    note = read(f"a\nb {mark} c\n# d\n")
+    assert [(p.line, "comment is never closed" in p.message) for p in note.problems] == [(2, True)]
+    assert not note.headings
+
+
+# --- links, tags, block ids ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("[[Harbour]]", [("Harbour", "")]),
+        ("[[Harbour|the docks]]", [("Harbour", "")]),
+        ("[[Harbour#Tides]]", [("Harbour", "Tides")]),
+        ("[[Harbour#Tides#Spring|tides]]", [("Harbour", "Tides#Spring")]),
+        ("[[Harbour#^b1]]", [("Harbour", "^b1")]),
+        ("![[map.png]] ![[Harbour]]", [("Harbour", ""), ("map.png", "")]),
+        ("[[ Harbour ]] and [[Harbour]]", [("Harbour", "")]),
+        ("[[#Here]]", []),
+        ("[[]]", []),
+        ("[[a]b]]", []),
+        ("[docks](places/Harbour.md)", [("places/Harbour.md", "")]),
+        ("[docks](The%20Harbour.md#Tides)", [("The Harbour.md", "Tides")]),
+        ("[site](https://example.org/a.md)", []),
+        ("[mail](mailto:a@example.org)", []),
+        ("`[[Not]]` %%[[Nor]]%% <!-- [[This]] -->", []),
+        ("> [[Quoted]]", [("Quoted", "")]),
+        ("    [[Code]]", []),
+    ],
+)
+def test_links(line: str, found: list[tuple[str, str]]) -> None:
+    assert [(link.target, link.anchor) for link in links(read(f"{line}\n"))] == found
+
+
+def test_links_of_properties_and_headings_count_and_those_of_fences_do_not() -> None:
+    note = read("---\nup: '[[Home]]'\n---\n# [[Port]]\n```\n[[Code]]\n```\n")
+    assert [(link.line, link.target) for link in links(note)] == [(2, "Home"), (4, "Port")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a #boat", [(1, "boat")]),
+        ("a #boat, (#sail) #sea; x", [(1, "boat"), (1, "sail"), (1, "sea")]),
+        ("a #boat/sail/jib/", [(1, "boat/sail/jib")]),
+        ("a #été #船 #y-2 #a_b", [(1, "a_b"), (1, "y-2"), (1, "été"), (1, "船")]),
+        ("a #1234 #2025-11", []),
+        ("a #2025w48", [(1, "2025w48")]),
+        ("a#boat https://example.org/#boat [[Note#boat]]", []),
+        ("a `#boat` %%#boat%%", []),
+        ("```\n#boat\n```", []),
+        ("#boat #sail", [(0, "boat"), (0, "sail")]),
+        ("  #boat, #sail  ", [(0, "boat"), (0, "sail")]),
+        ("# A #boat", [(1, "boat")]),
+        ("- W @X: y #boat", [(1, "boat")]),
+        ("---\ntags: [boat, '#sail', sea shore]\n---\n", [(0, "boat"), (0, "sail"), (0, "sea"), (0, "shore")]),
+        ("---\ntags: boat, sail\n---\n", [(0, "boat"), (0, "sail")]),
+        ("---\ntag: boat\n---\nx #boat", [(0, "boat"), (4, "boat")]),
+        ("---\ntags: [1, null, {a: b}]\n---\n", [(0, "1")]),
+        ("---\nx: '#boat'\n---\n", []),
+    ],
+)
+def test_tags(text: str, found: list[tuple[int, str]]) -> None:
+    assert [(tag.line, tag.name) for tag in tags(read(text))] == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("text ^a1", "a1"),
+        ("text ^a-1  ", "a-1"),
+        ("^alone", "alone"),
+        ("text^a1", None),
+        ("text ^a_1", None),
+        ("text ^a1 more", None),
+        ("2 ^ 3", None),
+        ("plain", None),
+    ],
+)
+def test_block_ids(line: str, found: str | None) -> None:
+    assert block_id(line) == found
+
+
+# --- owned blocks -------------------------------------------------------------------------------------------
+
+
+def owned(rows: Iterable[str]) -> tuple[list[tuple[int, int, str]], int]:
+    note = read("\n".join(rows))
+    return [tuple(block) for block in note.owned], len(note.problems)
+
+
+BEGIN, END = "<!-- memory:begin facts -->", "<!-- memory:end facts sha=1a2b3c4d -->"
+
+
+@pytest.mark.parametrize(
+    ("rows", "blocks", "problems"),
+    [
+        ([BEGIN, "x", END], [(1, 3, "facts")], 0),
+        (["a", "  " + BEGIN, END, "b"], [(2, 3, "facts")], 0),
+        ([BEGIN, END, BEGIN, "x", END], [(1, 2, "facts"), (3, 5, "facts")], 0),
+        ([BEGIN, "x"], [], 1),
+        (["x", END], [], 1),
+        ([BEGIN, BEGIN, "x", END, END], [(1, 4, "facts")], 2),
+        ([BEGIN, "x", END.replace("facts", "other")], [], 2),
+        (["```", BEGIN, "x", END, "```"], [], 0),
+        (["%%", BEGIN, "x", END, "%%"], [], 0),
+        ([f"text {BEGIN}", "x", END], [], 1),
+    ],
+)
+def test_owned_blocks(rows: list[str], blocks: list[tuple[int, int, str]], problems: int) -> None:
+    assert owned(rows) == (blocks, problems)
+
+
+def test_lines_of_an_owned_block_are_owned_and_still_text() -> None:
+    note = read(f"a\n{BEGIN}\nb\n{END}\nc\n")
+    assert [note.is_owned(n) for n in range(1, 6)] == [False, True, True, True, False]
+    assert list(note.states) == [TEXT, COMMENT, TEXT, COMMENT, TEXT]

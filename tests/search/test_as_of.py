@@ -1,0 +1,238 @@
+"""`--as-of`: what had been written by a day, with a real git and a real journal."""
+
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from vaults import fill, put
+
+from vault_memory.config import Config
+from vault_memory.memory import Memory
+from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.as_of import was_there
+from vault_memory.store import journal
+from vault_memory.vault import git_lines
+from vault_memory.vault.git_lines import Line, Lines
+
+D = date(2025, 10, 20)
+NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
+
+
+def memory(root: Path) -> Memory:
+    return Memory(Config(vault=root))
+
+
+def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
+    moment = datetime(2025, 12, 1, 12, tzinfo=UTC)
+    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
+    return answer
+
+
+def asked(root: Path, query: str, day: date) -> None:
+    """Write down that this was asked on a day, and what it was answered."""
+    cited = [journal.Cited(result.source, result.key) for result in ask(root, query, None).results]
+    journal.note_recall(root, query, datetime(day.year, day.month, day.day, 12, tzinfo=UTC), cited)
+
+
+def texts(answer: Answer) -> set[str]:
+    return {line.strip() for result in answer.results for line in result.content.split("\n")}
+
+
+def commit(root: Path, day: str) -> None:
+    dates = {"GIT_AUTHOR_DATE": f"{day}T12:00:00Z", "GIT_COMMITTER_DATE": f"{day}T12:00:00Z"}
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["add", "-A", "--", ":!.memory"], [*who, "commit", "-qm", "save"]):
+        subprocess.run(["git", *command], cwd=root, env=os.environ | dates, check=True, capture_output=True)
+
+
+@pytest.fixture
+def versioned(tmp_path: Path) -> Path:
+    """A vault whose undated note has one line of 1 October and one of 15 November."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
+    commit(tmp_path, "2025-10-01")
+    put(tmp_path, "Birds.md", "A heron eats eels.\n\nA heron nests in March.\n")
+    commit(tmp_path, "2025-11-15")
+    return tmp_path
+
+
+def test_notes_dated_later_are_out(tmp_path: Path) -> None:
+    fill(tmp_path, NOTES)
+    assert texts(ask(tmp_path, "heron")) == {"The heron stood by the weir."}
+    assert "The heron left the weir." in texts(ask(tmp_path, "heron", None))
+
+
+def test_a_fact_told_before_of_later_days_is_in(tmp_path: Path) -> None:
+    fill(tmp_path, {"memory/2025-10-01.md": "## Retain\n- W(t=2025-12-24) @Mara: Mara sails home at Christmas.\n"})
+    assert ask(tmp_path, "when does Mara sail").results
+
+
+def test_lines_git_knows_to_be_later_are_out(versioned: Path) -> None:
+    answer = ask(versioned, "heron")
+    assert texts(answer) == {"The heron stood by the weir.", "A heron eats eels."}
+    assert answer.omitted["later"] == 1
+    assert "as-of" not in dict(answer.degraded)
+    assert "later" not in ask(versioned, "heron", None).omitted
+
+
+def test_a_line_git_saw_later_in_a_dated_note_is_out(versioned: Path) -> None:
+    put(versioned, "memory/2025-10-01.md", "The heron stood by the weir.\n\nThe heron was a stork.\n")
+    commit(versioned, "2025-11-16")
+    answer = ask(versioned, "heron")
+    assert texts(answer) == {"The heron stood by the weir.", "A heron eats eels."}
+    assert "The heron was a stork." in texts(ask(versioned, "heron", date(2025, 11, 17)))
+
+
+def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) -> None:
+    """A log is often committed the next morning, or days after: its first commit does not tell when it was written."""
+    put(versioned, "memory/2025-10-19.md", "The heron slept.\n")
+    commit(versioned, "2025-10-25")
+    put(versioned, "memory/2025-10-20.md", "The heron woke.\n")
+    commit(versioned, "2025-10-20")
+    put(versioned, "memory/2025-10-20.md", "The heron woke.\n\nThe heron flew in the evening.\n")
+    commit(versioned, "2025-10-21")
+    found = texts(ask(versioned, "heron"))
+    assert {"The heron slept.", "The heron woke.", "The heron flew in the evening."} <= found
+
+
+def test_what_was_moved_is_as_old_as_it_was(versioned: Path) -> None:
+    """Lines put in another order, indented, or split off into a note of their own."""
+    lines = [f"Heron {n} has its nest in tree {n * 7}." for n in range(5)]
+    put(versioned, "Nests.md", "\n".join(lines) + "\n")
+    commit(versioned, "2025-10-02")
+    put(versioned, "Nests.md", "\n".join([f"  {lines[2]}", lines[1], lines[0]]) + "\n")
+    put(versioned, "Trees.md", "\n".join(lines[3:]) + "\n")
+    commit(versioned, "2025-11-20")
+    answer = ask(versioned, "heron nest tree")
+    assert set(lines) <= texts(answer)
+    assert "as-of" not in dict(answer.degraded)
+
+
+def test_what_git_does_not_know_of_dated_notes_is_said(
+    versioned: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    put(versioned, "memory/2025-10-05.md", "The heron coughed.\n")
+    answer = ask(versioned, "heron coughed")
+    assert "The heron coughed." in texts(answer)
+    assert "1 result by the note's day alone" in dict(answer.degraded)["as-of"]
+    plain = fill(tmp_path_factory.mktemp("plain"), NOTES)
+    assert "1 result by the note's day alone" in dict(ask(plain, "heron").degraded)["as-of"]
+
+
+def test_a_line_that_is_not_committed_is_later_than_the_last_commit(versioned: Path) -> None:
+    put(versioned, "Birds.md", "A heron eats eels.\n\nA heron nests in April.\n")
+    assert "A heron nests in April." not in texts(ask(versioned, "heron"))
+
+
+def test_what_nothing_dates_is_said(tmp_path: Path) -> None:
+    fill(tmp_path, NOTES | {"Birds.md": "A heron eats eels.\n"})
+    answer = ask(tmp_path, "heron eels")
+    assert "A heron eats eels." in texts(answer)
+    unknown = "1 result from notes without a day, 1 result by the note's day alone"
+    assert dict(answer.degraded)["as-of"] == f"not known to have been written by 2025-10-20: {unknown}"
+
+
+def test_a_vault_put_under_git_later_is_not_later(tmp_path: Path) -> None:
+    """Its first commit says when git came, not when the lines did."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
+    commit(tmp_path, "2025-11-15")
+    answer = ask(tmp_path, "heron")
+    assert "A heron eats eels." in texts(answer)
+    assert "as-of" in dict(answer.degraded)
+
+
+def test_the_journal_knew_a_line(tmp_path: Path) -> None:
+    fill(tmp_path, {"Birds.md": "A heron eats eels.\n"})
+    asked(tmp_path, "what do herons eat", date(2025, 10, 5))
+    answer = ask(tmp_path, "heron")
+    assert "A heron eats eels." in texts(answer)
+    assert "as-of" not in dict(answer.degraded)
+
+
+def test_git_is_believed_before_the_journal(versioned: Path) -> None:
+    asked(versioned, "when does a heron nest", date(2025, 10, 10))
+    answer = ask(versioned, "heron")
+    assert "A heron nests in March." not in texts(answer)
+    assert answer.omitted["later"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the trap is a shell script")
+def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
+    """Law 8: filters, conversions, monitors and hooks of the vault's own .git are left alone."""
+    trap = versioned / "trap.sh"
+    sprung = versioned / "sprung"
+    trap.write_text(f"#!/bin/sh\ntouch '{sprung}'\ncat\n", "utf-8")
+    trap.chmod(0o755)
+    put(versioned, ".gitattributes", "*.md filter=trap diff=trap\n")
+    keys = (
+        "filter.trap.clean", "filter.trap.smudge", "diff.trap.textconv", "diff.trap.command", "core.fsmonitor",
+        "diff.external", "core.pager", "pager.blame", "core.sshCommand", "core.editor", "credential.helper",
+    )  # fmt: skip
+    for key in keys:
+        subprocess.run(["git", "config", key, str(trap)], cwd=versioned, check=True)
+    hooks = versioned / ".git" / "hooks"
+    for hook in ("post-index-change", "reference-transaction", "post-checkout"):
+        (hooks / hook).write_bytes(trap.read_bytes())
+        (hooks / hook).chmod(0o755)
+    put(versioned, "Birds.md", "A heron eats eels.\n\nA heron nests in March.\n\nA heron sleeps.\n")
+    assert not sprung.exists()
+    assert ask(versioned, "heron").omitted["later"] == 2
+    assert not sprung.exists()
+    plain = subprocess.run(["git", "blame", "Birds.md"], cwd=versioned, check=True, capture_output=True)
+    assert plain.returncode == 0 and sprung.exists()  # the trap itself works
+
+
+def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
+    assert git_lines.lines(versioned, "Birds.md", time.monotonic() - 1) is None
+    assert git_lines.lines(versioned, "nowhere.md", time.monotonic() + 60) is None
+    found = git_lines.lines(versioned, "Birds.md", time.monotonic() + 60)
+    assert found is not None
+    assert found.lines["A heron eats eels."] == Line(date(2025, 10, 1), True, True)
+    assert found.last == date(2025, 11, 15)
+
+
+@pytest.mark.parametrize("text", [b"One\rtwo\r", b"caf\xe9\n", "eel\n".encode("utf-16")])
+def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: bytes) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    put(tmp_path, "Old.md", text)
+    commit(tmp_path, "2025-10-01")
+    assert git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60) is None
+
+
+def test_git_reads_windows_lines_and_marks(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
+    put(tmp_path, "Old.md", b"\xef\xbb\xbfOne\r\n  two\r\n")
+    commit(tmp_path, "2025-10-01")
+    found = git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60)
+    assert found is not None
+    assert set(found.lines) == {"One", "two"}
+
+
+BEFORE, AFTER = Line(D, False), Line(D + timedelta(1), False)
+FIRST_AFTER = Line(D + timedelta(1), True)
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked", "expected"),
+    [
+        ({"a": BEFORE}, ["a"], True),
+        ({"a": AFTER}, ["a"], False),
+        ({"a": FIRST_AFTER}, ["a"], None),
+        ({"a": BEFORE, "b": AFTER}, ["a", "", "b"], False),
+        ({"a": BEFORE}, ["new"], None),  # uncommitted, and nothing was committed since
+        ({"a": BEFORE, "b": AFTER}, ["new"], False),  # not in what was committed after the day
+    ],
+)
+def test_was_there(lines: dict[str, Line], asked: list[str], expected: bool | None) -> None:
+    known = Lines(lines, max(line.day for line in lines.values()))
+    assert was_there(asked, known, D) is expected
+
+
+def test_a_part_of_a_long_line_is_looked_for_within() -> None:
+    known = Lines({"first half. second half.": AFTER}, AFTER.day)
+    assert was_there(["second half."], known, D, 12) is False

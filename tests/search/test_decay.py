@@ -1,0 +1,227 @@
+"""decay.py: hand-computed values and properties of ageing."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.search import decay
+from vault_memory.search.decay import Trace
+
+unit = st.floats(0, 1)
+days = st.integers(0, 4000)
+betas = st.sampled_from(sorted(decay.BETA.values()))
+TODAY = 740_000
+
+
+@pytest.mark.parametrize(
+    ("importance", "dynamic", "expected"),
+    [(0.0, False, 30.0), (0.5, False, 63.51), (1.0, False, 134.45), (0.5, True, 21.17), (0.0, True, 10.0)],
+)
+def test_half_life(importance: float, dynamic: bool, expected: float) -> None:
+    assert decay.half_life(importance, dynamic) == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("age", "half", "beta", "expected"),
+    [
+        (0, 30, 1.0, 1.0),
+        (30, 30, 1.0, 0.5),
+        (60, 30, 1.0, 0.25),
+        (60, 30, 0.8, 0.2993),  # 2^-(2^0.8) = 2^-1.7411
+        (60, 30, 1.3, 0.1815),  # 2^-(2^1.3) = 2^-2.4623
+        (15, 30, 1.3, 0.7546),  # 2^-(0.5^1.3) = 2^-0.4061
+        (-5, 30, 1.0, 1.0),
+        (None, 30, 1.0, 1.0),
+    ],
+)
+def test_recency(age: float | None, half: float, beta: float, expected: float) -> None:
+    assert decay.recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("age", "half", "beta", "expected"),
+    [
+        (30, 30, 1.0, 0.5),
+        (30, 30, 0.8, 0.7040),  # exp(-0.023105·15.194)
+        (30, 30, 1.3, 0.1462),  # exp(-0.023105·83.226)
+        (1000, 30, 1.0, 0.1),  # the clamp
+        (-1, 30, 1.3, 1.0),
+        (None, 30, 1.3, 1.0),
+    ],
+)
+def test_classic_recency(age: float | None, half: float, beta: float, expected: float) -> None:
+    assert decay.classic_recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("recalls", "gap", "expected"),
+    [(0, 0, 0.0), (1, 0, 0.1813), (5, 0, 0.6321), (5, 30, 0.4323), (10, 7, 0.7747), (50, 1e6, 0.5)],
+)
+def test_frequency(recalls: int, gap: float, expected: float) -> None:
+    assert decay.frequency(recalls, gap) == pytest.approx(expected, abs=0.0005)
+
+
+def test_composite_and_multiplier() -> None:
+    assert decay.composite(0.5, 0.6, decay.intrinsic(0.8, 0.5)) == pytest.approx(0.2 + 0.18 + 0.12)
+    assert decay.multiplier(0.5, None) == pytest.approx(0.65)
+    assert decay.multiplier(0.0, None) == pytest.approx(0.3)
+    assert [decay.multiplier(0.0, tier) for tier in ("core", "working", "peripheral")] == [0.9, 0.7, 0.5]
+    assert decay.multiplier(0.9, "working") == pytest.approx(0.93)
+
+
+@given(unit, betas, st.booleans())
+def test_half_at_the_half_life_for_every_beta(importance: float, beta: float, dynamic: bool) -> None:
+    half = decay.half_life(importance, dynamic)
+    assert decay.recency(half, half, beta) == pytest.approx(0.5)
+
+
+@given(st.floats(0, 5000), st.floats(1, 500), st.floats(0.01, 1000), betas)
+def test_scale_free(age: float, half: float, scale: float, beta: float) -> None:
+    assert decay.recency(age * scale, half * scale, beta) == pytest.approx(decay.recency(age, half, beta), abs=1e-9)
+
+
+@given(st.floats(-100, 1e6), st.floats(0, 1e5), st.floats(5, 500), betas)
+def test_recency_falls_with_age_and_stays_in_bounds(age: float, more: float, half: float, beta: float) -> None:
+    younger, older = decay.recency(age, half, beta), decay.recency(age + more, half, beta)
+    assert 0 <= older <= younger <= 1
+    younger, older = decay.classic_recency(age, half, beta), decay.classic_recency(age + more, half, beta)
+    assert 0.1 <= older <= younger <= 1
+
+
+@given(st.floats(0, 5000), unit, unit, betas)
+def test_importance_keeps_longer(age: float, one: float, other: float, beta: float) -> None:
+    low, high = sorted((one, other))
+    assert decay.half_life(low) <= decay.half_life(high)
+    assert decay.half_life(low, dynamic=True) < decay.half_life(low)
+    assert decay.recency(age, decay.half_life(low), beta) <= decay.recency(age, decay.half_life(high), beta) + 1e-12
+
+
+@given(st.integers(0, 300), st.integers(0, 300), st.floats(0, 1000), st.floats(0, 1000))
+def test_frequency_rises_with_recalls_and_falls_with_gaps(n: int, more: int, gap: float, wider: float) -> None:
+    value = decay.frequency(n, gap)
+    assert 0 <= value <= 1
+    assert decay.frequency(n + more, gap) >= value
+    assert decay.frequency(n, gap + wider) <= value
+
+
+@given(unit, unit, unit, unit, st.sampled_from([None, "core", "working", "peripheral"]))
+def test_composite_and_multiplier_are_bounded_and_monotone(
+    a: float, b: float, c: float, other: float, tier: str | None
+) -> None:
+    value = decay.composite(a, b, c)
+    assert -1e-12 <= value <= 1 + 1e-12
+    assert decay.composite(max(a, other), b, c) >= value
+    assert decay.composite(a, max(b, other), c) >= value
+    assert decay.composite(a, b, max(c, other)) >= value
+    left = decay.multiplier(value, tier)
+    assert (decay.FLOORS[tier] if tier else 0.3) <= left <= 1 + 1e-12
+    assert decay.multiplier(max(value, other), tier) >= left
+
+
+# --- tiers -----------------------------------------------------------------------------------------------------------
+
+
+def every(gap: int, count: int, last: int = TODAY) -> tuple[int, ...]:
+    """`count` days of use, `gap` apart, the last one `last`."""
+    return tuple(last - gap * i for i in reversed(range(count)))
+
+
+@pytest.mark.parametrize(
+    ("trace", "tier"),
+    [
+        (Trace(TODAY), "working"),
+        (Trace(TODAY + 30), "working"),  # dated ahead: age 0
+        (Trace(None), "working"),  # undated: does not age
+        (Trace(TODAY - 60), "working"),
+        (Trace(TODAY - 61), "peripheral"),  # old with fewer than three recalls
+        (Trace(TODAY - 61, every(5, 2)), "peripheral"),
+        (Trace(TODAY - 61, every(5, 3)), "working"),
+        (Trace(TODAY - 400, every(5, 3)), "working"),  # peripheral before, and up with the third
+        (Trace(TODAY - 400, every(5, 3, TODAY - 300), importance=0.0), "peripheral"),  # below 0.15 again: 0.125
+        (Trace(TODAY - 30, importance=0.1, confidence=0.1, dynamic=True), "peripheral"),  # below 0.15 in a month
+        (Trace(TODAY - 90, every(3, 10), importance=0.8), "core"),
+        (Trace(TODAY - 90, every(3, 9), importance=0.8), "working"),  # one recall short
+        (Trace(TODAY - 90, every(3, 10), importance=0.79), "working"),  # not important enough
+        (Trace(TODAY - 90, every(3, 10), importance=0.8, confidence=0.1), "working"),  # 0.4 + 0.247 + 0.024: under 0.7
+        (Trace(TODAY - 900, every(3, 12, TODAY - 30), importance=0.9), "core"),
+        (Trace(TODAY - 900, every(3, 12, TODAY - 800), importance=0.9), "core"),  # worth 0.27·0.9 + 0.26: still 0.5
+        (Trace(TODAY - 9000, every(3, 12, TODAY - 8000), importance=0.8, confidence=0.0), "working"),
+    ],
+)
+def test_tier(trace: Trace, tier: str) -> None:
+    assert decay.tier_of(trace, TODAY) == tier
+
+
+traces = st.builds(
+    Trace,
+    day=st.none() | st.integers(TODAY - 2000, TODAY + 50),
+    uses=st.lists(st.integers(TODAY - 2000, TODAY + 100), max_size=15, unique=True).map(lambda v: tuple(sorted(v))),
+    importance=unit,
+    confidence=unit,
+    dynamic=st.booleans(),
+)
+
+
+@given(traces, st.booleans())
+def test_a_life_is_bounded_and_knows_nothing_of_tomorrow(trace: Trace, is_fact: bool) -> None:
+    here = decay.life(trace, TODAY, is_fact)
+    assert 0 <= here.worth <= 1 + 1e-9
+    assert (decay.FLOORS[here.tier] if here.tier else 0.3) <= here.multiplier <= 1 + 1e-9
+    assert (here.tier is not None) == is_fact
+    known = trace._replace(uses=tuple(day for day in trace.uses if day <= TODAY))
+    assert decay.life(known, TODAY, is_fact) == here
+    if trace.day is None:
+        assert here.multiplier == 1
+
+
+@given(traces)
+def test_a_first_use_today_takes_nothing_off(trace: Trace) -> None:
+    unused = trace._replace(uses=())
+    used = trace._replace(uses=(TODAY,))
+    assert decay.life(used, TODAY, False).worth >= decay.life(unused, TODAY, False).worth - 1e-9
+
+
+@given(st.lists(st.integers(TODAY - 50, TODAY + 5)))
+def test_counted_days(first: list[int]) -> None:
+    counted = decay.counted_days(first, TODAY)
+    assert list(counted) == sorted(set(counted))
+    assert all(day <= TODAY for day in counted)
+    assert len(counted) <= len(first)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told", "expected"),
+    [
+        ("world", "Peter lives in Malmö.", 1, 0.5),
+        ("experience", "Swam 1500 m in 33:05.", 1, 0.4),
+        ("observation", "The rafters creak.", 1, 0.4),
+        ("opinion", "Thinks the index is sound.", 1, 0.5),
+        ("world", "Allergic to nuts.", 1, 0.7),
+        ("experience", "We chose tarred felt.", 1, 0.6),
+        ("experience", "The road is chosenly made.", 1, 0.4),
+        ("experience", "We chose tarred felt.", 3, 0.75),
+        ("world", "Peter lives in Malmö.", 2, 0.5),
+        ("note", "decided", 9, 0.85),
+    ],
+)
+def test_importance(kind: str, text: str, told: int, expected: float) -> None:
+    assert decay.importance_of(kind, decay.is_decided(text), told) == pytest.approx(expected)
+
+
+def test_passing_states() -> None:
+    assert decay.is_dynamic("Peter is on call while I travel.")
+    assert decay.is_dynamic("The permit is under review.")
+    assert not decay.is_dynamic("Peter lives in Malmö.")
+
+
+@given(unit.map(lambda x: 0.3 + 0.7 * x), unit.map(lambda x: 0.3 + 0.7 * x), st.floats(-20, 20), st.floats(0, 20))
+def test_decay_moves_near_ties_only(old: float, new: float, vague: float, ahead: float) -> None:
+    """The floor never lets an exact hit fall below a vague one, however old the one and fresh the other."""
+    exact = vague + ahead
+    most = decay.SWAY * (1 - decay.LEAST)
+    if ahead > most:
+        assert exact + decay.sway(old) > vague + decay.sway(new) - 1e-9
+    assert -most - 1e-12 <= decay.sway(old) <= 0
+    assert math.isclose(decay.sway(1.0), 0)

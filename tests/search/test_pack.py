@@ -1,0 +1,276 @@
+"""Packing: no budget is ever exceeded, long lines are cited once, and what is left out is counted."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from vault_memory.rendering.render import recall_text
+from vault_memory.search.answer import Answer, Request, Result, Understood, note_header
+from vault_memory.search.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
+from vault_memory.store.candidate import Candidate
+from vault_memory.text import tokens
+
+LINE_TOKENS = 4  # of a line numbered below 1000
+
+
+def passage(
+    number: int, text: str, note: int = 1, cost: int = 10, chars: tuple[int, int] | None = None, line: int = 0
+) -> Candidate:
+    start, stop = chars or (None, None)
+    line = line or number
+    return Candidate(number, note, line, line + text.count("\n"), start, stop, "note", cost, 0, text)
+
+
+def taken(packed: Packed) -> list[list[int]]:
+    return [[part.id for part in place] for place in packed.places]
+
+
+def limited(k: int | None = None, budget: int | None = None, rendered: bool = False) -> Limits:
+    return Limits(k, budget, rendered)
+
+
+FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "green sail", "white rope"], 1)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "found", "over_k", "over_budget"),
+    [
+        (limited(), [[1], [2], [3], [4]], 0, 0),
+        (limited(k=2), [[1], [2]], 2, 0),
+        (limited(budget=30), [[1], [2], [3]], 0, 1),
+        (limited(budget=9), [], 0, 4),
+        (limited(k=1, budget=30), [[1]], 3, 0),
+        (limited(budget=7 + 2 * (10 + LINE_TOKENS), rendered=True), [[1], [2]], 0, 2),
+        (limited(budget=6 + 10 + LINE_TOKENS, rendered=True), [], 0, 4),
+    ],
+)
+def test_limits(limits: Limits, found: list[list[int]], over_k: int, over_budget: int) -> None:
+    packed = pack(FOUR, {1: 7}, limits)
+    assert taken(packed) == found
+    assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
+
+
+def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25)]
+    assert taken(pack(rows, {}, limited(budget=50))) == [[1], [3]]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "repeats"),
+    [
+        ("- The boat is red.", "* the BOAT is red", True),
+        ("The boat is red", "The boat is blue", False),
+        ("- I lost a key", "- I lost the key", True),
+        ("a b c d e f g h i j k l m n o p q r s t", "a b c d e f g h i j k l m n o p q r s t u", False),
+        ("- gas meter reading is 4711", "- gas meter reading is 4811", False),
+        ("Nora may take the tablets", "Nora may not take the tablets", False),
+        ("Ann owes Bob forty crowns", "Bob owes Ann forty crowns", False),
+        ("short", "short but with much more to say", False),
+        ("京都に住む", "京都に行く", False),
+    ],
+)
+def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
+    packed = pack([passage(1, one), passage(2, two, note=2)], {}, limited())
+    assert packed.near_duplicates == int(repeats)
+    assert len(packed.places) == (1 if repeats else 2)
+
+
+def test_who_asks_when_gets_the_same_words_of_every_note() -> None:
+    rows = [passage(1, "- Went running"), passage(2, "- Went running", note=2), passage(3, "- went running", note=2)]
+    packed = pack(rows, {}, Limits(None, None, False, each_note=True))
+    assert (taken(packed), packed.near_duplicates) == ([[1], [2]], 1)
+
+
+def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
+            passage(4, "white rope", cost=2)]  # fmt: skip
+    packed = pack(rows, {}, limited(budget=50), scores={1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
+    assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
+
+
+def test_it_is_told_what_the_best_needs_when_it_does_not_fit() -> None:
+    rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=5)]
+    assert pack(rows, {}, limited(budget=10), scores={1: 9.0, 2: 8.0}).best_needs == 20
+    rendered = pack(rows, {1: 7}, limited(budget=20, rendered=True), scores={1: 9.0, 2: 1.0})
+    assert (taken(rendered), rendered.best_needs) == ([], 20 + 7 + LINE_TOKENS)
+
+
+def test_parts_of_one_line_share_a_place_and_a_result() -> None:
+    rows = [passage(1, "one", chars=(0, 3), line=9), passage(5, "other"), passage(2, "two", chars=(4, 7), line=9)]
+    packed = pack(rows, {1: 3}, limited(k=2))
+    assert taken(packed) == [[1, 2], [5]]
+    assert packed.tokens == 30 + JOINER_TOKENS
+    assert packed.rendered_tokens == 3 + 2 * LINE_TOKENS + packed.tokens
+
+
+def test_the_same_line_number_in_another_note_is_another_place() -> None:
+    rows = [passage(1, "one", chars=(0, 3), line=9), passage(2, "two", note=2, chars=(0, 3), line=9)]
+    assert taken(pack(rows, {}, limited())) == [[1], [2]]
+
+
+LINE = "One fish. Two fish. Red fish. Blue fish."
+
+
+@pytest.mark.parametrize(
+    ("spans", "text", "truncated"),
+    [
+        ([(0, 9)], "One fish.", True),
+        ([(0, 9), (10, 19)], "One fish. Two fish.", True),
+        ([(20, 29), (0, 9)], f"One fish.{JOINER}Red fish.", True),
+        ([(30, 40), (0, 9), (20, 29)], f"One fish.{JOINER}Red fish. Blue fish.", True),
+        ([(10, 19), (30, 40), (20, 29), (0, 9)], LINE, False),
+    ],
+)
+def test_the_text_of_a_place(spans: list[tuple[int, int]], text: str, truncated: bool) -> None:
+    place = [passage(n, LINE[a:b], chars=(a, b), line=1) for n, (a, b) in enumerate(spans)]
+    assert content(place, LINE) == (text, truncated)
+
+
+def test_whole_lines_are_given_as_they_are() -> None:
+    assert content([passage(1, "  two\nlines ")], None) == ("  two\nlines ", False)
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "boat",
+            "oar",
+            "sail",
+            "rope",
+            "tide",
+            "京都",
+            "🎉",
+            "1,234",
+            "café",
+            "#tag",
+            "[[Link]]",
+            "W(c=0.9)",
+            "@Mara:",
+            "--",
+            "`x`",
+            "…",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+)
+GAPS = st.sampled_from(["", " ", "  ", "\t", " " * 40, "\u2003 \t" * 30, "\u00a0", "\u3000\u3000"])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS.map(" ".join), GAPS), min_size=1, max_size=6), st.data())
+def test_parts_of_a_line_cost_no_more_than_was_counted_whatever_stands_between(
+    pieces: list[tuple[str, str]], data: st.DataObject
+) -> None:
+    line = "".join(text + gap for text, gap in pieces)
+    begins = [sum(len(text + gap) for text, gap in pieces[:n]) for n in range(len(pieces))]
+    chosen = data.draw(st.lists(st.sampled_from(range(len(pieces))), min_size=1, unique=True))
+    place = [
+        passage(n, text := pieces[n][0], 1, tokens.count(text), line=1, chars=(begins[n], begins[n] + len(text)))
+        for n in chosen
+    ]
+    found, truncated = content(place, line)
+    assert tokens.count(found) <= sum(part.tokens for part in place) + JOINER_TOKENS * (len(place) - 1)
+    assert truncated or found.strip() == line.strip()
+
+
+TEXTS = (
+    WORDS.map(" ".join)
+    | st.lists(WORDS.map(" ".join), min_size=1, max_size=3).map("\n".join)
+    | st.sampled_from(["    four", "\ttab", "- 12:30", "7"])
+)
+ROWS = st.lists(st.tuples(TEXTS, st.integers(1, 4), st.integers(1, 999)), max_size=15, unique_by=lambda row: row[1:])
+LIMITS = st.builds(Limits, st.none() | st.integers(1, 8), st.none() | st.integers(1, 120), st.booleans())
+DAYS = {1: None, 2: "2025-11-27", 3: "2025-11-28", 4: None}
+PATHS = {1: "Harbour.md", 2: "memory/2025-11-27.md", 3: "trips/The long way round.md", 4: "京都/日記.md"}
+HEADERS = {note: tokens.count(f"{note_header(PATHS[note], DAYS[note])}\n\n") for note in PATHS}
+
+
+def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
+    return [passage(n, text, note, tokens.count(text), line=line) for n, (text, note, line) in enumerate(rows)]
+
+
+@settings(deadline=None)
+@given(ROWS, LIMITS)
+def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
+    ranked = candidates(rows)
+    packed = pack(ranked, HEADERS, limits)
+    parts = [part for place in packed.places for part in place]
+    assert limits.k is None or len(packed.places) <= limits.k
+    assert packed.tokens == sum(part.tokens for part in parts)
+    if limits.budget_tokens is not None:
+        assert (packed.rendered_tokens if limits.rendered else packed.tokens) <= limits.budget_tokens
+    assert len(parts) + packed.over_budget + packed.over_k + packed.near_duplicates == len(ranked)
+    assert [part.id for part in parts] == sorted(part.id for part in parts)
+    assert max(Counter(tuple(part.text.split()) for part in parts).values(), default=1) == 1
+
+
+@settings(deadline=None)
+@given(ROWS, LIMITS)
+@example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
+def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
+    packed = pack(candidates(rows), HEADERS, limits)
+    printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
+    assert tokens.count(printed) <= packed.rendered_tokens
+
+
+def test_a_line_number_of_four_digits_is_counted_too() -> None:
+    rows = [(f"{n} boats in berth {n * 37}", 1, 1000 + n) for n in range(30)]
+    packed = pack(candidates(rows), HEADERS, Limits(None, None, True))
+    printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
+    assert tokens.count(printed) <= packed.rendered_tokens
+
+
+def result(rank: int, place: list[Candidate]) -> Result:
+    first = place[0]
+    text, truncated = content(place, None)
+    return Result(
+        rank,
+        1.0,
+        "note",
+        DAYS[first.note_id],
+        None,
+        (),
+        None,
+        None,
+        text,
+        PATHS[first.note_id],
+        first.start_line,
+        first.end_line,
+        (),
+        sum(part.tokens for part in place),
+        truncated,
+    )
+
+
+def answer(results: list[Result]) -> Answer:
+    now = datetime(2025, 12, 3, 9, tzinfo=UTC)
+    return Answer(Request("boat", now), results, "lexical", {}, None, Understood(), 0, 0, {})
+
+
+FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."
+
+
+@pytest.mark.parametrize(
+    ("told", "repeats"),
+    [
+        ("- Peter Smith: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- **.90** Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- **Prefers short replies on the phone …** — [[2025-11-27]] L14", True),
+        ("  - for: Prefers short replies on the phone; long ones go into files — [[2025-11-27]] L14", True),
+        ("- Peter Smith: Prefers short replies on the phone; long ones never — [[2025-11-27]] L14", False),
+        ("- Peter Smith: Prefers long replies on the phone — [[2025-11-28]] L3", False),
+        ("- Peter", False),
+    ],
+)
+def test_a_page_that_repeats_a_fact_is_left_out_behind_it(told: str, repeats: bool) -> None:
+    fact = passage(1, FACT)._replace(kind="opinion")
+    page = passage(2, told, note=2)._replace(kind="page")
+    packed = pack([fact, page], {}, limited())
+    assert (taken(packed), packed.near_duplicates) == ([[1]] if repeats else [[1], [2]], int(repeats))
+    assert taken(pack([fact, page], {}, Limits(None, None, False, each_note=True))) == [[1], [2]]
+    assert taken(pack([fact, page._replace(kind="note")], {}, limited())) == [[1], [2]]  # somebody wrote that

@@ -1,0 +1,216 @@
+"""Questions of nothing but a time: answered from the whole of it, the telling before the rest, the rest counted."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from sample import at_home
+from vaults import fill, memory
+
+from vault_memory.memory import Memory
+from vault_memory.search.answer import Answer
+from vault_memory.search.request import build
+
+NEXT_MARCH = "2025-03-01T12:00:00Z"
+WORK = ("repaired the mast of", "painted", "sold a photo of", "measured", "cleaned", "insured", "moored", "sailed")
+MATTERS = ("moss", "rain", "iron", "owls", "salt", "bread", "glass")
+
+
+def ask(of: Memory, query: str, now: str, **options: object) -> Answer:
+    request = build({"query": query, "now": now, **options}, of.config)
+    (answer,) = of.recall([request], keep=False)
+    return answer
+
+
+def months(answer: Answer) -> Counter[str]:
+    return Counter((result.date or "")[:7] for result in answer.results)
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A daily note of two lines for every day of 2024."""
+    root = tmp_path_factory.mktemp("period") / "year"
+    days = [date(2024, 1, 1) + timedelta(days) for days in range(366)]
+    logs = {
+        f"memory/{day}.md": f"- {WORK[day.day % 8]} the boat number {day.toordinal() % 977}\n"
+        f"- wrote {day.toordinal() % 89} pages about {MATTERS[day.toordinal() % 7]}\n"
+        for day in days
+    }
+    with at_home(root.parent):
+        made = memory(fill(root, logs))
+        made.index()
+        yield made
+
+
+def test_a_year_is_answered_from_all_of_it(year: Memory) -> None:
+    answer = ask(year, "what happened in 2024?", NEXT_MARCH)
+    assert len(months(answer)) == len(answer.results) == 8
+    assert {month[5:] for month in months(answer)} & {"01", "02", "03"}
+    assert {month[5:] for month in months(answer)} & {"10", "11", "12"}
+
+
+def test_more_results_are_spread_as_evenly(year: Memory) -> None:
+    found = months(ask(year, "what did we do in 2024?", NEXT_MARCH, budget=2000))
+    assert len(found) == 12
+    assert max(found.values()) <= 1.5 * min(found.values())
+
+
+def test_what_is_left_out_of_the_time_is_counted(year: Memory) -> None:
+    answer = ask(year, "what happened in 2024?", NEXT_MARCH, k=1000)
+    assert sum(answer.omitted.values()) + len(answer.results) == 2 * 366
+    assert "beyond_pool" not in answer.omitted
+    assert ask(year, "what happened in 2024?", NEXT_MARCH, k=100).omitted["beyond_pool"] == 2 * 366 - 200
+    assert "beyond_pool" not in ask(year, "what happened on 2024-05-05?", NEXT_MARCH).omitted
+    assert ask(year, "which boat was painted in 2024?", NEXT_MARCH).omitted["beyond_pool"] > 100  # that hold a word
+
+
+def test_an_open_time_is_spread_over_what_there_is(year: Memory) -> None:
+    assert len(months(ask(year, "what happened before 2025?", NEXT_MARCH))) == 8
+    assert len(months(ask(year, "what happened since 2023?", NEXT_MARCH))) == 8
+
+
+def test_a_question_with_words_is_answered_by_its_words(year: Memory) -> None:
+    answer = ask(year, "pages about owls in 2024", NEXT_MARCH)
+    assert all("owls" in result.content for result in answer.results)
+
+
+@pytest.mark.parametrize("query", ["what happened in November?", "what happened last month?", "events of last month"])
+def test_a_month_is_answered_from_each_week(tmp_path: Path, query: str) -> None:
+    logs = {
+        f"memory/2025-11-{day:02}.md": "".join(
+            f"- did thing {chr(97 + i)}{day} at place {day * 7 + i}\n" for i in range(12)
+        )
+        for day in range(1, 31)
+    }
+    with at_home(tmp_path):
+        answer = ask(memory(fill(tmp_path / "month", logs)), query, "2025-12-03T12:00:00Z")
+    weeks = Counter((date.fromisoformat(result.date or "").day - 1) // 7 for result in answer.results)
+    assert set(weeks) == {0, 1, 2, 3, 4}
+    assert max(weeks.values()) == 2
+
+
+LOG = """# A day
+
+Met Ida.
+
+A long walk along the river, first in the rain and then in the sun, with the dog.
+
+## Retain
+
+- B: Walked along the river with the dog.
+- B(i=0.9) @Tern: The cause of the crash is found, a lock was taken twice.
+- B(t=2025-11-03): Had been to the dentist the week before.
+"""
+
+
+def test_the_telling_comes_first(tmp_path: Path) -> None:
+    with at_home(tmp_path):
+        day = memory(fill(tmp_path / "day", {"memory/2025-11-12.md": LOG}))
+        answer = ask(day, "what did we do last week?", "2025-11-17T12:00:00Z")
+    order = ["crash", "Walked", "sun", "Ida", "dentist"]
+    assert [next(word for word in order if word in result.content) for result in answer.results] == order
+
+
+def test_the_sample_tells_of_its_week(indexed_sample: Path, tmp_path: Path) -> None:
+    root = tmp_path / "Notes"
+    shutil.copytree(indexed_sample, root)
+    with at_home(tmp_path):
+        answer = ask(memory(root), "what did we do last week?", "2025-11-17T12:00:00Z")
+    assert "The cause of HO-212 is found" in answer.results[0].content
+    assert any("Version 0.9.4" in result.content for result in answer.results[:4])
+    assert all("2025-11-10" <= (result.occurred or result.date or "")[:10] <= "2025-11-16" for result in answer.results)
+    assert len({result.date for result in answer.results}) >= 6
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Logs of November that name days to come in passing."""
+    root = tmp_path_factory.mktemp("period") / "plans"
+    logs = {
+        "memory/2025-11-20.md": "- dentist on 12 December at nine, bring the papers\n- bought salt\n",
+        "memory/2025-11-21.md": "- Ida wants to see the roof, Dec 15th or later\n- the course in January is full\n",
+        "memory/2025-11-22.md": "- the harbour is closed from 2025-12-17 on\n- nothing else is happening here\n",
+        "memory/2025-11-23.md": "- plans for the boat: 5.3.2026 out of the water\n",
+        "memory/2024-12-12.md": "- a year before there was snow\n",
+        "memory/2024-12-15.md": "- 17 December is the day of the fair\n",
+        "memory/2025-12-12.md": "- saw the film about herring\n",
+        "memory/2024-11-12.md": "- the first frost\n",
+        "memory/2024-11-14.md": "- the second frost\n",
+        "todo.md": "- rent is due on 12 November\n",
+    }
+    with at_home(root.parent):
+        made = memory(fill(root, logs))
+        made.index()
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("15 December", "see the roof"),
+        ("what happens on 15 December", "see the roof"),
+        ("what is planned for Dec 15?", "see the roof"),
+        ("17 December", "the harbour"),
+        ("what is on in January", "the course"),
+        ("what will happen on 5 March", "plans for the boat"),
+        ("2026-03-05", "plans for the boat"),
+        ("what is due on 12 December", "the film"),
+        ("what happened on 12 December", "snow"),
+        ("what happened on 12 November", "the first frost"),
+        ("12 November", "the first frost"),
+        ("around 12 November", "the first frost"),
+    ],
+)
+def test_a_day_is_found_where_it_is_named(plans: Memory, query: str, first: str) -> None:
+    answer = ask(plans, query, "2025-11-30T12:00:00Z")
+    assert first in answer.results[0].content, [result.content for result in answer.results]
+
+
+def test_who_was_there_comes_before_who_named_it(plans: Memory) -> None:
+    found = [result.content for result in ask(plans, "12 December", "2025-11-30T12:00:00Z").results]
+    assert [line.split()[1] for line in found] == ["saw", "dentist"]
+
+
+def test_words_beside_a_time_of_which_nothing_is_known_are_searched(plans: Memory) -> None:
+    answer = ask(plans, "what is happening in 2019", "2025-11-30T12:00:00Z")
+    assert "happening" in answer.results[0].content
+    assert ("temporal", "nothing is known of 2019-01-01/2019-12-31") in answer.degraded
+
+
+def test_of_a_time_nobody_tells_of_nothing_is_guessed(plans: Memory) -> None:
+    answer = ask(plans, "what happened in 2018?", "2025-11-30T12:00:00Z")
+    assert list(answer.results) == []
+    assert list(answer.degraded) == [("temporal", "nothing is known of 2018-01-01/2018-12-31")]
+
+
+@pytest.mark.parametrize("query", ["20 May", "notes on 20 May"])
+def test_a_day_of_no_tense_is_the_one_of_which_something_is_known(year: Memory, query: str) -> None:
+    answer = ask(year, query, "2025-01-10T12:00:00Z")
+    assert answer.understood.window == (date(2024, 5, 20), date(2024, 5, 20))
+    assert {result.date for result in answer.results} == {"2024-05-20"}
+    assert ask(year, query, "2026-01-10T12:00:00Z").understood.window == (date(2026, 5, 20), date(2026, 5, 20))
+
+
+def test_words_decide_beside_a_day(plans: Memory) -> None:
+    answer = ask(plans, "when do I bring papers, on 12 December?", "2025-11-30T12:00:00Z")
+    assert "dentist" in answer.results[0].content
+
+
+@pytest.mark.parametrize("query", ["what happened on 3/5/2026?", "5/3/2026"])
+def test_a_day_that_may_be_another_is_said_not_to_be_read(plans: Memory, query: str) -> None:
+    answer = ask(plans, query, "2025-11-30T12:00:00Z")
+    assert answer.understood.window is None
+    assert any(what == "temporal" and "2026-05-03" in why for what, why in answer.degraded)
+
+
+def test_a_time_decides_where_no_word_of_the_question_occurs(plans: Memory) -> None:
+    answer = ask(plans, "was geschah am 12.12.2025?", "2025-12-30T12:00:00Z")
+    assert [result.content.split()[1] for result in answer.results] == ["saw", "dentist"]
+    assert any("the time alone decides" in why for _, why in answer.degraded)
+
+
+def test_a_time_alone_has_no_meaning_but_is_answered(year: Memory) -> None:
+    assert len(months(ask(year, "what happened in 2024?", NEXT_MARCH, mode="semantic"))) == 8

@@ -1,0 +1,187 @@
+"""Reading a question: what it is about, when, and that any text is one."""
+
+import time
+from datetime import date
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.search.query import STOP_WORDS, Question, understand
+from vault_memory.store import schema
+
+TODAY = date(2025, 12, 3)
+
+
+def ask(text: str) -> Question:
+    return understand(text, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("what does Mara prefer?", ["Mara", "prefer"]),
+        ("tell me about The Castle", ["Castle"]),
+        ("What happened around Nov 27?", []),
+        ("who fixed the pump last week", ["fixed", "pump"]),
+        ("to be or not to be", ["to", "be", "or", "not"]),
+        ("Mara's boat", ["Mara", "boat"]),
+        ("(boat), [boat] *boat* 'boat'", ["boat"]),
+        ("tile-server", ["tile-server", "tile", "server"]),
+        ("snake_case_name", ["snake_case_name", "snake", "case", "name"]),
+        ("run app.py --rebuild", ["run", "app.py", "app", "--rebuild", "rebuild"]),
+        ('say "a b" NEAR(c)', ["say", "b", "NEAR(c", "NEAR"]),
+        ("AND OR NOT", ["AND", "OR", "NOT"]),
+        ("猫 京都", None),
+        ("", []),
+        ("?? -> ...", []),
+        ("\0", []),
+    ],
+)
+def test_the_words_a_question_asks_for(text: str, words: list[str] | None) -> None:
+    wanted = ('"猫"*', '"京都"') if words is None else tuple(f'"{word}"' for word in words)
+    assert ask(text).phrases == wanted
+
+
+def test_symbol_words_are_spelled_as_when_indexing() -> None:
+    assert len(ask("c++ or c#?").phrases) == 2
+    assert ask("C++").phrases == ask("c++").phrases != ask("c").phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ('the "blue house" there', ("blue house",)),
+        ("“blue house”", ("blue house",)),
+        ("c++ in /etc/hosts", ("c++", "/etc/hosts")),
+        ("use --force with v1.2.3", ("--force", "v1.2.3")),
+        ("a well-known tile-server", ()),
+        ("plain words", ()),
+        ('one " alone', ()),
+    ],
+)
+def test_what_should_occur_as_it_is(text: str, exact: tuple[str, ...]) -> None:
+    assert ask(text).exact == exact
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("What does Mara's brother Odd say to Mara?", ("Mara", "Odd")),
+        ("does Åse know Jean-Luc O'Hara", ("Åse", "Jean-Luc", "O'Hara")),
+        ("nobody here", ()),
+        ("Who is it", ()),
+    ],
+)
+def test_names(text: str, names: tuple[str, ...]) -> None:
+    assert ask(text).names == names
+
+
+@pytest.mark.parametrize(
+    ("text", "slugs"),
+    [
+        ("tell me about The Blue House", {"the-blue-house", "blue-house", "house"}),
+        ("what does Mara prefer?", {"mara"}),
+        ("is 京都 far", {"京都"}),
+        ("a/b c", {"a-b", "a-b-c"}),
+    ],
+)
+def test_runs_that_may_name_an_entity(text: str, slugs: set[str]) -> None:
+    assert slugs <= set(ask(text).entity_slugs)
+
+
+def test_longer_names_come_first_and_stop_words_alone_name_nobody() -> None:
+    slugs = ask("is the old mill near us").entity_slugs
+    assert slugs.index("old-mill") < slugs.index("mill")
+    assert "the" not in slugs and "is" not in slugs
+
+
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("what happened around Nov 27", "2025-11-27"),
+        ("what changed since last week", "2025-11-24"),
+        ("who called in November", "2025-11-01"),
+        ("who called", None),
+        ("port 8080 and the cat", None),
+    ],
+)
+def test_when(text: str, window: str | None) -> None:
+    found = ask(text).window
+    assert (found is not None) == (window is not None)
+    if found and window:
+        assert found.span.start <= date.fromisoformat(window) <= found.span.end
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds", "asks_when", "latest", "earliest"),
+    [
+        ("what does Mara prefer?", ("opinion",), False, False, False),
+        ("what did we try", ("experience",), False, False, False),
+        ("what did I think of it", ("experience",), False, False, False),
+        ("my favourite thoughts, opinions", ("opinion",), False, False, False),
+        ("When did it break?", (), True, False, False),
+        ("¿when?", (), True, False, False),
+        ("which month was it", (), True, False, False),
+        ("last time we tried rye", ("experience",), False, True, False),
+        ("the first time I met Odd", (), False, False, True),
+        ("plain", (), False, False, False),
+    ],
+)
+def test_hints(text: str, kinds: tuple[str, ...], asks_when: bool, latest: bool, earliest: bool) -> None:
+    asked = ask(text)
+    assert asked.asks_when is asks_when
+    assert (asked.wants_latest, asked.wants_earliest) == (latest, earliest)
+    assert set(kinds) <= set(asked.kinds)
+    assert kinds or not asked.kinds
+
+
+@settings(deadline=None)
+@given(st.text(max_size=80) | st.text(st.sampled_from("ab \"'“”*^:()+-#._\0猫🎉\ud800NEARO?"), max_size=40))
+def test_any_text_is_a_question_and_a_safe_match(text: str) -> None:
+    asked = ask(text)
+    connection = apsw.Connection(":memory:")
+    connection.execute(schema.TABLES)
+    match = "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ?"
+    if asked.phrases:
+        assert list(connection.execute(match, (" OR ".join(asked.phrases),))) == []
+    assert all(slug and slug == slug.casefold() for slug in asked.entity_slugs)
+    asked.text.encode("utf-8")
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(sorted(STOP_WORDS)), min_size=1, max_size=5).map(" ".join))
+def test_a_question_of_stop_words_still_asks_for_something(text: str) -> None:
+    asked = ask(text)
+    assert asked.phrases or asked.window
+
+
+@pytest.mark.parametrize(
+    "text", ["?" * 2000, "a" * 2000, "a-" * 1000, '"' * 2000, "Nov 27 " * 300, "猫" * 2000], ids=lambda t: t[:3]
+)
+def test_a_long_odd_question_is_read_at_once(text: str) -> None:
+    started = time.perf_counter()
+    ask(text)
+    assert time.perf_counter() - started < 1
+
+
+def test_a_page_of_punctuation_is_read_at_once() -> None:
+    started = time.perf_counter()
+    ask("?" * 5000)
+    assert time.perf_counter() - started < 0.3
+
+
+def test_a_name_with_a_mention_mark_may_name_an_entity() -> None:
+    assert "henrike" in ask("who is @Henrike").entity_slugs
+
+
+def test_the_parts_of_a_joined_name_count_too() -> None:
+    assert {'"requeueStaleJobs"', '"requeue"', '"Stale"', '"Jobs"'} <= set(ask("requeueStaleJobs").phrases)
+
+
+def test_which_words_nobody_has() -> None:
+    question = understand("Did Limpetron's tile-server move to München, 東京?", date(2025, 12, 1))
+    assert question.unknown(()) == ("limpetron", "tile-server", "move", "münchen")
+    assert question.unknown(['"Server"', '"MOVE"']) == ("limpetron", "münchen")
+    assert understand("on 12 December with Nora, the last of that year", date(2025, 12, 1)).unknown(()) == ("nora",)

@@ -1,0 +1,74 @@
+"""The spread over a period: hand-made days, and what holds for any of them."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.search.spread_over_time import LAST_FIT, Lying, in_order, parts_of, spread, telling
+from vault_memory.text.spans import Span
+
+FIRST = date(2025, 1, 1)
+
+
+def line(number: int, day: int, importance: float | None = None, tokens: int = 20, **more: bool) -> Lying:
+    kind = "note" if importance is None else "experience"
+    of = {"aside": False, "told": True, "happened": True} | more
+    return Lying(number, FIRST + timedelta(day), kind, day, importance, tokens, text=None, **of)
+
+
+@pytest.mark.parametrize(
+    ("period", "parts"),
+    [
+        ((date(2025, 1, 1), date(2025, 1, 1)), ("day", 1)),
+        ((date(2025, 1, 1), date(2025, 1, 14)), ("day", 1)),
+        ((date(2025, 1, 1), date(2025, 1, 31)), ("day", 7)),
+        ((date(2025, 7, 1), date(2025, 9, 30)), ("day", 7)),
+        ((date(2025, 1, 1), date(2025, 12, 31)), ("month", 1)),
+        ((date(2024, 12, 3), date(2025, 12, 3)), ("month", 1)),
+        ((date(2019, 1, 1), date(2021, 12, 31)), ("month", 3)),
+        ((date.min, date.max), ("month", 9230)),
+    ],
+)
+def test_the_parts_of_a_period(period: tuple[date, date], parts: tuple[str, int]) -> None:
+    assert parts_of(Span(*period)) == parts
+
+
+def test_parts_take_turns() -> None:
+    order = spread([line(number, number // 10) for number in range(40)])
+    assert [sorted(number // 10 for number in order[at : at + 4]) for at in (0, 4, 8)] == [[0, 1, 2, 3]] * 3
+
+
+def test_what_matters_goes_before_the_trifles_of_others() -> None:
+    order = spread([line(1, 0, 0.9), line(2, 0, 0.8), line(3, 0), line(4, 1), line(5, 1, tokens=2)])
+    assert order == [1, 2, 4, 5, 3]
+
+
+def test_the_day_itself_comes_before_those_around_it() -> None:
+    assert spread([line(1, 4), line(2, 5), line(3, 6), line(4, 9)], FIRST + timedelta(5))[0] == 2
+
+
+def test_what_tells_most() -> None:
+    ranked = [
+        line(1, 0, 0.9), line(2, 0, 0.0), line(3, 0), line(4, 0, tokens=2), line(5, 0, 1.0, happened=False),
+    ]  # fmt: skip
+    assert [telling(passage) for passage in ranked] == [pytest.approx(0.935), 0.35, 0.3, 0.2, 0.1]
+    assert telling(line(6, 0, 0.5, told=False)) < telling(line(7, 0, 0.4))
+    assert telling(line(8, 0, aside=True)) == 0.1
+    assert telling(line(9, 0, 0.0)._replace(importance=None, text="- B: We decided on tiles.")) == pytest.approx(0.74)
+
+
+lines = st.lists(
+    st.builds(line, st.none(), st.integers(0, 400), st.none() | st.floats(0, 1), st.integers(1, 60)), max_size=40
+)
+
+
+@given(lines, st.none() | st.integers(0, 400))
+def test_an_order_holds_each_once_and_its_fits_fall(found: list[Lying], around: int | None) -> None:
+    found = [passage._replace(id=number) for number, passage in enumerate(found)]
+    order = spread(found, None if around is None else FIRST + timedelta(around))
+    assert sorted(order) == list(range(len(found)))
+    fits = list(in_order(order).values())
+    assert fits == sorted(fits, reverse=True)
+    assert all(LAST_FIT - 1e-9 <= fit <= 1 for fit in fits)

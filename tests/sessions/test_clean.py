@@ -1,0 +1,86 @@
+"""What of a message is nobody's words: blocks that tools put there, however they are nested, cut or repeated."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.sessions import clean
+from vault_memory.sessions.clean import Tag, blocks, words
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a <thinking>x</thinking> b", "a  b"),
+        ("<thinking>x<thinking>y</thinking>z</thinking>w", "w"),
+        ("<thinking>\nof the tag <thinking> I say\n</thinking>\nThe answer.", "The answer."),
+        ("What is <thinking> for?\n<thinking>x</thinking>\nb", "What is <thinking> for?\n\nb"),
+        ("a\n<thinking>never closed\nb", "a\n<thinking>never closed\nb"),
+        ("a\n<thinking>\nnever closed\nb", "a\n<thinking>\nnever closed\nb"),
+        ("<system-reminder> is in my prompts, why?", "<system-reminder> is in my prompts, why?"),
+        ("What is <vault-memory> for?\nAnd who writes it?", "What is <vault-memory> for?\nAnd who writes it?"),
+        ("\n<stop-hook>\nnoise and no end", ""),
+        ("a <thinking> is a tag", "a <thinking> is a tag"),
+        ("a </thinking> b", "a </thinking> b"),
+        ("<thinking>a<tool_call>b</thinking>c</tool_call>d", "c</tool_call>d"),
+        ('<system-reminder kind="x">a</system-reminder >b', "b"),
+        ("<command-name>/x</command-name> <command-args>a < b\nc</command-args>", "/x a < b\nc"),
+        ("<command-name>/x</command-name>", ""),
+    ],
+)
+def test_blocks_are_nobodys_words(text: str, said: str) -> None:
+    assert words(text) == said
+
+
+@pytest.mark.parametrize(
+    ("piece", "said"),
+    [
+        ("<thinking>", ""),
+        ("<thinking>\n", ""),
+        ("<thinking ", None),
+        ("x <thinking>", None),
+        ("</thinking>", None),
+        ("<command-name>", None),
+        ("<command-name>x</command-name><command-args>", None),
+        ("<thinking></thinking>", None),
+        ("x (untrusted):\n```\n", None),
+        ("-----BEGIN PRIVATE KEY-----\n", None),
+        ('{"vault-memory": "notes"', None),
+    ],
+)
+def test_a_megabyte_of_one_tag_is_read_to_its_end(piece: str, said: str | None) -> None:
+    """None of these ended in a day, when each tag looked for its end in all that followed."""
+    found = words(piece * (1_000_000 // len(piece)))
+    assert len(found) <= clean.MOST_CHARS + 40
+    assert said is None or found.partition(" … [")[0] == said
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+
+
+@given(st.lists(st.tuples(NAMES, st.booleans(), st.booleans(), st.booleans())))
+def test_each_tag_is_looked_at_once(given_: list[tuple[str, bool, bool, bool]]) -> None:
+    looked = []
+
+    def tags() -> Iterator[Tag]:  # it can be gone through once only
+        for at, (name, closes, *rest) in enumerate(given_):
+            looked.append(at)
+            yield Tag(name, at * 10, at * 10 + 5, closes, *rest)
+
+    found = blocks(tags(), len(given_) * 10)
+    assert looked == list(range(len(given_)))
+    assert all(start < end for start, end in found)
+    assert all(before[1] <= after[0] for before, after in pairwise(found))
+
+
+def test_what_was_cut_before_it_was_closed_is_nobodys_words() -> None:
+    block = f"<system-reminder>{'noise ' * 200_000}</system-reminder>"
+    assert words(f"Said. {block}").startswith("Said. … [")
+
+
+def test_a_secret_across_the_bound_goes_whole() -> None:
+    text = "x" * (clean.MOST_CHARS - 20) + " sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 " + "y" * 5000
+    assert "sk-ant-api03" not in words(text)

@@ -1,0 +1,274 @@
+"""Secrets in what was said: each row of the table, and what only looks like one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.sessions.redact import RULES, entropy, redacted
+
+MIXED = "aZ3kQ9xLm2Vb7NcR5tYw8PdF4gHs6JuE1oTi0"
+SECRETS = [
+    ("aws-key", "AKIA" + "QYLPMN5HFIQR7XYA"),
+    ("github-token", "ghp_" + MIXED[:36]),
+    ("github-token", "github_pat_" + MIXED),
+    ("gitlab-token", "glpat-" + MIXED[:20]),
+    ("slack-token", "xoxb-123456789012-" + MIXED[:24]),
+    ("slack-webhook", "https://hooks.slack.com/services/" + "T00000000/B00000000/" + MIXED[:24]),
+    ("discord-webhook", "https://discord.com/api/webhooks/123456789/" + MIXED),
+    ("anthropic-key", "sk-ant-api03-" + MIXED),
+    ("openai-key", "sk-proj-" + MIXED),
+    ("openai-key", "sk-" + MIXED[:36] + "abcdefghijkl"),
+    ("openrouter-key", "sk-or-v1-" + "0123456789abcdef" * 4),
+    ("google-key", "AIza" + MIXED[:35]),
+    ("google-token", "ya29." + MIXED),
+    ("stripe-key", "sk_live_" + MIXED[:24]),
+    ("stripe-key", "whsec_" + MIXED[:32]),
+    ("npm-token", "npm_" + MIXED[:36]),
+    ("pypi-token", "pypi-" + MIXED + MIXED),
+    ("huggingface-token", "hf_" + MIXED[:34]),
+    ("sendgrid-key", "SG." + MIXED[:22] + "." + MIXED),
+    ("twilio-key", "SK" + "0123456789abcdef" * 2),
+    ("telegram-token", "123456789:AA" + MIXED[:33]),
+    ("digitalocean-token", "dop_v1_" + "0123456789abcdef" * 4),
+    ("databricks-token", "dapi" + "0123456789abcdef" * 2),
+    ("vault-token", "hvs." + MIXED),
+    ("age-key", "AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE"),
+    ("groq-key", "gsk_" + MIXED + MIXED[:15]),
+    ("xai-key", "xai-" + MIXED + MIXED + "aB"),
+    ("shopify-token", "shpat_" + "0123456789abcdef" * 2),
+    ("docker-token", "dckr_pat_" + MIXED[:27]),
+    ("grafana-token", "glsa_" + MIXED[:32] + "_0a1b2c3d"),
+    ("atlassian-token", "ATATT3" + MIXED * 4 + "=0A1B2C3D"),
+    ("linear-key", "lin_api_" + MIXED + "abc"),
+    ("figma-token", "figd_" + MIXED + "abc"),
+    ("notion-token", "ntn_" + MIXED + "abcdefghi"),
+    ("pulumi-token", "pul-" + "0123456789" * 4),
+    ("replicate-token", "r8_" + MIXED[:37]),
+    ("tavily-key", "tvly-dev-" + MIXED[:32]),
+    ("postman-key", "PMAK-" + MIXED[:24] + "-" + MIXED[:34]),
+    ("square-token", "sq0atp-" + MIXED[:22]),
+    ("mailgun-key", "key-" + "0123456789abcdef" * 2),
+    ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), SECRETS, ids=lambda v: v[:16])
+def test_a_token_with_a_shape_of_its_own_goes(name: str, secret: str) -> None:
+    assert redacted(f"Use {secret} here.") == f"Use [redacted: {name}] here."
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("password=hunter2", "password=[redacted: password]"),
+        ("DB_PASSWORD='s3cr3t-pass!'", "DB_PASSWORD='[redacted: password]'"),
+        ('"api_key": "9f8e7d6c5b4a"', '"api_key": "[redacted: secret]"'),
+        ("export STRIPE_SECRET=abcdefgh12", "export STRIPE_SECRET=[redacted: secret]"),
+        ("SECRET_KEY_BASE=kd83hfkd93", "SECRET_KEY_BASE=[redacted: secret]"),
+        ("password: correcthorsebatterystaple", "password: [redacted: password]"),
+        ("deploy --password kd83hf-x --now", "deploy --password [redacted: password] --now"),
+        ("x --auth-token 'kd83hfx'", "x --auth-token '[redacted: secret]'"),
+        ("curl -s -u ada:correct https://x.org", "curl -s -u ada:[redacted: password] https://x.org"),
+        ("mysql -u root -pkd83hf shop", "mysql -u root -p[redacted: password] shop"),
+        ("https://x.org/c?sv=1&sig=" + MIXED + "%3D&x=1", "https://x.org/c?sv=1&sig=[redacted: signature]&x=1"),
+        ("Cookie: session=kd83hfkd93; theme=dark", "Cookie: [redacted: cookie]"),
+        ("my password is hunter2", "my password is [redacted: password]"),
+        ("My password is hunter2.", "My password is [redacted: password]."),
+        ("db password is Tr0ub4dor&3, ok?", "db password is [redacted: password], ok?"),
+        ("The wifi password at the Castle: korv-och-brod-77", "The wifi password at the Castle: [redacted: password]"),
+        ("Passwort lautet Xk8!pQ2z", "Passwort lautet [redacted: password]"),
+        ('my passphrase is "correct horse battery"', 'my passphrase is "[redacted: password]"'),
+        (
+            "the passphrase of the backup disk is correct horse battery staple. Keep it.",
+            "the passphrase of the backup disk is [redacted: password]. Keep it.",
+        ),
+        ("Passphrase: Correct-Horse-Battery-Staple", "Passphrase: [redacted: password]"),
+        ("passphrase = vargen tuba sex lampor fem", "passphrase = [redacted: password]"),
+        ("Lösenordet till wifi är krokvik1938", "Lösenordet till wifi är [redacted: password]"),
+        ("lo\u0308senord: krokvik1938.", "lo\u0308senord: [redacted: password]."),
+        ("lösenord=krokvik1938", "lösenord=[redacted: password]"),
+        ("Das Passwort für das WLAN ist krokvik1938", "Das Passwort für das WLAN ist [redacted: password]"),
+        ("Le mot de passe du wifi est krokvik1938", "Le mot de passe du wifi est [redacted: password]"),
+        ("Mot de passe\u202f: krokvik1938", "Mot de passe\u202f: [redacted: password]"),
+        ("La contraseña del wifi es krokvik1938", "La contraseña del wifi es [redacted: password]"),
+        ("A senha do wifi é krokvik1938", "A senha do wifi é [redacted: password]"),
+        ("Het wachtwoord van de wifi is krokvik1938", "Het wachtwoord van de wifi is [redacted: password]"),
+        ('The password is "blue monkey"', 'The password is "[redacted: password]"'),
+        ("The password is `swordfish`", "The password is `[redacted: password]`"),
+        ("The wifi password: 'blue'.", "The wifi password: '[redacted: password]'."),
+        ('Password = "Ask Nora, twice"', 'Password = "[redacted: password]"'),
+        ("The password is “blue monkey”", "The password is “[redacted: password]”"),
+        ("Das Passwort ist „blauer Affe“.", "Das Passwort ist „[redacted: password]“."),
+        ('Lösenordet är "blå apa"', 'Lösenordet är "[redacted: password]"'),
+        ("Le mot de passe est « singe bleu »", "Le mot de passe est « [redacted: password] »"),
+        ("La contraseña es `monoazul`", "La contraseña es `[redacted: password]`"),
+        ('A senha é "macaco azul"', 'A senha é "[redacted: password]"'),
+        ('Het wachtwoord is "blauwe aap"', 'Het wachtwoord is "[redacted: password]"'),
+        ("Das Kennwort: `Affe`", "Das Kennwort: `[redacted: password]`"),
+        ("wifi password: gurkensalat", "wifi password: [redacted: password]"),
+        ("Wifi password: gurkensalat. Keep it.", "Wifi password: [redacted: password]. Keep it."),
+        ("- **Password**: gurkensalat\n- Nora", "- **Password**: [redacted: password]\n- Nora"),
+        ("Passwort fürs WLAN, Passwort: Gurkensalat!", "Passwort fürs WLAN, Passwort: [redacted: password]!"),
+        ("Lösenord: gurksallad", "Lösenord: [redacted: password]"),
+        ("Mot de passe : concombre", "Mot de passe : [redacted: password]"),
+        ("contraseña: pepino", "contraseña: [redacted: password]"),
+        ("ssid krokvik, pw Tr0ub4dor&3", "ssid krokvik, pw [redacted: password]"),
+        ("PIN code 4471 for the door", "PIN code [redacted: pin] for the door"),
+        ("The PIN of the alarm is 908070.", "The PIN of the alarm is [redacted: pin]."),
+        ("paid with 4111 1111 1111 1111 there", "paid with [redacted: card-number] there"),
+        ("5500-0000-0000-0004", "[redacted: card-number]"),
+        ("3782 822463 10005", "[redacted: card-number]"),
+        ("token: 8f3kd92jx7qp", "token: [redacted: secret]"),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "aws_secret_access_key = [redacted: secret]"),
+        ("Authorization: Bearer abc123DEF456ghi789", "Authorization: Bearer [redacted: bearer-token]"),
+        ("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted: basic-login]"),
+        ("postgres://app:s3cret@db/x", "postgres://app:[redacted: url-password]@db/x"),
+        ("AccountKey=" + "aB3+" * 20 + "==;", "AccountKey=[redacted: azure-key];"),
+        (
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n[redacted: private-key]\nb",
+        ),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk", "[redacted: private-key]"),
+    ],
+)
+def test_what_its_name_or_place_gives_away_goes(text: str, kept: str) -> None:
+    assert redacted(text) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required, and the token: expired.",
+        "password = os.environ['PW']",
+        "api_key=$API_KEY",
+        "token = get_token(user)",
+        "secret: <your secret here>",
+        "password: ********",
+        "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+        "uuid 123e4567-e89b-12d3-a456-426614174000",
+        "the basic idea of bearer bonds",
+        "https://example.org/a:b@c",
+        "sk-learn and task-force",
+        "max_tokens: 2000, tokens: 12345",
+        "tokenizer=cl100k_base",
+        "self.token = token",
+        "Pass --password to the command, or --token instead; --password option, then.",
+        "The password: internationalization of passphrases.",
+        "Use curl -u user:$PASSWORD https://x.org and mysql -p for a prompt.",
+        "Cookie: chocolate chip, and a cookie jar=full",
+        "The key-value store, r8_ and gsk_ are prefixes; a pul-lover is no pullover.",
+        "see ?sig=short and &signature=none",
+        "curl https://x.org/a:b | mysql -P 3306 --protocol=tcp",
+        "The signature of f(x) has a cookie: it is sweet.",
+        "an api key is wanted, and the passwords are hashed: argon2",
+        "--secret-key is an option; --api-key $KEY",
+        "see docs/secrets/rotation.md",
+        "the password is required",
+        "the password is in the safe",
+        "password is stored hashed",
+        "the password is wrong",
+        "The PIN is in the safe, and the pin is 5.",
+        "PIN 12 of the GPIO header, pin 1234 of it, and the PIN was changed on 2025-11-27",
+        "a pw of 8 letters, and pw tools",
+        "my passphrase is correct horse battery",
+        "the password is well-known and must be re-entered",
+        "The password is: see the safe.",
+        "the password was changed on 2025-11-27",
+        "the password is 12 characters long",
+        "password is sha256-hashed",
+        "my password is [redacted: password]",
+        "the password is $DB_PASSWORD",
+        "the passphrase of the backup disk is stored in the safe downstairs",
+        "The passphrase is four words long, and a passphrase: pick five random words.",
+        "passphrase was rotated yesterday after lunch; passphrase: str | None = None",
+        "he forgot his passphrase of the old disk again, as was expected",
+        "Lösenordet till wifi är bytt, och lösenord är hemliga",
+        "Das Passwort ist falsch, und das Passwort: siehe Tresor 12",
+        "Le mot de passe est obligatoire depuis 2024",
+        "La contraseña es incorrecta; contraseña: requerida",
+        "A senha é fraca, e a senha do wifi é longa",
+        "Het wachtwoord is vergeten, het wachtwoord van Nora was kort",
+        "The password for 1Password: ask Nora.",
+        "password: forgotten",
+        "password: required.\nPassword: reset!\nPASSWORD: Changed",
+        "Password: none. Password: unknown, password: same; password: weak",
+        "Password: strong\npassword: empty\npassword: optional\npassword: expired\nPassword: protected",
+        "Passwort: vergessen. Passwort: geändert. Kennwort: unbekannt",
+        "Lösenord: glömt. Lösenord: bytt",
+        "Mot de passe : oublié. Mot de passe: obligatoire",
+        "Contraseña: olvidada. Senha: esquecida. Wachtwoord: vergeten",
+        "the password: gurkensalat is what she said, was it?",
+        "Password: string\npassword: str\npassword: null\n",
+        'A password like "blue monkey" is weak; the password "gurkensalat" too',
+        'ask("Senha:"), ask("user"); print("senha: " + x + " is it")',
+        "1Password: Nora",
+        "the password is `$DB_PASSWORD`, or the password is `os.environ`",
+        'The password is in "blue monkey"',
+        'The password: see "blue monkey"',
+        'password = "" and password: ``',
+        "Password: 12",
+        "[[Password: gurkensalat]] and [password: note](x.md)",
+        "4111 1111 1111 1112",
+        "call 0049 170 1234 5678",
+        "2025 1127 1234 5678 9012",
+        "0000 0000 0000 0000",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u200d", "\ufeff", "\u00ad", "\u2060\u200b"])
+def test_what_cannot_be_seen_hides_no_key(unseen: str) -> None:
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    for at in (4, 10, 19):
+        assert redacted(f"Use {key[:at]}{unseen}{key[at:]} here.") == "Use [redacted: aws-key] here."
+    assert redacted(f"x{unseen}{key}") == f"x{unseen}[redacted: aws-key]"
+    assert redacted(f"pass{unseen}word=hunt{unseen}er2") == "password=[redacted: password]"
+
+
+@pytest.mark.parametrize("text", ["a\u200bb", "می\u200cخواهم", "👩\u200d💻 \ufeffx"])
+def test_what_cannot_be_seen_stays_where_no_key_is(text: str) -> None:
+    assert redacted(text) == text
+    assert redacted(f"{text} sk-ant-api03-{MIXED}") == f"{text} [redacted: anthropic-key]"
+
+
+def test_every_rule_has_a_test() -> None:
+    told = {name for name, _ in SECRETS} | {"private-key", "azure-key", "bearer-token", "basic-login", "url-password"}
+    told |= {"password", "signature", "cookie", "card-number", "pin"}
+    assert {rule.name for rule in RULES} == told | {"secret"}
+
+
+def test_a_long_text_takes_linear_time() -> None:
+    import time
+
+    for text in ("pass" * 20_000, "a.b_" * 20_000 + "password", "://a:" * 20_000, "-----BEGIN PRIVATE KEY" * 5_000,
+                 "password at the " * 8_000, "my password is " * 8_000, "password " + "a " * 60_000 + "is",
+                 "4111 " * 20_000, "passwort is \"a " * 8_000, "password" + "-" * 1_000_000, "token" + "._" * 500_000,
+                 "a\u200b" * 100_000, "PIN is " * 20_000,
+                 "passphrase is a " * 12_000, "passphrase of " * 14_000, ("passphrase of " + "is a " * 30) * 1_500,
+                 ("passphrase is " + "correct " * 14) * 1_500, "passphrase: " + "a-" * 100_000,
+                 "passphrase: " + "a" * 200_000, "mot de passe de " * 12_000, "senha é " * 25_000,
+                 "password is \"" * 12_000, "password is \"a " * 8_000, "password: " + "a" * 200_000,
+                 "password: a " * 12_000, "password: abcd " * 12_000,
+                 "password:" + " " * 200_000, "password: a\n" * 16_000,
+                 "password is " + "\"" * 200_000, "password: «" * 12_000,
+                 "PIN code for " + "a" * 200_000, "pw " * 60_000, "pw " + "a" * 200_000):  # fmt: skip
+        started = time.perf_counter()
+        redacted(text)
+        assert time.perf_counter() - started < 2
+
+
+@given(st.text())
+def test_text_without_secrets_is_never_lost(text: str) -> None:
+    assert redacted(text) == text or "[redacted" in redacted(text)
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_what_stands_around_a_key_stays(before: str, after: str) -> None:
+    key = "sk-ant-api03-" + MIXED
+    assert key not in redacted(f"{before} {key} {after}")
+
+
+def test_entropy() -> None:
+    assert entropy("") == 0 and entropy("aaaa") == 0 and entropy("abcd") == 2

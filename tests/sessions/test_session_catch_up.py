@@ -1,0 +1,168 @@
+"""A question about sessions: what was appended since is taken in first, for a bounded time, or told of."""
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import session_makers as make
+from daemons import start_daemon, until
+from vaults import age, fill
+
+from vault_memory.config import Config
+from vault_memory.memory import Memory
+from vault_memory.rendering.render import recall_document, recall_notes
+from vault_memory.search.answer import Answer
+from vault_memory.search.request import build
+from vault_memory.sessions import ledger, sync
+from vault_memory.vault import locations
+
+
+@pytest.fixture
+def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "vault-memory"
+
+
+@pytest.fixture
+def config(tmp_path: Path, tmp_data: Path) -> Config:
+    (tmp_path / "claude").mkdir()
+    vault = fill(tmp_path / "Notes", {"memory/2026-03-01.md": "# Day\n\n## Retain\n- W @Ann: Deploys with quill7.\n"})
+    return Config(vault=vault, sessions_tools=("claude-code",), sessions_claude_code=tmp_path / "claude")
+
+
+def answered(config: Config, query: str, source: str = "sessions") -> Answer:
+    (answer,) = Memory(config).roots.recall([build({"query": query, "source": source}, config)])
+    return answer
+
+
+def said(file: Path, session: str, text: str) -> None:
+    with file.open("a") as handle:
+        handle.write(make.claude_lines(session, [("user", text)])[1] + "\n")
+
+
+@pytest.mark.parametrize("source", ["sessions", "all"])
+def test_what_was_appended_is_found_at_the_next_question(source: str, config: Config, tmp_path: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    Memory(config).roots.refresh_sessions()
+    said(file, "one", "zebras as well")
+    make.claude(tmp_path / "claude", "two", [("user", "giraffes in another one")])
+    found = answered(config, "zebras", source)
+    assert found.results[0].source == "sessions/claude-code/one#m5" and found.fresh and not found.pending
+    assert answered(config, "giraffes", source).results[0].path == "sessions/claude-code/two"
+
+
+def test_before_the_first_reading_nothing_is_read(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    assert "`memory index` reads them" in answered(config, "quill1").degraded[0][1]
+    assert not (tmp_data / "sessions").exists()
+
+
+def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    files = [make.claude(tmp_path / "claude", f"s{number}", make.talk(number)) for number in range(5)]
+    Memory(config).roots.refresh_sessions()
+    for file in files[:3]:
+        said(file, file.stem, "zebras")
+    with locations.writer_lock(tmp_data / "sessions" / ledger.STATE / "sweep", 0):
+        found = answered(config, "quill1", "all")
+    assert (found.fresh, found.pending) == (False, 3)
+    assert "the index is 3 sessions behind; `memory index` brings it up to date" in recall_notes(found)
+    assert not recall_document(found)["index"]["fresh"]
+
+
+def test_what_the_time_does_not_allow_is_pending_and_comes_later(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    files = [make.claude(tmp_path / "claude", f"s{number}", make.talk(number)) for number in range(5)]
+    Memory(config).roots.refresh_sessions()
+    for file in files[:3]:
+        said(file, file.stem, "zebras")
+    late = sync.sweep(config, os.environ, deadline=time.monotonic())
+    assert (late.pending, late.changed) == (3, 0)
+    assert answered(config, "quill1", "all").fresh
+
+
+def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    said_ = [("user", f"message {number} " + "and words " * 400) for number in range(3000)]
+    make.claude(tmp_path / "claude", "long", said_)
+    parts = 0
+    while sync.sweep(config, os.environ, deadline=time.monotonic() + 0.1).pending:
+        parts += 1
+        assert parts < 300
+    assert parts
+    lines = (tmp_data / "sessions" / "claude-code" / "long.md").read_text().splitlines()
+    numbers = [
+        int(line.split("message ")[1].split()[0]) for line in lines if "message " in line and "title" not in line
+    ]
+    assert numbers == list(range(3000))
+    assert sync.sweep(config, os.environ).bytes_read == 0
+
+
+def test_one_that_was_rewritten_is_never_cut_short(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1) * 500)
+    Memory(config).roots.refresh_sessions()
+    make.claude(tmp_path / "claude", "one", make.talk(2) * 400)
+    sync.sweep(config, os.environ, deadline=time.monotonic() + 0.02)
+    text = (tmp_data / "sessions" / "claude-code" / "one.md").read_text()
+    assert text.count("\n- ") in (1600 - 1, 2000 - 1, 1600, 2000)
+
+
+def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config, tmp_path: Path) -> None:
+    """It is left alone while it may be written: nothing need change until it is read."""
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    fresh = root / "storage" / "message" / "ses_1" / "msg_ses_1_0003.json"
+    age(fresh, 1)
+    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
+    first = Memory(config).roots.refresh_sessions()
+    assert first and first.messages == 3
+    until(lambda: (again := Memory(config).roots.refresh_sessions()) and again.messages == 1, 10)
+    idle = Memory(config).roots.refresh_sessions()
+    assert idle and (idle.messages, idle.bytes_read) == (0, 0)
+
+
+def test_a_question_takes_but_a_glance_at_opencode(config: Config, tmp_path: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
+    Memory(config).roots.refresh_sessions()
+    old = root / "storage" / "part" / "msg_ses_1_0000" / "prt_2.json"
+    old.write_text(old.read_text().replace("How do we", "Must we ever"))
+    assert answered(config, "must ever").fresh  # all parts of all messages are for `memory index` to look at
+    make.opencode_message(root, "ses_1", 4, "user", "zebras as well")
+    assert answered(config, "zebras").results[0].source.endswith("ses_1#m5")
+    assert answered(config, "must we ever deploy").results[0].content.startswith("- [2026-03-03] User: Must we")
+
+
+def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    info = make.opencode(root, "ses_1", make.talk(1))
+    info.write_text(info.read_text().replace("About ses_1", "New session - 2026-03-01"))
+    config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
+    Memory(config).roots.refresh_sessions()
+    text = tmp_data / "sessions" / "opencode" / "ses_1.md"
+    assert 'title: "How do we deploy' in text.read_text()
+    before = text.read_text().splitlines()
+    info.write_text(info.read_text().replace("New session - 2026-03-01", "Zebras in the stable"))
+    found = Memory(config).roots.refresh_sessions()
+    assert found and found.anew == 1
+    assert text.read_text().splitlines() == [before[0], 'title: "Zebras in the stable"', *before[2:]]
+    again = Memory(config).roots.refresh_sessions()
+    assert again and (again.changed, again.bytes_read) == (0, 0)
+
+
+def test_the_daemon_answers_alike(config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
+    monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    daemon = start_daemon(config.vault)
+    until(lambda: daemon.ask("recall", query="quill1", source="sessions")["results"])
+    said(file, "one", "zebras as well")
+    found = daemon.ask("recall", query="zebras", source="sessions")
+    assert found["results"][0]["source"] == "sessions/claude-code/one#m5", json.dumps(found)
+    assert found["index"]["fresh"]
+    assert daemon.stop() == 0

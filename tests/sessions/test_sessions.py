@@ -1,0 +1,688 @@
+"""Agents' transcripts as a source: read, kept as text, found, cited, kept up to date, bounded."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+import session_makers as make
+from click.testing import CliRunner
+from vaults import fill
+
+from vault_memory.cli import group
+from vault_memory.config import Config
+from vault_memory.errors import VaultMemoryError
+from vault_memory.memory import Memory
+from vault_memory.rendering.index import sessions_text
+from vault_memory.rendering.render import recall_document, recall_text
+from vault_memory.rendering.status import status_document, status_text
+from vault_memory.search.request import build
+from vault_memory.sessions import pending, sync, transcript
+
+MAKERS: dict[str, Callable[..., object]] = {
+    "claude-code": make.claude, "openclaw": make.openclaw, "opencode": make.opencode,
+}  # fmt: skip
+
+
+@pytest.fixture
+def tmp_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "vault-memory"
+
+
+@pytest.fixture
+def config(tmp_path: Path, tmp_data: Path) -> Config:
+    for folder in ("claude", "opencode/storage/session", "openclaw"):
+        (tmp_path / folder).mkdir(parents=True)
+    vault = fill(tmp_path / "Notes", {"memory/2026-03-01.md": "# Day\n\n## Retain\n- W @Ann: Deploys with quill7.\n"})
+    return Config(
+        vault=vault, sessions_tools=("claude-code", "opencode", "openclaw"), sessions_claude_code=tmp_path / "claude",
+        sessions_opencode=tmp_path / "opencode", sessions_openclaw=tmp_path / "openclaw",
+    )  # fmt: skip
+
+
+def swept(config: Config) -> sync.Swept:
+    found = Memory(config).roots.refresh_sessions()
+    assert found is not None
+    return found
+
+
+def asked(config: Config, query: str, **options: object) -> dict:
+    memory = Memory(config)
+    request = build({"query": query, "source": "sessions", **options}, config)
+    (answer,) = memory.roots.recall([request])
+    return recall_document(answer)
+
+
+def texts(data: Path) -> dict[str, str]:
+    home = data / "sessions"
+    return {f.relative_to(home).as_posix(): f.read_text() for f in sorted(home.glob("*/*.md"))}
+
+
+@pytest.mark.parametrize("tool", MAKERS)
+def test_two_hundred_transcripts_are_found_and_cited(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / tool.split("-")[0]
+    for number in range(200):
+        MAKERS[tool](root, f"s{number:03}", make.talk(number))
+    config = replace(config, sessions_tools=(tool,))
+    found = swept(config)
+    assert (found.transcripts, found.added, found.messages, found.problems) == (200, 200, 800, [])
+    result = asked(config, "how is quill137 deployed?")["results"][0]
+    assert result["kind"] == "session" and result["path"] == f"sessions/{tool}/s137"
+    assert result["source"].startswith(f"sessions/{tool}/s137#m") and "quill137" in result["content"]
+    excerpt = Memory(config).roots.get(result["source"])
+    assert excerpt.text == result["content"] and excerpt.path == result["path"]
+    assert (excerpt.start_line, excerpt.end_line) == (result["start_line"], result["end_line"])
+    for text in texts(tmp_data).values():
+        assert text.count("\n") == transcript.HEAD_LINES + 4
+    again = swept(config)
+    assert (again.changed, again.messages, again.bytes_read) == (0, 0, 0)
+
+
+def test_only_what_was_appended_is_read(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1) * 50)
+    swept(config)
+    before = texts(tmp_data)["claude-code/one.md"]
+    whole = make.claude_lines("one", [*make.talk(1) * 50, ("user", "one more about zebras")])[-1]
+    with file.open("a") as handle:
+        handle.write(whole[:40])
+    half = swept(config)
+    assert half.messages == 0 and texts(tmp_data)["claude-code/one.md"] == before
+    with file.open("a") as handle:
+        handle.write(whole[40:] + "\n")
+    found = swept(config)
+    assert (found.grown, found.messages, found.anew) == (1, 1, 0)
+    assert found.bytes_read < 2 * len(whole) < file.stat().st_size / 10
+    after = texts(tmp_data)["claude-code/one.md"]
+    assert after == before + "- User: one more about zebras\n"
+    assert asked(config, "zebras")["results"][0]["source"] == "sessions/claude-code/one#m201"
+
+
+@pytest.mark.parametrize("how", ["rewritten", "truncated"])
+def test_a_transcript_that_is_another_one_is_read_anew(
+    how: str, config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1) * 3)
+    swept(config)
+    if how == "rewritten":
+        make.claude(tmp_path / "claude", "one", make.talk(2) * 4)
+    else:
+        make.claude(tmp_path / "claude", "one", make.talk(1))
+    found = swept(config)
+    assert (found.anew, found.grown) == (1, 0)
+    text = texts(tmp_data)["claude-code/one.md"]
+    assert text.count("\n") - transcript.HEAD_LINES == (16 if how == "rewritten" else 4)
+    assert ("quill1;" in text) == (how == "truncated")
+    file.unlink()
+    make.claude(tmp_path / "claude", "two", make.talk(3))
+    found = swept(config)
+    assert (found.gone, found.removed) == (1, 0) and len(texts(tmp_data)) == 2
+
+
+def test_a_sweep_that_was_killed_leaves_no_message_twice(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    state = (tmp_data / "sessions" / ".state" / "claude-code.json").read_bytes()
+    file.write_text("".join(f"{line}\n" for line in make.claude_lines("one", make.talk(1) * 2)))
+    swept(config)
+    whole = texts(tmp_data)
+    (tmp_data / "sessions" / ".state" / "claude-code.json").write_bytes(state)  # not remembered any more
+    swept(config)
+    assert texts(tmp_data) == whole
+    (tmp_data / "sessions" / ".state" / "claude-code.json").write_bytes(b"{damaged")
+    swept(config)
+    assert texts(tmp_data) == whole
+    (tmp_data / "sessions" / ".state" / "claude-code.json").unlink()
+    file.rename(file.with_name("two.jsonl"))
+    found = swept(config)
+    assert found.gone == 1 and list(texts(tmp_data)) == ["claude-code/one.md", "claude-code/two.md"]
+    assert texts(tmp_data)["claude-code/one.md"] == whole["claude-code/one.md"]
+    file.with_name("two.jsonl").rename(file)
+    found = swept(config)
+    assert (found.gone, found.removed) == (1, 0) and len(texts(tmp_data)) == 2
+    assert asked(config, "quill1")["results"]
+
+
+def test_what_another_version_remembered_is_read_anew(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1) * 50)
+    swept(config)
+    whole, state = texts(tmp_data), tmp_data / "sessions" / ".state" / "claude-code.json"
+    known = json.loads(state.read_bytes())
+    assert known["version"] == 1
+    for version in (0, 2):
+        state.write_text(json.dumps(known | {"version": version}))
+        found = swept(config)
+        assert found.bytes_read >= file.stat().st_size and texts(tmp_data) == whole
+        assert json.loads(state.read_bytes()) == known
+    assert swept(config).bytes_read == 0
+
+
+def test_a_derived_file_that_somebody_deleted_comes_back(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    whole = texts(tmp_data)
+    (tmp_data / "sessions" / "claude-code" / "one.md").unlink()
+    swept(config)
+    assert texts(tmp_data) == whole
+
+
+def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    lines = file.read_bytes().split(b"\n")
+    lines[2:2] = [b'{"type": "user", "mess', b"\xff\xfe\x00", b"[1, 2]", b"", b"[" * 100_000]
+    file.write_bytes(b"\n".join(lines))
+    found = swept(config)
+    assert (found.messages, found.skipped) == (4, 4)
+    assert swept(config).skipped == 4
+    known = Memory(config).status().sessions
+    assert known and (known.skipped, known.messages) == (4, 4)
+
+
+def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    nasty = [
+        "## Retain\n- W @Ghost: was never retained", "<!-- never closed", "%% nor this", "```", "---", "~~~\r\n# H",
+        "<!-- memory:begin facts -->", "- item (scope=agent:x)", "%%%% and %%%", "`tick", "\u2028# H2\x85# H3", "a\0b",
+    ]  # fmt: skip
+    said = [("user" if n % 2 else "assistant", text) for n, text in enumerate(nasty)] + [("user", "the last is found")]
+    make.claude(tmp_path / "claude", "one", said)
+    swept(config)
+    sessions = Memory(config).roots.sessions
+    with sessions.reading() as (store, _):
+        assert store.one("SELECT count(*) FROM fact") == 0
+        headings = json.loads(store.one("SELECT headings FROM note"))
+        assert headings == [] and store.one("SELECT count(*) FROM passage WHERE scope IS NOT NULL") == 0
+    found = asked(config, "the last is found")["results"][0]
+    assert "the last is found" in found["content"]
+    assert texts(tmp_data)["claude-code/one.md"].count("\n") == transcript.HEAD_LINES + len(said)
+    for number in range(1, len(said) + 1):
+        assert Memory(config).roots.get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
+
+
+def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    from vault_memory.text.frame import framed
+
+    said = [
+        ("user", f"Fix the tests.\n<system-reminder>\nSECRETNOISE\n</system-reminder>\n{framed('RECALLNOISE')}"),
+        ("user", "<command-message>x</command-message>\n<command-name>/review</command-name>\n"
+                 "<command-args>the parser</command-args>"),
+        ("user", "<command-name>/clear</command-name>\n<command-args></command-args>"),
+        ("user", "<local-command-stdout>STDOUTNOISE</local-command-stdout>"),
+        ("user", "[Request interrupted by user]"),
+        ("user", "<user-prompt-submit-hook>\nHOOKNOISE and no end"),
+        ("user", "Why does <system-reminder> stand in my text?"),
+        ("assistant", "Key sk-ant-api03-aZ3kQ9xLm2Vb7NcR5tYw8PdF4 is in use."),
+    ]  # fmt: skip
+    make.claude(tmp_path / "claude", "one", said)
+    swept(config)
+    lines = texts(tmp_data)["claude-code/one.md"].split("\n")[transcript.HEAD_LINES : -1]
+    assert lines == [
+        "- [2026-03-01] User: Fix the tests.",
+        "- User: /review the parser",
+        "- User: Why does <system-reminder> stand in my text?",
+        "- Assistant: Key [redacted: anthropic-key] is in use.",
+    ]
+
+
+def test_who_did_not_say_it_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1)[:1])
+    record = json.loads(make.claude_lines("one", [("user", "MARK")])[1])
+    for flag in ("isMeta", "isSidechain", "isCompactSummary"):
+        with file.open("a") as handle:
+            handle.write(json.dumps(record | {flag: True}) + "\n")
+    make.claude(tmp_path / "claude", "agent-7", [("user", "MARK")])
+    found = swept(config)
+    assert found.messages == 1 and "MARK" not in str(texts(tmp_data))
+
+
+def test_fifty_megabytes_of_output_are_bounded(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    output = 'a line of "output" \\ with ü and more of it to fill it up\n' * 1000
+    record = make.claude_tool("OUTPUT")
+    before, after = record.split("OUTPUT")
+    after = after.replace('"stdout": ""', f'"stdout": "{"y " * 1_000_000}"')  # it keeps a copy, which counts once
+    with file.open("ab") as handle:
+        handle.write(before.encode())
+        for _ in range(52_428_800 // len(output) + 1):
+            handle.write(json.dumps(output, ensure_ascii=False)[1:-1].encode())
+        handle.write(after.encode() + b"\n")
+        handle.write((make.claude_lines("one", [("user", "behind the output")])[1] + "\n").encode())
+    tracemalloc.start()
+    started = time.perf_counter()
+    found = sync.sweep(config, os.environ)
+    seconds, peak = time.perf_counter() - started, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print(f"50 MB on a line: {seconds:.2f} s, peak {peak / 1e6:.1f} MB")
+    assert (found.messages, found.skipped, found.problems) == (6, 0, [])
+    assert peak < 16e6
+    last = texts(tmp_data)["claude-code/one.md"].split("\n")[-3:-1]
+    assert last[1] == "- User: behind the output"
+    assert last[0].startswith("- Tool: [tool output, 55,") and last[0].endswith(" kB, left out]")
+
+
+def test_a_long_text_of_a_person_keeps_its_beginning(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", [("user", "The beginning counts. " + "pasted words " * 200_000)])
+    found = swept(config)
+    line = texts(tmp_data)["claude-code/one.md"].split("\n")[transcript.HEAD_LINES]
+    assert found.messages == 1 and "The beginning counts." in line and line.endswith(" kB left out]")
+    assert len(line) < 70_000
+
+
+def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(30)]
+    swept(config)
+    (tmp_path / "claude").rename(tmp_path / "unmounted")
+    away = swept(config)
+    assert away.removed == 0 and "they stay" in away.problems[0] and len(texts(tmp_data)) == 30
+    (tmp_path / "claude").mkdir()
+    assert swept(config).removed == 0
+    (tmp_path / "claude").rmdir()
+    (tmp_path / "unmounted").rename(tmp_path / "claude")
+    for file in files[1:]:
+        file.unlink()
+    gone = swept(config)
+    assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
+    assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
+    assert "29 sessions without a transcript by now" in sessions_text(gone)
+    assert "29 without a transcript" in status_text(status_document(Memory(config).status()))
+    make.claude(tmp_path / "claude", "s5", make.talk(5))
+    assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
+
+
+def test_who_wants_a_text_gone_deletes_it(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    swept(config)
+    for number in range(1, 30):
+        next((tmp_path / "claude").glob(f"*/s{number}.jsonl")).unlink()
+        (tmp_data / "sessions" / "claude-code" / f"s{number}.md").unlink()
+    found = swept(config)
+    assert (found.removed, found.gone, found.problems, len(texts(tmp_data))) == (29, 0, [], 1)
+    assert asked(config, "quill5")["index"]["notes"] == 1
+
+
+def test_an_index_that_lost_most_of_its_texts_says_so(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    swept(config)
+    (tmp_path / "claude").rename(tmp_path / "unmounted")
+    for file in list((tmp_data / "sessions" / "claude-code").glob("*.md"))[1:]:
+        file.unlink()
+    found = swept(config)
+    assert any("29 of 30 notes have vanished" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("away", ["storage/message", "storage/part", "storage/message/ses_1"])
+def test_opencode_without_a_folder_keeps_what_was_said(
+    away: str, config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    make.opencode_database(root, "ses_2", make.talk(2))
+    swept(config)
+    before = texts(tmp_data)
+    (root / away).rename(root / "away")
+    found = swept(config)
+    assert texts(tmp_data) == before and found.anew == found.removed == 0
+    assert [p for p in found.problems if "opencode" in p]
+    (root / "away").rename(root / away)
+    found = swept(config)
+    assert (texts(tmp_data), found.problems, found.gone) == (before, [], 0)
+
+
+def test_opencode_parts_that_change_are_read_again(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    swept(config)
+    part = next((root / "storage" / "part").glob("*0000/prt_2.json"))
+    part.write_text(json.dumps({"type": "text", "text": "said otherwise about zebras"}))
+    os.utime(part, (1, 1))
+    assert swept(config).anew == 1 and "zebras" in texts(tmp_data)["opencode/ses_1.md"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
+def test_opencode_files_that_may_not_be_read_are_told(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)
+    next((root / "storage" / "part").glob("*0000")).chmod(0)
+    assert "cannot be read" in str(swept(config).problems) and texts(tmp_data) == before
+    next((root / "storage" / "part").glob("*0000")).chmod(0o700)
+
+
+def test_a_transcript_that_says_nothing_any_more_takes_nothing_away(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    before = texts(tmp_data)
+    file.write_text("")
+    assert "says nothing any more" in swept(config).problems[0] and texts(tmp_data) == before
+    assert swept(config).problems == []
+
+
+def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    whole = file.read_text()
+    file.write_text(whole[:-20])
+    found = swept(config)
+    assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
+    assert "1 transcript ending within a line" in sessions_text(found) and swept(config).unfinished == 1
+    assert "1 ending within a line" in status_text(status_document(Memory(config).status()))
+    file.write_text(whole)
+    assert swept(config).unfinished == 0
+
+
+def test_the_head_of_a_session_is_no_result(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1), folder=str(tmp_path))
+    swept(config)
+    with Memory(config).roots.sessions.reading() as (store, _):
+        assert store.one("SELECT min(start_line) FROM passage") == transcript.HEAD_LINES + 1
+    for query in ("title date scope session claude-code", "quill1", "agent:claude-code"):
+        assert all(result["start_line"] >= 1 for result in asked(config, query)["results"])
+
+
+def test_opencode_reads_on_and_waits_for_an_answer_that_is_being_written(
+    config: Config, tmp_path: Path, tmp_data: Path
+) -> None:
+    root = tmp_path / "opencode"
+    make.opencode(root, "ses_1", make.talk(1)[:1])
+    swept(config)
+    make.opencode_message(root, "ses_1", 1, "assistant", "half of an ans", done=False)
+    assert swept(config).messages == 0
+    make.opencode_message(root, "ses_1", 1, "assistant", "half of an answer, and the rest")
+    found = swept(config)
+    assert (found.messages, found.grown, found.anew) == (1, 1, 0)
+    text = texts(tmp_data)["opencode/ses_1.md"]
+    assert text.endswith("- Assistant: half of an answer, and the rest\n") and "injected" not in text
+    assert 'title: "About ses_1"' in text
+    make.opencode_message(root, "ses_1", 0, "user", "put otherwise now")
+    assert swept(config).anew == 1
+
+
+def test_opencode_since_its_database(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    make.opencode_database(root, "ses_new", make.talk(8))
+    make.opencode(root, "ses_old", make.talk(9))
+    make.opencode(root, "ses_new", make.talk(8))  # from before it moved into the database
+    found = swept(config)
+    assert (found.added, found.messages, found.problems) == (2, 8, [])
+    assert asked(config, "deploy quill8")["results"][0]["path"] == "sessions/opencode/ses_new"
+
+
+def test_the_scope_is_the_project_of_the_working_directory(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    (tmp_path / "My Project" / ".git").mkdir(parents=True)
+    (tmp_path / "My Project" / "src").mkdir()
+    make.claude(tmp_path / "claude", "in", make.talk(1), folder=str(tmp_path / "My Project" / "src"))
+    make.claude(tmp_path / "claude", "out", make.talk(1), folder=str(tmp_path))
+    for name, folder in (("gone", "/nowhere/My App"), ("gone-too", "/elsewhere/My App"), ("odd", "/a\0b/\ud800")):
+        make.claude(tmp_path / "claude", name, make.talk(1), folder="/x")
+        file = tmp_path / "claude" / "-x" / f"{name}.jsonl"
+        file.write_text(file.read_text().replace('"cwd": "/x"', f'"cwd": {json.dumps(folder)}'))
+    swept(config)
+    scopes = {name: text.split("\n")[3] for name, text in texts(tmp_data).items()}
+    assert scopes["claude-code/gone.md"].startswith('scope: "project:my-app-')
+    assert len({scopes[f"claude-code/{name}.md"] for name in ("gone", "gone-too", "odd")}) == 3
+    assert "agent:" not in scopes["claude-code/odd.md"]
+    assert 'scope: "project:my-project"' in texts(tmp_data)["claude-code/in.md"]
+    assert 'scope: "agent:claude-code"' in texts(tmp_data)["claude-code/out.md"]
+    seen = asked(config, "quill1", scope=["global", "project:my-project"])
+    assert {r["path"] for r in seen["results"]} == {"sessions/claude-code/in"}
+
+
+def test_files_are_for_the_user_alone(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    home = tmp_data / "sessions"
+    assert home.stat().st_mode & 0o777 == 0o700
+    for file in (*home.glob("*/*.md"), *home.glob(".state/*.json")):
+        assert file.stat().st_mode & 0o077 == 0
+    for folder in home.glob("*/"):
+        assert folder.stat().st_mode & 0o077 == 0 or folder.name == ".memory"
+
+
+def test_what_is_marked_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    files = [make.claude(tmp_path / "claude", f"s{n}", make.talk(n)) for n in range(5)]
+    pending.mark(str(files[3]), "s3", "claude-code")
+    first: list[str] = []
+    sync.sweep(
+        replace(config, sessions_tools=("claude-code",)), os.environ,
+        lambda done, total, messages: first.extend(_parts(tmp_data)) if done == 1 else None,
+    )  # fmt: skip
+    assert first == ["s3.md"] and pending.take() == []
+
+
+def _parts(data: Path) -> list[str]:
+    return [file.name for file in (data / "sessions" / "claude-code").glob("*.md")]
+
+
+def test_two_sessions_of_one_name_both_stay(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "same", make.talk(1), folder="/a")
+    make.claude(tmp_path / "claude", "same", make.talk(2), folder="/b")
+    make.claude(tmp_path / "claude", "with space & ü", make.talk(3))
+    swept(config)
+    assert set(texts(tmp_data)) == {
+        "claude-code/same.md", "claude-code/same-2.md", "claude-code/with-space-.md",
+    } or len(texts(tmp_data)) == 3  # fmt: skip
+    swept(config)
+    assert len(texts(tmp_data)) == 3
+
+
+# --- merged with notes ---------------------------------------------------------------------------------------------
+
+
+def test_off_unless_switched_on(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    off = replace(config, sessions_tools=())
+    nowhere = replace(config, sessions_openclaw=tmp_path / "nowhere", sessions_tools=("openclaw",))
+    assert "holds no transcripts of openclaw" in swept(nowhere).problems[0]
+    (tmp_data / "sessions").rename(tmp_path / "away")
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    assert Memory(off).roots.refresh_sessions() is None
+    assert not (tmp_data / "sessions").exists()
+    found = asked(off, "quill1")
+    assert found["results"] == [] and "sessions.tools" in found["degraded"][0]["why"]
+    assert found["roots"][0]["why_not"]
+
+
+def test_a_tool_that_is_switched_off_is_not_searched(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(30):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    make.openclaw(tmp_path / "openclaw", "claw", make.talk(7))
+    swept(config)
+    assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
+    off = replace(config, sessions_tools=("openclaw",))
+    assert swept(off).problems == []
+    assert {r["path"] for r in asked(off, "quill7", k=50)["results"]} == {"sessions/openclaw/claw"}
+    assert Memory(off).roots.get("sessions/claude-code/s7").not_found
+    swept(config)
+    assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
+
+
+def test_all_asks_both_and_says_so(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(7))
+    swept(config)
+    found = asked(config, "quill7 deploy", source="all")
+    assert {r["kind"] for r in found["results"]} == {"world", "session"}
+    assert [(r["name"], r["why_not"]) for r in found["roots"]] == [("notes", None), ("sessions", None)]
+    assert [r["rank"] for r in found["results"]] == list(range(1, len(found["results"]) + 1))
+    scores = [r["score"] for r in found["results"]]
+    assert scores == sorted(scores, reverse=True)
+    assert {r["kind"] for r in asked(config, "quill7", source="notes")["results"]} == {"world"}
+    assert "roots" not in asked(config, "quill7", source="notes")
+    assert {r["kind"] for r in asked(config, "quill7 deploy", source="all", kind="session")["results"]} == {"session"}
+    assert {r["kind"] for r in asked(config, "quill7 deploy", source="all", kind="W")["results"]} == {"world"}
+
+
+@pytest.mark.parametrize("budget", [20, 60, 150, 400])
+def test_one_budget_holds_for_all_roots(budget: int, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    from vault_memory.text.tokens import count
+
+    for number in range(20):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    swept(config)
+    request = build(
+        {"query": "how do we deploy with quill7?", "source": "all", "budget": budget}, config, rendered=True
+    )
+    (answer,) = Memory(config).roots.recall([request])
+    assert count(recall_text(answer)) <= answer.rendered_tokens <= budget
+
+
+def test_a_root_that_fails_takes_nothing_from_the_other(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(7))
+    swept(config)
+    (tmp_data / "sessions" / ".memory" / "index.sqlite").unlink()
+    for file in (*(tmp_data / "sessions").glob("*/*.md"), *(tmp_path / "claude").glob("*/*.jsonl")):
+        file.unlink()
+    found = asked(config, "quill7", source="all")
+    assert [r["kind"] for r in found["results"]] == ["world"]
+    assert any(d["what"] == "source" for d in found["degraded"])
+
+
+def test_get_never_leaves_the_folder_and_a_note_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    make.claude(tmp_path / "claude", "one", make.talk(1))
+    swept(config)
+    roots = Memory(config).roots
+    with pytest.raises(VaultMemoryError):
+        roots.get("sessions/claude-code/../../device#m1")
+    for way in ("sessions/../device#m1", "sessions//etc/passwd#m1", "sessions/other/one#m1"):
+        assert roots.get(way).not_found
+    assert roots.get("sessions/.state/claude-code.json#m1").not_found
+    assert roots.get("sessions/claude-code/none#m1").not_found
+    whole = roots.get("sessions/claude-code/one")
+    assert whole.start_line == 1 and whole.end_line == 4 and whole.text.startswith("- [2026-03-01] User: How")
+    assert roots.get("sessions/claude-code/one", (2, 3)).text.count("\n") == 1
+    fill(config.vault, {"sessions/claude-code/one.md": "a note of the vault\n"})
+    assert Memory(config).roots.get("sessions/claude-code/one").text == "a note of the vault"
+
+
+def test_the_command_line(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    for number in range(3):
+        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+    env = {
+        "MEMORY_SESSIONS_TOOLS": "claude-code", "MEMORY_SESSIONS_CLAUDE_CODE": str(tmp_path / "claude"),
+    }  # fmt: skip
+
+    def run(*arguments: str) -> str:
+        done = CliRunner(env=env).invoke(group, ["--vault", str(config.vault), *arguments])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    assert "3 sessions (3 added), 12 messages read" in run("index")
+    assert json.loads(run("index", "--json"))["sessions"]["bytes_read"] == 0
+    text = run("recall", "rollback of number 2", "--source", "all")
+    assert "## sessions/claude-code/s2" in text and "\nm3 - User: And the rollback of number 2?" in text
+    long = run("get", "sessions/claude-code/s2", "--max-tokens", "40", "--json")
+    assert json.loads(long)["truncated"]
+    cut = CliRunner(env=env).invoke(
+        group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2", "--max-tokens", "40"]
+    )
+    assert "cut after message 1; go on with: memory get 'sessions/claude-code/s2' --lines 2:" in cut.stderr
+    back = CliRunner(env=env).invoke(group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2#m3-m2"])
+    assert "There are no messages 3 to 2." in str(back.exception)
+    assert run("get", "sessions/claude-code/s2#m3") == "- User: And the rollback of number 2?\n"
+    assert "sessions 3 of claude-code, 12 messages" in run("status")
+    batch = tmp_path / "batch.jsonl"
+    batch.write_text('{"query": "quill1"}\n{"query": "quill1", "source": "sessions"}\n{"query": "quill7"}\n')
+    kinds = [
+        {r["kind"] for r in json.loads(line)["results"]} for line in run("recall", "--batch", str(batch)).splitlines()
+    ]
+    assert kinds[1] == {"session"} and kinds[2] == {"world"}
+
+
+def test_peak_memory_of_many_megabytes(config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    """A quarter of a GB in 25 transcripts, nearly all of it output of tools, as it is in life."""
+    record = make.claude_tool("x" * 100_000) + "\n"
+    for number in range(25):
+        file = make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
+        with file.open("a") as handle:
+            handle.writelines([record] * 100)
+    environ = os.environ | {
+        "MEMORY_SESSIONS_TOOLS": "claude-code", "MEMORY_SESSIONS_CLAUDE_CODE": str(tmp_path / "claude"),
+        "MEMORY_VAULT": str(config.vault), "PYTHONPATH": str(Path(__file__).parents[2]),
+    }  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", SWEEP], capture_output=True, text=True, env=environ, check=True)
+    read, seconds, before, after = map(float, done.stdout.split())
+    print(
+        f"{read / 1e6:.0f} MB in {seconds:.2f} s, {before / 1024:.0f} MB before and {after / 1024:.0f} MB at the most"
+    )
+    assert read > 250e6 and after - before < 24 * 1024
+
+
+SWEEP = """
+import os, resource, pathlib
+from vault_memory.config import load
+from vault_memory.conversations import claude_code, jsonl, sweep
+def peak():  # a process that was started counts its parent's memory as its own in ru_maxrss
+    status = pathlib.Path("/proc/self/status")
+    told = [line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line] if status.exists() else []
+    return int(told[0]) if told else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+found = sweep.sweep(load(), os.environ)
+print(found.bytes_read, found.seconds, before, peak())
+"""
+
+
+def test_the_daemon_reads_what_hooks_mark(
+    config: Config, tmp_path: Path, tmp_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from daemons import start_daemon, until
+
+    monkeypatch.setenv("MEMORY_SESSIONS_TOOLS", "claude-code")
+    monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
+    file = make.claude(tmp_path / "claude", "one", make.talk(1))
+    daemon = start_daemon(config.vault).ready()
+
+    def found(query: str) -> list[dict]:
+        return daemon.ask("recall", query=query, source="sessions")["results"]
+
+    until(lambda: found("quill1"))
+    with file.open("a") as handle:
+        handle.write(make.claude_lines("one", [("user", "zebras as well")])[1] + "\n")
+    pending.mark(str(file), "one", "claude-code")
+    fill(config.vault, {"new.md": "a note that wakes it\n"})
+    assert until(lambda: [r for r in found("zebras") if "zebras" in r["content"]])[0]["source"].endswith("one#m5")
+    assert daemon.ask("get", path="sessions/claude-code/one#m5")["text"] == "- User: zebras as well"
+    assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("in_database", [False, True])
+def test_opencode_leaves_large_output_out(in_database: bool, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / "opencode"
+    output = "a line of it\n" * 400_000
+    part = json.dumps({"type": "tool", "tool": "bash", "state": {"status": "completed", "output": output}})
+    if in_database:
+        make.opencode_database(root, "ses_1", make.talk(1))
+        with apsw.Connection(str(root / "opencode.db")) as db:
+            db.execute("INSERT INTO part VALUES('a', 'ses_1m1', ?)", (part,))
+    else:
+        make.opencode(root, "ses_1", make.talk(1))
+        (root / "storage" / "part" / "msg_ses_1_0001" / "prt_4.json").write_text(part)
+    assert (found := swept(config)).messages == 5 and found.problems == [] and found.skipped == 0
+    assert found.outputs == (1 if in_database else 5) and " of tools left out in " in sessions_text(found)
+    text = texts(tmp_data)["opencode/ses_1.md"]
+    assert "Tool: [tool output, 5," in text and "a line of it" not in text
+
+
+@pytest.mark.parametrize("tool", MAKERS)
+def test_small_output_of_tools_is_counted(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
+    root = tmp_path / tool.split("-")[0]
+    file = MAKERS[tool](root, "s1", make.talk(1))
+    if tool == "claude-code":
+        more = make.claude_tool("short")
+    else:
+        more = json.dumps({"type": "message", "message": {"role": "toolResult", "content": [{"text": "short"}]}})
+    if tool != "opencode":  # its maker puts one into each message
+        with Path(str(file)).open("a") as handle:
+            handle.write(f"{more}\n" * 4)
+    found = swept(config)
+    assert (found.messages, found.outputs) == (4, 4)
+    assert "4 messages read and 4 outputs of tools left out in " in sessions_text(found)
+    assert "short" not in "".join(texts(tmp_data).values())
+    assert swept(config).outputs == 0

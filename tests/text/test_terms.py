@@ -1,0 +1,234 @@
+"""Terms: what is indexed is found by the same word, through a real FTS5 table; any text is a safe MATCH."""
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vault_memory.store import schema
+from vault_memory.text import terms
+
+INSERT = "INSERT INTO passage_fts(rowid, body) VALUES (?, ?)"
+MATCH = "SELECT rowid FROM passage_fts WHERE passage_fts MATCH ? ORDER BY rowid"
+
+
+def table(*texts: str) -> apsw.Connection:
+    """The index's own FTS5 table holding `texts`, numbered from 0."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(schema.TABLES)
+    connection.executemany(INSERT, [(n, terms.index_text(text)) for n, text in enumerate(texts)])
+    return connection
+
+
+def hits(connection: apsw.Connection, word: str) -> list[int]:
+    """The rows that hold all the phrases of one word."""
+    phrases = terms.match_terms(word)
+    return [row for (row,) in connection.execute(MATCH, (" AND ".join(phrases),))] if phrases else []
+
+
+TEXTS = [
+    "plain words about boats",
+    "the C++ compiler, and C# too",
+    "C and nothing else",
+    "the tile-server logs to app.py and v1.2.3",
+    "she said \"boat house\" twice; rock'n'roll",
+    "京都に住んでいる",
+    "猫",
+    "จังหวัดเชียงใหม่สวย",
+    "party 🎉 at noon",
+    "café déjà vu Straße",
+    "東京タワー and Tokyo",
+    "nul\0byte",
+    "snake_case and kebab-case",
+    "→ arrow ★ star",
+    "F# minor, A++ rated, #hashtag",
+    "회의에서 결정",
+    "वे किताबें पढ़ते हैं",
+    "ＡＢＣ ﾊﾟﾝ",
+    "וַיֹּאמֶר Αθήνα Κύπρος",
+    "مَكْتَبَـــة إدارة",
+    "новые ёлки и счётчики",
+]
+
+
+@pytest.mark.parametrize(
+    ("word", "rows"),
+    [
+        ("boats", [0, 4]),
+        ("BOAT", [0, 4]),
+        ("c++", [1]),
+        ("C++", [1]),
+        ("c#", [1]),
+        ("f#", [14]),
+        ("a++", [14]),
+        ("C", [1, 2]),
+        ("tile-server", [3]),
+        ("server-tile", []),
+        ("app.py", [3]),
+        ("v1.2.3", [3]),
+        ("v1.2", [3]),
+        ("v1.3", []),
+        ("boat-house", [4]),
+        ("rock'n'roll", [4]),
+        ('"boat', [0, 4]),
+        ("京都", [5]),
+        ("住んで", [5]),
+        ("京都に住んでいる", [5]),
+        ("京", [5, 10]),
+        ("る", [5]),
+        ("京住", []),
+        ("都京", []),
+        ("猫", [6]),
+        ("東京", [10]),
+        ("タワー", [10]),
+        ("เชียงใหม่", [7]),
+        ("สวย", [7]),
+        ("จ", [7]),
+        ("🎉", [8]),
+        ("🎂", []),
+        ("party🎉", [8]),
+        ("cafe", [9]),
+        ("CAFÉ", [9]),
+        ("cafe\u0301", [9]),
+        ("deja", [9]),
+        ("nul", [11]),
+        ("byte", [11]),
+        ("snake_case", [12]),
+        ("kebab", [12]),
+        ("→", [13]),
+        ("★", [13]),
+        ("hashtag", [14]),
+        ("#hashtag", [14]),
+        ("회의", [15]),
+        ("의에", [15]),
+        ("결정", [15]),
+        ("किताब", [16]),
+        ("पढ़ता", [16]),
+        ("पढ़ाई", []),
+        ("पढ़ते", [16]),
+        ("abc", [17]),
+        ("パン", [17]),
+        ("ויאמר", [18]),
+        ("αθηνα", [18]),
+        ("ΚΎΠΡΟΣ", [18]),
+        ("مكتبه", [19]),
+        ("الإدارة", [19]),
+        ("ادارة", [19]),
+        ("елка", [20]),
+        ("счетчик", [20]),
+        ("!!", []),
+        ("", []),
+        ("-", []),
+        ('"', []),
+        ("\0", []),
+    ],
+)
+def test_a_word_finds_its_texts(word: str, rows: list[int]) -> None:
+    assert hits(table(*TEXTS), word) == rows
+
+
+@pytest.mark.parametrize("text", ["plain ASCII stays", 'a-b c_d "e" (f)', ""])
+def test_plain_text_is_indexed_as_it_is(text: str) -> None:
+    assert terms.index_text(text) == text
+
+
+def test_pairs_overlap_and_end_alone() -> None:
+    assert list(terms.pairs("abc")) == ["ab", "bc", "c"]
+    assert list(terms.pairs("a")) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fact", "body"),
+    [
+        ("- O(c=0.9) @Mara: Rye", True, "@Mara: Rye"),
+        ("- O(c=0.9) @Mara: Rye", False, "O(c=0.9) @Mara: Rye"),
+        ("  1. [ ] W @Mara: Rye", True, "@Mara: Rye"),
+        ("- W: Rye", True, ": Rye"),
+        ("- Wheat", False, "Wheat"),
+        ("### Title", False, "Title"),
+        ("> - quoted item", False, "quoted item"),
+        ("-no item", False, "-no item"),
+        ("#tag", False, "#tag"),
+        ("", False, ""),
+    ],
+)
+def test_the_body_of_a_passage(text: str, is_fact: bool, body: str) -> None:
+    assert terms.body(text, is_fact) == body
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases"),
+    [
+        ("谁不能吃花生？", ['"不能"', '"能吃"', '"吃花"', '"花生"']),
+        ("什么时候", ['"什么"', '"么时"', '"时候"']),  # nothing is left but the question itself
+        ("猫の餌は", ['"猫"*', '"餌"*']),
+        ("회의에서", ['"회의"']),
+        ("집을", ['"집"*']),
+    ],
+)
+def test_a_sentence_without_spaces_is_asked_for_by_its_pairs(question: str, phrases: list[str]) -> None:
+    assert terms.match_terms(question) == phrases
+
+
+def test_a_name_is_one_phrase_as_it_stands_in_the_index() -> None:
+    connection = table("田中さんは来た", "中田さん", "Кости нет")
+    assert [row for (row,) in connection.execute(MATCH, (terms.quoted("田中さん"),))] == [0]
+    assert [row for (row,) in connection.execute(MATCH, (terms.quoted("Костя"),))] == [2]
+
+
+SIGNS = st.text(st.sampled_from("ab1 \"'*^:()+-#.{}[]\0猫京ก็🎉→é_NEAR OR AND NOT"), max_size=20)
+WORDS = SIGNS | st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+@settings(deadline=None)
+@given(st.lists(WORDS, max_size=4))
+def test_any_words_are_a_safe_match(words: list[str]) -> None:
+    connection = table(*TEXTS)
+    for phrase in [phrase for word in words for phrase in terms.match_terms(word)]:
+        for expression in (phrase, f'({phrase}) OR "boats"', f'{phrase} AND "boats"'):
+            list(connection.execute(MATCH, (expression,)))
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(categories=["Ll", "Lu", "Lo", "Nd"]), min_size=1, max_size=8), WORDS)
+def test_any_word_finds_the_text_it_stands_in(word: str, other: str) -> None:
+    connection = table(f"{other} {word} {other}", "boats")
+    assert 0 in hits(connection, word)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["c++", "tile-server", "猫", "京都", "สวย", "app.py", "🎉", "f#"]),
+    st.sampled_from(" ,.;:()\"'!?\n"),
+)
+def test_punctuation_around_a_word_does_not_hide_it(word: str, sign: str) -> None:
+    assert hits(table(f"so{sign}{word}{sign}here"), word) == [0]
+
+
+@settings(deadline=None)
+@given(WORDS)
+def test_quoting_makes_one_string_of_any_text(text: str) -> None:
+    quoted = terms.quoted(text)
+    assert quoted[0] == quoted[-1] == '"' and '"' not in quoted[1:-1] and "\0" not in quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "found"),
+    [
+        ("Paweł came from Łódź", "pawel", True),
+        ("Paweł came from Łódź", "lodz", True),
+        ("Pawel", "Paweł", True),
+        ("smørrebrød in the Straße", "smorrebrod", True),
+        ("smørrebrød in the Straße", "strasse", True),
+        ("Ann bought a canoe", "buy", True),
+        ("Ann bought a canoe", "bought", True),
+        ("Ann buys a canoe", "bought", True),
+        ("the children went home", "child", True),
+        ("the children went home", "go", True),
+        ("BROKE the vase!", "break", True),
+        ("a bit of ground", "bite", False),
+        ("she lives here", "life", False),
+    ],
+)
+def test_a_word_is_found_in_another_form(text: str, word: str, found: bool) -> None:
+    assert hits(table(text), word) == ([0] if found else [])

@@ -1,0 +1,256 @@
+"""Law 7, however an index comes about: an absent vault is not an empty one, and what cannot be seen is not gone."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory, obeying_permissions, paths, put, run
+
+from vault_memory.config import Config
+from vault_memory.errors import IndexUnusableError, RefusedError, VaultMemoryError
+from vault_memory.indexing.diff import LOSS_CAP
+from vault_memory.store import journal, schema
+from vault_memory.vault.locations import writer_lock
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import Walk
+
+NOTES = {"a.md": "The ferry to Kallö.\n", "sub/b.md": "The lighthouse keeper.\n", "sub/c.md": "A heron by the weir.\n"}
+
+
+@pytest.mark.parametrize("first", ["recall", "entities", "lint", "index", "index one"])
+@pytest.mark.parametrize("index", ["gone", "kept", "elsewhere"])
+def test_a_vault_seen_once_is_remembered_whoever_looked(tmp_path: Path, first: str, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    if index == "elsewhere":
+        (root / ".stfolder").mkdir()
+    arguments = {"recall": ["recall", "ferry"], "index one": ["index", str(root / "a.md")]}.get(first, [first])
+    assert run(root, *arguments).returncode in (0, 1)
+    root.rename(tmp_path / "unmounted")
+    root.mkdir()
+    if index == "elsewhere":
+        (root / ".stfolder").mkdir()
+    elif index == "kept":
+        shutil.copytree(tmp_path / "unmounted/.memory", root / ".memory")
+    before = sorted(root.rglob("*"))
+    for arguments in (["recall", "ferry"], ["index"], ["index", "--rebuild"]):
+        ended = run(root, *arguments)
+        assert (ended.returncode, "nothing was deleted" in ended.stderr) == (6, True), ended
+    if index != "kept":
+        assert sorted(root.rglob("*")) == before  # it may be where a drive is mounted
+
+
+@pytest.mark.parametrize("arguments", [["index"], ["recall", "ferry"], ["index", "--rebuild"]])
+def test_a_rebuild_of_any_cause_forgets_no_folder_that_cannot_be_read(tmp_path: Path, arguments: list[str]) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    memory(root, chunk_tokens=200).index()
+    os.chmod(root / "sub", 0)
+    try:
+        ended = run(root, *arguments, first=first)
+        assert (ended.returncode, "sub cannot be read" in ended.stderr) == (6, True), ended
+        assert paths(memory(root)) == set(NOTES)
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert memory(root).index().rebuilt
+    assert paths(memory(root)) == set(NOTES)
+
+
+@pytest.mark.parametrize("index", ["of another version", "damaged", "deleted"])
+def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
+    mine = memory(root, chunk_tokens=200 if index == "of another version" else 400)
+    mine.index()
+    (root / "many").rename(tmp_path / "unmounted")
+    if index == "damaged":
+        mine.index_path.write_bytes(b"garbage")
+    elif index == "deleted":
+        mine.index_path.unlink()
+    for arguments in (["index"], ["recall", "number"]):
+        ended = run(root, *arguments)
+        assert (ended.returncode, "notes have vanished" in ended.stderr) == (6, True), ended
+    assert run(root, "index", "--rebuild").returncode == 0
+    assert run(root, "index").returncode == 0
+    assert paths(memory(root)) == set(NOTES)
+
+
+class Distracted(Vault):
+    """A vault in which something happens right after a walk."""
+
+    def __init__(self, config: Config, happens: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._happens = [happens]
+
+    def walk(self) -> Walk:
+        found = super().walk()
+        if self._happens:
+            self._happens.pop()()
+        return found
+
+
+def test_a_note_indexed_since_the_walk_is_not_taken_for_gone(tmp_path: Path) -> None:
+    root = fill(tmp_path / "vault", NOTES)
+    memory(root).index()
+
+    def other() -> None:
+        put(root, "new.md", "Olga keeps the lighthouse.\n")
+        memory(root).index()
+
+    mine = memory(root)
+    mine.vault = Distracted(mine.config, other)
+    with mine.reading() as (store, freshness):
+        assert (set(store.notes()), freshness.fresh) == ({*NOTES, "new.md"}, True)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o600])
+def test_an_answer_says_what_it_could_not_see(tmp_path: Path, mode: int) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    mine = memory(root)
+    mine.index()
+    stamp = (root / ".memory/index.sqlite.lock").stat().st_mtime_ns
+    whole = json.loads(run(root, "--json", "recall", "lighthouse heron ferry").stdout)
+    os.chmod(root / "sub", mode)
+    try:
+        answer = json.loads(run(root, "--json", "recall", "lighthouse heron ferry", first=first).stdout)
+        text = run(root, "recall", "lighthouse heron ferry", first=first).stderr
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert (answer["index"]["fresh"], answer["index"]["pending"]) == (False, 2)
+    assert [entry["what"] for entry in answer["degraded"]] == ["files"]
+    assert "sub" in answer["degraded"][0]["why"]
+    assert (answer["omitted"]["unreadable"], answer["omitted"]["changed"]) == (2, 0)
+    assert [result["path"] for result in answer["results"]] == ["a.md"]
+    assert answer["tokens"] == sum(result["tokens"] for result in answer["results"]) < whole["tokens"]
+    assert answer["tokens"] < answer["rendered_tokens"] < whole["rendered_tokens"]
+    assert "2 whose note cannot be read" in text
+    assert "has changed since" not in text
+    assert "cannot be read: nothing there is cited" in text
+    assert (root / ".memory/index.sqlite.lock").stat().st_mtime_ns == stamp
+
+
+def test_a_vault_that_was_never_seen_may_be_empty(tmp_path: Path) -> None:
+    assert run(tmp_path, "recall", "ferry").returncode == 0
+    assert memory(tmp_path).index().added == 0
+
+
+def test_an_unseen_folder_is_no_reason_to_refuse_a_first_index(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    os.chmod(root / "sub", 0)
+    try:
+        assert run(root, "index", first=first).returncode == 1
+    finally:
+        os.chmod(root / "sub", 0o700)
+    assert memory(root).index().added == 2
+    with pytest.raises(RefusedError):
+        memory(root).index(paths=[str(tmp_path / "elsewhere")])
+
+
+@pytest.mark.parametrize("arguments", [["entity", "Olga"], ["entities"], ["opinions"], ["lint"], ["entity", "Nobody"]])
+def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, arguments: list[str]) -> None:
+    root = fill(tmp_path / "vault", NOTES | {"d.md": "## Retain\n- O @Olga: Likes herons.\n"})
+    mine = memory(root)
+    mine.index()
+    whole = json.loads(run(root, "--json", *arguments).stdout)
+    assert (whole["index"], whole["degraded"]) == ({"fresh": True, "pending": 0, "generation": 1, "notes": 4}, [])
+    put(root, "new.md", "## Retain\n- O @Olga: Likes boats.\n")
+    with writer_lock(mine.index_path, 5):
+        behind = json.loads(run(root, "--json", *arguments).stdout)
+        said = run(root, *arguments).stderr
+    assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
+    assert "the index is 1 note behind" in said
+    assert json.loads(run(root, "--json", *arguments).stdout)["index"]["notes"] == 5
+
+
+# --- what doctor says before anybody runs into it --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", ["kept", "gone"])
+def test_doctor_says_that_indexing_will_be_refused_and_mends_nothing(tmp_path: Path, index: str) -> None:
+    root = fill(tmp_path / "vault", NOTES | {f"many/{n}.md": f"number {n}" for n in range(LOSS_CAP + 10)})
+    memory(root).index()
+    (root / "many").rename(tmp_path / "unmounted")
+    if index == "gone":
+        shutil.rmtree(root / ".memory")
+    refused = run(root, "index")
+    assert refused.returncode == 6
+    for arguments in (["doctor"], ["doctor", "--fix"]):
+        said = run(root, *arguments)
+        assert said.returncode == 1
+        assert f"{LOSS_CAP + 10} of {LOSS_CAP + 13} notes have vanished" in said.stdout
+        assert "run `memory index --rebuild`" in said.stdout
+        assert "→ Run `memory index`" not in said.stdout
+    assert run(root, "index").returncode == 6
+    (tmp_path / "unmounted").rename(root / "many")
+    assert run(root, "doctor").returncode == 0
+
+
+def test_doctor_says_that_the_index_folder_cannot_be_written(tmp_path: Path) -> None:
+    first = obeying_permissions()
+    root = fill(tmp_path / "vault", NOTES)
+    home = tmp_path / "home"
+    home.mkdir()
+    first += f"\nos.environ.update(HOME={str(home)!r}, XDG_DATA_HOME='', XDG_CONFIG_HOME='')"
+    os.chmod(root, 0o500)
+    os.chmod(home, 0o500)
+    try:
+        assert run(root, "recall", "ferry", first=first).returncode == 4
+        said = run(root, "doctor", first=first)
+        assert said.returncode == 1
+        assert f"the index folder {home}" in said.stdout and "cannot be written" in said.stdout
+        assert "index.path" in said.stdout and "Run `memory index`" not in said.stdout
+    finally:
+        os.chmod(root, 0o700)
+        os.chmod(home, 0o700)
+    assert run(root, "doctor").returncode == 0
+
+
+def test_nothing_makes_the_folder_of_a_vault_that_is_gone(tmp_path: Path) -> None:
+    root = tmp_path / "away"
+    journal.note_recall(root, "anybody there?", datetime.now(UTC), [])
+    with pytest.raises(IndexUnusableError), writer_lock(root / ".memory" / "index.sqlite", 0):
+        pass
+    assert not root.exists()
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+@pytest.mark.parametrize("mounted_on", [False, True])
+def test_a_vault_that_goes_while_it_is_read_leaves_no_index_of_what_was_left(
+    tmp_path: Path, rebuild: bool, mounted_on: bool
+) -> None:
+    root, away = fill(tmp_path / "vault", NOTES), tmp_path / "away"
+    of = memory(root)
+    if rebuild:
+        of.index()
+
+    def unmount(done: int, total: int, passages: int) -> None:
+        if not away.exists():
+            root.rename(away)
+            if mounted_on:
+                root.mkdir()
+
+    with pytest.raises(VaultMemoryError):
+        of.index(rebuild=True, progress=unmount)
+    assert root.exists() is mounted_on and not list(tmp_path.glob("vault/*"))
+    if mounted_on:
+        root.rmdir()
+    away.rename(root)
+    of.index()
+    assert paths(memory(root)) == set(NOTES)
+
+
+def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
+    root, away = fill(tmp_path / "vault", NOTES), tmp_path / "away"
+    of = memory(root)
+    of.index()
+    walk = of.vault.walk()
+    root.rename(away)
+    with pytest.raises(VaultMemoryError):
+        of.vault.write("memory/2025-01-01.md", b"new\n", None)
+    with pytest.raises(VaultMemoryError), schema.spoken(of.index_path):
+        of._rebuild(walk, "there was none", None)
+    assert not root.exists()

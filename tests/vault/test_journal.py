@@ -1,0 +1,337 @@
+"""journal.py and uses.py: what counts as use, replayed from the files of all devices."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sample import call
+from vaults import fill, index_digest, memory, opened, put, run
+
+from vault_memory.errors import RefusedError
+from vault_memory.memory import Memory
+from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.request import build
+from vault_memory.store import journal, usage
+from vault_memory.store.journal import Cited, Mark
+
+FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
+NOTES = {"memory/2025-10-01.md": f"# Log\n\n## Retain\n\n{FACT}\n- W @Mara: Mara has a dog.\n"}
+WORDS = ("red", "box", "keeps", "where", "who", "what", "now", "again", "still", "then", "ever")
+QUESTIONS = [f"logbook of Mara {word}" for word in WORDS]
+TODAY = date(2025, 10, 20)
+
+
+def ask(of: Memory, query: str, day: date = TODAY, keep: bool = True, **filters: object) -> Answer:
+    moment = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    (answer,) = of.recall([Request(query, moment, filters=Filters(**filters))], keep=keep)  # type: ignore[arg-type]
+    return answer
+
+
+def tier(of: Memory, day: date = TODAY, **filters: object) -> str | None:
+    return {r.content: r.tier for r in ask(of, "logbook red box", day, keep=False, **filters).results}.get(FACT)
+
+
+def used_days(of: Memory) -> list[int]:
+    """On how many days each passage the index knows to be used was of use, most first."""
+    sql = "SELECT count(DISTINCT day) FROM used GROUP BY passage ORDER BY 1 DESC"
+    with opened(of) as store:
+        usage.catch_up(store, of.vault.root)
+        return [row[0] for row in store.rows(sql)]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Memory:
+    return memory(fill(tmp_path / "vault", NOTES))
+
+
+def use(of: Memory, questions: Sequence[str], step: int = 1, first: date = date(2025, 10, 5)) -> None:
+    """Ask questions as if on those days: what the journal would have noted then."""
+    for number, question in enumerate(questions):
+        day = first + timedelta(step * number)
+        answer = ask(of, question, day, keep=False)
+        cited = [Cited(result.source, result.key) for result in answer.results]
+        journal.note_recall(of.vault.root, question, answer.request.now, cited)
+
+
+def test_ten_questions_on_ten_days_make_a_core_fact(vault: Memory) -> None:
+    assert tier(vault) == "working"
+    use(vault, QUESTIONS[:9])
+    assert tier(vault) == "working"
+    use(vault, QUESTIONS[9:10], first=date(2025, 10, 14))
+    assert tier(vault) == "core"
+
+
+def test_the_same_question_every_day_counts_once(vault: Memory) -> None:
+    use(vault, [QUESTIONS[0]] * 11)
+    assert tier(vault) == "working"
+    assert used_days(vault)[0] == 1
+
+
+def test_many_questions_on_one_day_count_once(vault: Memory) -> None:
+    use(vault, QUESTIONS, step=0)
+    assert tier(vault) == "working"
+
+
+def test_what_was_shown_and_what_was_indexed_are_no_use(vault: Memory) -> None:
+    cited = [Cited("memory/2025-10-01.md#L5", journal.passage_key(FACT))]
+    for number, question in enumerate(QUESTIONS):
+        journal.note_shown(vault.vault.root, question, datetime(2025, 10, 5 + number, tzinfo=UTC), cited)
+        vault.index()
+    assert tier(vault) == "working"
+    assert used_days(vault) == []
+
+
+def test_an_old_fact_nobody_asked_for_is_peripheral(vault: Memory) -> None:
+    assert tier(vault, date(2025, 11, 30)) == "working"
+    assert tier(vault, date(2025, 12, 1)) == "peripheral"
+    assert tier(vault, date(2025, 12, 1), as_of=date(2025, 11, 30)) == "working"
+
+
+def test_the_past_knows_nothing_of_later_recalls(vault: Memory) -> None:
+    use(vault, QUESTIONS[:10])
+    assert tier(vault, date(2025, 10, 14)) == "core"
+    assert tier(vault, date(2025, 10, 13)) == "working"
+
+
+def test_the_journal_tells_the_time_by_the_clock_alone(vault: Memory) -> None:
+    before = datetime.now(UTC).date()
+    ask(vault, QUESTIONS[0], date(2019, 1, 1))
+    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
+    line = json.loads(file.read_text("ascii"))
+    assert before.isoformat() <= line["at"][:10] <= datetime.now(UTC).date().isoformat()
+    assert line["day"] >= (before - timedelta(1)).isoformat()
+
+
+def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
+    root = str(vault.vault.root)
+    assert call("--vault", root, "recall", "logbook", "--now", "2019-01-01").code == 0
+    list(vault.recall([build({"query": "logbook", "now": "2019-01-01"}, vault.config)]))
+    assert journal.files(vault.vault.root) == {}
+    assert call("--vault", root, "recall", "logbook").code == 0
+    assert len(journal.files(vault.vault.root)) == 1
+
+
+def test_a_moved_line_keeps_its_count(vault: Memory) -> None:
+    use(vault, QUESTIONS[:10])
+    put(vault.vault.root, "memory/2025-10-01.md", f"# Log\n\nA line more.\n\n## Retain\n\n{FACT} ^box\n")
+    (result,) = [r for r in ask(vault, "logbook red box", keep=False).results if r.content.startswith(FACT)]
+    assert result.tier == "core"
+
+
+def test_a_rebuild_replays_the_journal(vault: Memory) -> None:
+    use(vault, QUESTIONS[:10])
+    before = used_days(vault)
+    digest = index_digest(vault)
+    vault.index(rebuild=True)
+    assert (used_days(vault), tier(vault), index_digest(vault)) == (before, "core", digest)
+    assert len(set(vault.check())) == 1
+
+
+def test_two_devices_are_one_memory(vault: Memory) -> None:
+    use(vault, QUESTIONS[:10])
+    folder = vault.vault.root / ".memory" / "journal"
+    (mine,) = folder.iterdir()
+    lines = mine.read_bytes().splitlines(keepends=True)
+    mine.write_bytes(b"".join(lines[:4]))
+    (folder / "other.jsonl").write_bytes(b"".join(lines[3:]))
+    assert tier(vault) == "core"
+    (folder / "other.jsonl").unlink()
+    assert tier(vault) == "working"
+
+
+def test_damaged_lines_are_passed_over_and_counted(vault: Memory) -> None:
+    use(vault, QUESTIONS[:5])
+    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
+    bad = [b"\xff\xfe\n", b"[]\n", b'{"event":"recall"}\n', b'{"event":"recall","day":"x","query":"y","texts":[]}\n',
+           b'{"event":"recall","day":"2025-10-01","query":1,"texts":3}\n', b"[" * 5000 + b"\n"]  # fmt: skip
+    other = [b"\n", b'{"event":"of a later version","what":"x"}\n']
+    file.write_bytes(b"".join([*bad, *other]) + file.read_bytes() + b'{"event":"recall","day":"20')
+    use(vault, QUESTIONS[5:10], first=date(2025, 10, 10))
+    assert tier(vault) == "core"
+    # The line cut off by a crash took none with it.
+    said = run(vault.vault.root, "doctor").stdout
+    assert f"{len(bad) + 1} damaged lines in .memory/journal/{file.name}" in said
+
+
+def test_a_half_line_waits_for_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    line = b'{"event":"recall","day":"2025-10-01","query":"%016x","texts":["%016x"]}\n' % (1, 2)
+    file.write_bytes(line + line[:30])
+    (found,) = list(journal.read(file, Mark()))
+    assert found[1].size == len(line)
+    file.write_bytes(line + line)
+    assert [mark.size for _, mark in journal.read(file, found[1])] == [2 * len(line)]
+
+
+def test_a_line_without_end_is_passed_over(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    line = b'{"event":"recall","day":"2025-10-01","query":"%016x","texts":["%016x"]}\n' % (1, 2)
+    file.write_bytes(b"x" * (2 * journal.MAX_LINE + 9) + b"\n" + line)
+    read = list(journal.read(file, Mark()))
+    assert [use for uses, _ in read for use in uses] == [journal.Use(2, 1, date(2025, 10, 1).toordinal())]
+    assert read[-1][1].size == file.stat().st_size
+    assert read[-1][1].damaged == 3
+
+
+def test_what_was_read_is_not_read_again(vault: Memory) -> None:
+    use(vault, QUESTIONS[:3])
+    tier(vault)
+    with opened(vault) as store:
+        assert not usage.is_behind(store, vault.vault.root)
+        size = store.one("SELECT size FROM journal")
+    (file,) = (vault.vault.root / ".memory" / "journal").iterdir()
+    assert size == file.stat().st_size
+
+
+def test_a_journal_that_leads_out_is_none(vault: Memory, tmp_path: Path) -> None:
+    use(vault, QUESTIONS[:10])
+    folder = vault.vault.root / ".memory" / "journal"
+    shutil.move(folder, tmp_path / "elsewhere")
+    folder.mkdir()
+    for file in (tmp_path / "elsewhere").iterdir():
+        (folder / file.name).symlink_to(file)
+    assert journal.files(vault.vault.root) == {}
+    assert tier(vault) == "working"
+
+
+events = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(1, 28), st.sampled_from("abc")), max_size=25
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events, st.lists(st.integers(0, 25), max_size=4), st.booleans())
+def test_reading_in_steps_equals_reading_at_once(
+    tmp_path_factory: pytest.TempPathFactory, happened: list[tuple[int, int, int, str]], stops: list[int], cut: bool
+) -> None:
+    """Whatever was appended where, and wherever reading stopped between: the same counts as a replay from nothing."""
+    of = memory(fill(tmp_path_factory.mktemp("vault"), NOTES))
+    of.index()
+    folder = of.vault.root / ".memory" / "journal"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (passage, question, day, device) in enumerate(happened):
+        line = {
+            "event": "recall",
+            "day": f"2025-10-{day:02}",
+            "query": f"{question:016x}",
+            "texts": [f"{passage:016x}"],
+        }
+        with open(folder / f"{device}.jsonl", "ab") as handle:
+            handle.write(json.dumps(line).encode() + b"\n")
+        if number in stops:
+            with opened(of) as store:
+                usage.catch_up(store, of.vault.root)
+    if cut and happened:
+        (folder / f"{happened[0][3]}.jsonl").unlink()
+    rows = "SELECT * FROM used ORDER BY passage, question"
+    with opened(of) as store:
+        usage.catch_up(store, of.vault.root)
+        stepwise = list(store.rows(rows))
+        store.connection.execute("DELETE FROM used; DELETE FROM journal")
+        usage.catch_up(store, of.vault.root)
+        assert list(store.rows(rows)) == stepwise
+
+
+# --- tombstones ------------------------------------------------------------------------------------------------------
+
+KEY = journal.passage_key(FACT)
+
+
+def standing(of: Memory) -> set[int]:
+    with opened(of) as store:
+        usage.catch_up(store, of.vault.root)
+        return usage.tombstones(store)
+
+
+def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(vault: Memory) -> None:
+    vault.index()
+    root, now = vault.vault.root, datetime(2025, 12, 1, 12, tzinfo=UTC)
+    journal.note_tombstone(root, Cited("memory/2025-10-01.md#L5", KEY), now)
+    (file,) = journal.files(root).values()
+    line = json.loads(file.read_text("ascii"))
+    assert line == {
+        "event": "tombstone", "day": line["day"], "at": "2025-12-01T12:00:00.000000+00:00",
+        "text": f"{KEY & (1 << 64) - 1:016x}", "source": "memory/2025-10-01.md#L5",
+    }  # fmt: skip
+    assert standing(vault) == {KEY}
+    with opened(vault) as store:
+        assert usage.forgotten(store) == {KEY: date.fromisoformat(line["day"])}
+    vault.index(rebuild=True)
+    assert standing(vault) == {KEY}
+    journal.note_restored(root, KEY, now + timedelta(seconds=1))
+    assert standing(vault) == set()
+    assert used_days(vault) == []
+    vault.index(rebuild=True)
+    assert standing(vault) == set()
+
+
+def test_a_device_whose_clock_is_ahead_is_outdone_all_the_same(vault: Memory) -> None:
+    vault.index()
+    root, now = vault.vault.root, datetime.now(UTC)
+    journal.note_tombstone(root, Cited("x.md#L1", KEY), now + timedelta(days=400))
+    standing(vault)
+    with opened(vault) as store:
+        known = usage.last_word(store, KEY)
+    assert known
+    journal.note_restored(root, KEY, journal.later(now, known.at))
+    assert standing(vault) == set()
+    assert journal.later(now, None) == journal.later(now, 0) == now
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"at": "2025-12-01T12:00:00"}, {"at": "soon"}, {"at": None}, {"at": "9999-12-31T23:59:59+00:00"}, {"text": "x"},
+     {"text": 3}, {"day": "2025-13-01"}],
+)  # fmt: skip
+def test_a_damaged_tombstone_is_passed_over_and_counted(tmp_path: Path, bad: dict[str, object]) -> None:
+    line = {"event": "tombstone", "day": "2025-12-01", "at": "2025-12-01T12:00:00+00:00", "text": "0" * 15 + "a"}
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in (line, {**line, **bad})), "ascii")
+    read = list(journal.read(file, Mark()))
+    assert [event.passage for events, _ in read for event in events] == [10]
+    assert read[-1][1].damaged == 1
+
+
+@pytest.mark.parametrize("link", [".memory", ".memory/journal"])
+def test_a_tombstone_that_cannot_be_left_is_said(tmp_path: Path, link: str) -> None:
+    root, outside = fill(tmp_path / "vault", {"a.md": "x"}), tmp_path / "outside"
+    outside.mkdir()
+    (root / link).parent.mkdir(exist_ok=True)
+    (root / link).symlink_to(outside)
+    with pytest.raises(RefusedError):
+        journal.note_tombstone(root, Cited("a.md#L1", 1), datetime.now(UTC))
+    journal.note_recall(root, "x", datetime.now(UTC), [Cited("a.md#L1", 1)])
+    assert list(outside.iterdir()) == []
+
+
+fates = st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 5), st.sampled_from("ab")), max_size=12)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(fates, st.permutations(range(12)), st.integers(0, 12))
+def test_the_latest_word_counts_in_whatever_order_it_is_read(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[int, bool, int, str]], order: list[int], stop: int
+) -> None:
+    of = memory(fill(tmp_path_factory.mktemp("vault"), NOTES))
+    of.index()
+    folder = of.vault.root / ".memory" / "journal"
+    folder.mkdir(parents=True, exist_ok=True)
+    latest: dict[int, tuple[int, bool]] = {}
+    for passage, stands, at, _ in told:
+        latest[passage] = max(latest.get(passage, (-1, False)), (at, stands))
+    for number, index in enumerate(i for i in order if i < len(told)):
+        passage, stands, at, device = told[index]
+        line = {
+            "event": "tombstone" if stands else "restored", "day": "2025-12-01",
+            "at": f"2025-12-01T12:00:0{at}+00:00", "text": f"{passage:016x}",
+        }  # fmt: skip
+        with open(folder / f"{device}.jsonl", "ab") as handle:
+            handle.write(json.dumps(line).encode() + b"\n")
+        if number == stop:
+            standing(of)
+    assert standing(of) == {passage for passage, (_, stands) in latest.items() if stands}

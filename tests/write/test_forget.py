@@ -1,0 +1,612 @@
+"""`memory forget`: one fact less in its note, every other byte as it was, and it does not come back unnoticed."""
+
+import codecs
+import json
+import os
+import random
+import sys
+import threading
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot, start
+
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.markdown import facts
+from vault_memory.markdown.parse import parse
+from vault_memory.memory import Memory
+from vault_memory.store import journal, usage
+from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.vault import SETTLE_SECONDS
+from vault_memory.write.forget import again, removal, taken_out
+from vault_memory.write.retain import Bullet
+
+NOTE = "memory/2025-11-27.md"
+TEXT = "# T\n\n## Retain\n- W @Nora: Keeps bees. ^bees\n- O(c=0.8) @Nora: Prefers trains\n  to planes.\n- W: last"
+DAY = date(2025, 11, 27)
+
+# --- what goes, and what stays (pure) --------------------------------------------------------------------------------
+
+CUTS = [
+    # the note, the line named, what is left
+    ("## Retain\n- W: a\n- W: b\n", 2, "## Retain\n- W: b\n"),
+    ("## Retain\n- W: a\n- W: b\n", 3, "## Retain\n- W: a\n"),
+    ("## Retain\n- W: a\n- W: b", 3, "## Retain\n- W: a"),
+    ("## Retain\n- W: a\n  more\n  yet more\n- W: b\n", 2, "## Retain\n- W: b\n"),
+    ("## Retain\n- W: a\n  more\n  yet more\n- W: b\n", 4, "## Retain\n- W: b\n"),
+    ("## Retain\n- W: a\n  - aside\n- W: b\n", 3, "## Retain\n- W: b\n"),
+    ("## Retain\n- W: a\n  - W: deep\n- W: b\n", 3, "## Retain\n- W: a\n- W: b\n"),
+    ("## Retain\n1. W: a\n2. W: b\n3. W: c\n", 3, "## Retain\n1. W: a\n3. W: c\n"),
+    ("## Retain\n- [x] W: a\n* W: b\n+ W: c\n", 3, "## Retain\n- [x] W: a\n+ W: c\n"),
+    ("## Retain\n\n- W: a ^id\n\n- W: b\n\n", 3, "## Retain\n\n\n- W: b\n\n"),
+    ("## Retain\n- W: a\n- W: twin\n- W: b\n- W: twin\n", 5, "## Retain\n- W: a\n- W: twin\n- W: b\n"),
+    ("## Retain\n- W: a\n- W: twin\n- W: b\n- W: twin\n", 3, "## Retain\n- W: a\n- W: b\n- W: twin\n"),
+    ("## Retain\n```\n- W: a\n```\n- W: a\n", 5, "## Retain\n```\n- W: a\n```\n"),
+    ("## Log\n- 10:00 rang Nora\n- 11:00 lunch\n", 2, "## Log\n- 11:00 lunch\n"),
+    ("- top\n  - inner\n  - other\n", 2, "- top\n  - other\n"),
+    ("- only", 1, ""),
+    ("- only\n", 1, ""),
+    ("text\n- only", 2, "text"),
+    ("---\ntags: [a]\n---\n## Retain\n- W: a\n", 5, "---\ntags: [a]\n---\n## Retain\n"),
+    ("## Retain\n- X: no kind\n", 2, "## Retain\n"),
+    ("## Retain\n- W: `code` %%hidden%% said\n- W: b\n", 2, "## Retain\n- W: b\n"),
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize(("before", "line", "after"), CUTS)
+def test_what_goes_and_what_stays(before: str, line: int, after: str, mark: bytes, end: str) -> None:
+    data, left = (mark + text.replace("\n", end).encode() for text in (before, after))
+    found = removal(NOTE, data, line, line)
+    assert (found.before, found.after) == (data, left)
+    assert found.start_line <= line <= found.end_line
+    assert found.text == "\n".join(before.split("\n")[found.start_line - 1 : found.end_line])
+
+
+def test_every_bullet_of_the_opinions_page_is_a_fact() -> None:
+    data = b"# Opinions\n\n- O(c=0.9) @Peter: Short messages.\n  Evidence: [[2025-11-27]].\n- O: b\n"
+    found = removal(facts.OPINIONS_NOTE, data, 3, 3)
+    assert (found.after, found.narrative) == (
+        b"# Opinions\n\n- O: b\n", "Short messages. Evidence: [[2025-11-27]].",
+    )  # fmt: skip
+
+
+def test_a_citation_of_all_its_lines_names_a_fact_and_one_of_more_does_not() -> None:
+    data = b"## Retain\n- W: a\n  more\n- W: b\n"
+    assert removal(NOTE, data, 2, 3).after == b"## Retain\n- W: b\n"
+    for first, last in ((2, 4), (3, 4), (1, 2)):
+        with pytest.raises(UsageError):
+            removal(NOTE, data, first, last)
+
+
+@pytest.mark.parametrize(
+    ("note", "line", "why"),
+    [
+        ("# T\ntext\n", 2, "neither"), ("# T\ntext\n", 1, "neither"), ("text\n\nmore\n", 2, "neither"),
+        ("## Retain\n```\n- W: a\n```\n", 3, "neither"), ("%%\n- W: a\n%%\n", 2, "neither"),
+        ("---\ntags:\n  - a\n---\n", 3, "neither"), ("> - W: a\n", 1, "neither"), ("-W: a\n", 1, "neither"),
+        ("- plain\n  more of it\n", 1, "more than one"), ("- plain\n  more of it\n", 2, "neither"),
+        ("a\n", 2, "no line 2"), ("a\n", 0, "no line 0"), ("", 1, "no line 1"),
+        ("<!-- memory:begin f -->\n- W: a\n<!-- memory:end f sha=1 -->\n", 2, "reflect"),
+    ],
+)  # fmt: skip
+def test_what_is_neither_fact_nor_list_item_is_refused(note: str, line: int, why: str) -> None:
+    with pytest.raises(UsageError, match=why) as error:
+        removal(NOTE, note.encode(), line, line)
+    assert error.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        ("## Retain\n- W: a\n\n    - W: b\n", 2),  # b would become code
+        ("## Retain\n- W: a %% open\n- W: b\n%% - W: c\n", 2),  # what was hidden would be read
+        ("## Retain\n- W: outer\n  - W: inner\n tail\n", 3),  # the tail would belong to the outer fact
+        ("- first\n---\na: b\n---\n", 1),  # would become frontmatter
+    ],
+)
+def test_a_removal_that_changes_what_is_left_is_refused(note: str, line: int) -> None:
+    with pytest.raises(ConflictError, match=r"otherwise|something else"):
+        removal(NOTE, note.encode(), line, line)
+
+
+@pytest.mark.parametrize("data", [b"- caf\xe9\n", codecs.BOM_UTF16_LE + "- a\n".encode("utf-16-le")])
+def test_a_note_that_is_not_utf8_is_left_alone(data: bytes) -> None:
+    with pytest.raises(ConflictError, match="UTF-8"):
+        removal(NOTE, data, 1, 1)
+
+
+LINES = [
+    "# T", "## Retain", "- W: a fact", "- W: another ^id", "  more", "- plain", "  - inner", "  - W: deep", "", "text",
+    "```", "%%", "- W: %% half", "<!--", "-->", "---", "a: b", "    code", "1. B @Nora: done", "> quoted", "\t- O: tab",
+    "<!-- memory:begin f -->", "<!-- memory:end f sha=1 -->", "字", "\x0c- W: x", "\u2028",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(),
+       st.booleans(), st.integers(1, 13))  # fmt: skip
+def test_only_whole_lines_of_one_item_go(lines: list[str], end: str, final: bool, marked: bool, line: int) -> None:
+    data = (codecs.BOM_UTF8 if marked else b"") + (end.join(lines) + (end if final else "")).encode()
+    try:
+        found = removal(NOTE, data, line, line)
+    except (UsageError, ConflictError):
+        return
+    before, after = parse(NOTE, data), parse(NOTE, found.after)
+    assert found.start_line <= line <= found.end_line
+    assert after.lines == before.lines[: found.start_line - 1] + before.lines[found.end_line :]
+    assert found.after.startswith(codecs.BOM_UTF8) == marked
+    if after.lines and after.lines[-1]:  # behind a blank line nothing tells
+        assert found.after.endswith(end.encode()) == data.endswith(end.encode())
+    told = [(f.kind, f.narrative) for f in facts.facts(before, None) if f.start_line != found.start_line]
+    assert [(f.kind, f.narrative) for f in facts.facts(after, None)] == told
+    assert [h.text for h in after.headings] == [h.text for h in before.headings]
+
+
+def test_an_edit_elsewhere_is_kept_and_the_item_found_again() -> None:
+    planned = removal(NOTE, TEXT.encode(), 5, 5)
+    edited = TEXT.replace("# T\n", "# T\nA line more.\n").encode()
+    found = again(planned, edited)
+    assert (found.start_line, found.end_line, found.text) == (6, 7, planned.text)
+    assert found.after == edited.replace(b"- O(c=0.8) @Nora: Prefers trains\n  to planes.\n", b"")
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        None, b"", TEXT.replace("planes", "buses").encode(), TEXT.replace("  to planes.\n", "").encode(),
+        TEXT.replace("- W: last", "- O(c=0.8) @Nora: Prefers trains\n  to planes.").encode(),  # which of the two?
+        TEXT.replace("planes.\n", "planes.\n  Mostly.\n").encode(), b"```\n" + TEXT.encode(), b"\xff" + TEXT.encode(),
+    ],
+)  # fmt: skip
+def test_what_is_no_longer_there_once_as_it_was_shown_stays(now: bytes | None) -> None:
+    with pytest.raises(ConflictError):
+        again(removal(NOTE, TEXT.encode(), 5, 5), now)
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return fill(tmp_path / "vault", {NOTE: TEXT, "a.md": "See [[2025-11-27#^bees]].\n"})
+
+
+def everything(root: Path) -> dict[str, bytes]:
+    """Every file of the vault, our own included."""
+    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+
+
+def standing(of: Memory) -> set[int]:
+    with opened(of) as store:
+        usage.catch_up(store, of.vault.root)
+        return usage.tombstones(store)
+
+
+def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:
+    mine = memory(root)
+    mine.index()
+    done = run(root, "forget", f"{NOTE}#L5", "--yes")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"Forgotten: {NOTE}#L5-L6")
+    assert "-- O(c=0.8) @Nora: Prefers trains\n-  to planes.\n" in done.stdout
+    assert (root / NOTE).read_text() == TEXT.replace("- O(c=0.8) @Nora: Prefers trains\n  to planes.\n", "")
+    key = journal.passage_key("- O(c=0.8) @Nora: Prefers trains\n  to planes.")
+    assert standing(mine) == {key}
+    (file,) = journal.files(root).values()
+    assert b"trains" not in file.read_bytes()
+    assert "Prefers trains" not in run(root, "recall", "what does Nora prefer?").stdout
+    assert mine.check()[0] == mine.check()[1]
+    mine.index(rebuild=True)
+    assert standing(mine) == {key}
+
+
+def test_it_is_undone_from_the_pre_images(root: Path) -> None:
+    mine = memory(root)
+    before = snapshot(root)[NOTE]
+    done = mine.forget(mine.forgettable(NOTE, 4, 4))
+    history = Preimages(root)
+    assert history.undo(history.named(done.run), mine.vault).restored == [NOTE]
+    assert snapshot(root)[NOTE][:2] == before[:2]
+    with pytest.raises(UsageError, match="nothing to undo"):
+        history.undo(history.named(done.run), mine.vault)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--dry-run"], ["--dry-run", "--yes"], ["--json"], ["--json", "--dry-run"]])
+def test_a_preview_writes_nothing_at_all(root: Path, arguments: list[str]) -> None:
+    before, times = everything(root), snapshot(root)
+    done = run(root, "forget", f"{NOTE}#L4", *arguments)
+    assert (done.returncode, "Keeps bees" in done.stdout) == (0, True)
+    assert (everything(root), snapshot(root)) == (before, times)
+    if "--json" in arguments:
+        assert json.loads(done.stdout)["written"] is False
+    else:
+        assert ("--yes" in done.stderr, "Nothing was written" in done.stderr) == ("--dry-run" not in arguments, True)
+
+
+def test_the_document(root: Path) -> None:
+    said = json.loads(run(root, "forget", f"{NOTE}#L4", "--yes", "--json").stdout)
+    (known,) = Preimages(root).runs("forget")
+    assert said == {
+        "schema": "vault-memory/forget@1", "path": NOTE, "line": 4, "end_line": 4, "source": f"{NOTE}#L4",
+        "removed": "- W @Nora: Keeps bees. ^bees", "diff": said["diff"], "written": True, "kept_in": known.place,
+        "warnings": [], "candidates": [],
+    }  # fmt: skip
+    assert "\n-- W @Nora: Keeps bees. ^bees\n" in said["diff"]
+
+
+def test_what_else_there_is_to_know_is_said(root: Path) -> None:
+    put(root, "other.md", "## Retain\n- W(i=0.9) @Nora: Keeps bees.\n")
+    memory(root).index()
+    done = run(root, "forget", f"{NOTE}#L4", "--yes")
+    assert "The same words still stand at other.md#L2." in done.stderr
+    assert "Links to ^bees lead nowhere now: a.md#L1." in done.stderr
+
+
+def test_a_question_lists_the_facts_it_may_mean(root: Path) -> None:
+    done = run(root, "forget", "does", "Nora", "keep", "bees")
+    assert (done.returncode, done.stdout.splitlines()[:2]) == (
+        0, [f"1. {NOTE}#L4", "   - W @Nora: Keeps bees. ^bees"],
+    )  # fmt: skip
+    assert f'memory forget "{NOTE}#L4"' in done.stderr
+    assert journal.files(root) == {}
+    said = json.loads(run(root, "forget", "bees", "--json").stdout)
+    assert (said["path"], said["written"], said["candidates"][0]["source"]) == (None, False, f"{NOTE}#L4")
+    assert (root / NOTE).read_text() == TEXT
+
+
+@pytest.mark.parametrize("arguments", [["--yes"], ["--yes", "--json"]])
+def test_words_alone_never_forget_anything(root: Path, arguments: list[str]) -> None:
+    done = run(root, "forget", "bees", *arguments)
+    assert (done.returncode, "needs a line" in done.stderr) == (2, True)
+    assert (root / NOTE).read_text() == TEXT
+
+
+def test_a_question_without_facts(root: Path) -> None:
+    put(root, NOTE, "No facts here.\n")
+    done = run(root, "forget", "zzz")
+    assert (done.returncode, done.stdout, "No fact was found" in done.stderr) == (0, "", True)
+
+
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [("nope.md#L1", 2), (f"{NOTE}#L99", 2), (f"{NOTE}#L1", 2), (f"{NOTE}#L0", 2), ("../a.md#L1", 6),
+     (".memory/config.toml#L1", 2), ("/etc/passwd#L1", 6)],
+)  # fmt: skip
+def test_what_cannot_be_forgotten_says_why_and_what_to_do(root: Path, named: str, code: int) -> None:
+    done = run(root, "forget", named, "--yes")
+    assert (done.returncode, "Traceback" in done.stderr, len(done.stderr.splitlines())) == (code, False, 2)
+    assert not (root / ".memory").exists()
+
+
+# --- on a terminal ---------------------------------------------------------------------------------------------------
+
+
+def on_terminal(root: Path, *arguments: str, typed: str) -> str:
+    """What the command shows on a terminal where somebody types."""
+    if sys.platform == "win32":
+        pytest.skip("terminals are a POSIX matter here")
+    import pty
+
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, command(root, *arguments))
+    os.write(terminal, typed.encode())
+    shown = b""
+    while True:
+        try:
+            more = os.read(terminal, 4096)
+        except OSError:  # Linux says so when the other end is gone
+            break
+        if not more:
+            break
+        shown += more
+    os.close(terminal)
+    assert os.waitpid(child, 0)[1] == 0, shown
+    return shown.decode()
+
+
+@pytest.mark.parametrize(("typed", "is_gone"), [("y\n", True), ("n\n", False), ("\n", False)])
+def test_it_is_asked_first(root: Path, typed: str, is_gone: bool) -> None:
+    shown = on_terminal(root, "forget", f"{NOTE}#L4", typed=typed)
+    assert "Forget this? [y/N]" in shown
+    assert shown.index("-- W @Nora: Keeps bees.") < shown.index("Forget this?")
+    assert ((root / NOTE).read_text() != TEXT) == is_gone
+    assert ("Nothing was written." in shown) == (not is_gone)
+
+
+@pytest.mark.parametrize(("typed", "is_gone"), [("1\ny\n", True), ("0\n", False), ("\n", False), ("9\n1\nn\n", False)])
+def test_which_one_is_asked(root: Path, typed: str, is_gone: bool) -> None:
+    memory(root).index()
+    shown = on_terminal(root, "forget", "keeps bees", typed=typed)
+    assert "Which one?" in shown
+    assert ("Keeps bees" not in (root / NOTE).read_text()) == is_gone
+    assert "to planes" in (root / NOTE).read_text()
+
+
+# --- somebody else at the same note ----------------------------------------------------------------------------------
+
+
+def test_a_note_changed_since_the_preview_loses_nothing(root: Path) -> None:
+    mine = memory(root)
+    planned = mine.forgettable(NOTE, 4, 4)
+    put(root, NOTE, TEXT.replace("Keeps bees", "Kept bees"))
+    before = snapshot(root)
+    with pytest.raises(ConflictError, match="changed meanwhile"):
+        mine.forget(planned)
+    assert snapshot(root) == before
+    assert (Preimages(root).runs(), journal.files(root)) == ([], {})
+
+
+def test_a_line_added_since_the_preview_is_kept(root: Path) -> None:
+    mine = memory(root)
+    planned = mine.forgettable(NOTE, 4, 4)
+    put(root, NOTE, f"A line more.\n{TEXT}")
+    done = mine.forget(planned)
+    assert done.removal.start_line == 5
+    assert (root / NOTE).read_text() == f"A line more.\n{TEXT}".replace("- W @Nora: Keeps bees. ^bees\n", "")
+
+
+def test_an_editor_that_keeps_saving_wins(root: Path) -> None:
+    file, stop, saved = root / NOTE, threading.Event(), [0]
+
+    def edit() -> None:  # as a sync program does: whole files with old times
+        while not stop.is_set():
+            part = put(root, "part", f"{TEXT}\n- {saved[0] + 1}\n")
+            os.replace(part, file)
+            saved[0] += 1
+
+    mine, editor = memory(root), threading.Thread(target=edit)
+    planned = mine.forgettable(NOTE, 4, 4)
+    editor.start()
+    try:
+        with pytest.raises(ConflictError):
+            mine.forget(planned)
+    finally:
+        stop.set()
+        editor.join()
+    assert file.read_text() == f"{TEXT}\n- {saved[0]}\n"
+    assert Preimages(root).runs() == []
+
+
+def test_a_note_just_saved_is_left_to_its_editor_for_a_moment(root: Path) -> None:
+    age(root / NOTE, 0)
+    process = start(root, "forget", f"{NOTE}#L4", "--yes")
+    time.sleep(1.2)
+    put(root, NOTE, f"{TEXT}\n- W: typed meanwhile\n", age_seconds=0)
+    began = time.monotonic()
+    assert process.wait(60) == 0
+    assert time.monotonic() - began > (SETTLE_SECONDS - 1.2) / 2
+    assert (root / NOTE).read_text() == f"{TEXT}\n- W: typed meanwhile\n".replace("- W @Nora: Keeps bees. ^bees\n", "")
+
+
+def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: Path) -> None:
+    chance, mine = random.Random(5), memory(root)
+    lines = [f"- W: fact number {n}" for n in range(12)]
+    put(root, NOTE, "\n".join(["## Retain", *lines]) + "\n")
+    mine.index()
+    for _ in range(8):
+        text = (root / NOTE).read_bytes()
+        known = {run.name for run in Preimages(root).runs()}
+        process = start(root, "forget", f"{NOTE}#L2", "--yes")
+        time.sleep(chance.uniform(0.2, 0.9))
+        process.kill()
+        process.wait()
+        now = (root / NOTE).read_bytes()
+        assert now in (text, text.replace(text.splitlines(keepends=True)[1], b""))
+        if now != text:
+            (made,) = [run for run in Preimages(root).runs() if run.name not in known]
+            assert [made.text(change) for change in made.changes()] == [text]
+    assert run(root, "forget", f"{NOTE}#L2", "--yes").returncode == 0
+    assert mine.check()[0] == mine.check()[1]
+
+
+KILLER = '''
+"""Forgets a fact in forks of one process, each killed at one step of its writing; prints what is wrong after it."""
+import json, os, shutil, signal, sys
+from pathlib import Path
+
+from test_forget import NOTE, standing
+from vaults import memory
+
+ROOT, KEPT = Path(sys.argv[1]), Path(sys.argv[2])
+STEPS = ("fsync", "write", "replace", "link", "rename", "mkdir", "unlink", "rmdir")
+
+
+def forget(limit):
+    count = 0
+
+    def around(function):
+        def wrapped(*arguments, **named):
+            nonlocal count
+            count += 1
+            if count == limit:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*arguments, **named)
+
+        return wrapped
+
+    mine = memory(ROOT)
+    planned = mine.forgettable(NOTE, 4, 4)
+    for name in STEPS:
+        setattr(os, name, around(getattr(os, name)))
+    mine.forget(planned)
+
+
+def forked(limit):
+    """Whether a fork was killed at that step, which is so until there are no more of them."""
+    child = os.fork()
+    if not child:
+        forget(limit)
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+memory(ROOT).index()
+shutil.copytree(ROOT, KEPT)
+before, limit, faults, seen = (ROOT / NOTE).read_bytes(), 1, [], []
+while forked(limit):
+    gone, mine = (ROOT / NOTE).read_bytes() != before, memory(ROOT)
+    mine.index()
+    seen.append([gone, len(standing(mine))])
+    if not gone:
+        mine.forget(mine.forgettable(NOTE, 4, 4))
+    if len(standing(mine)) != 1 or b"bees" in (ROOT / NOTE).read_bytes():
+        faults.append(f"{limit}: not forgotten in the end")
+    shutil.rmtree(ROOT)
+    shutil.copytree(KEPT, ROOT)
+    limit += 1
+print(json.dumps({"faults": faults, "seen": seen}))
+'''
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks and signals as on Linux")
+def test_killed_at_every_step_no_fact_is_gone_that_nobody_remembers(root: Path, tmp_path: Path) -> None:
+    ended = run_killer(KILLER, root, tmp_path / "kept")
+    told = json.loads(ended.stdout)
+    assert told["faults"] == []
+    assert {(gone, count) for gone, count in told["seen"]} == {(False, 0), (False, 1), (True, 1)}
+
+
+def test_what_could_not_be_taken_out_does_not_count_as_forgotten(root: Path) -> None:
+    mine = memory(root)
+    (root / NOTE).chmod(0o444)
+    for _ in range(2):
+        assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
+        mine.index()
+        assert (standing(mine), mine.lint()) == (set(), [])
+    (root / NOTE).chmod(0o644)
+    assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
+    assert len(standing(mine)) == 1
+    put(root, NOTE, TEXT)
+    (root / NOTE).chmod(0o444)
+    mine.index()
+    assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
+    assert len(standing(mine)) == 1  # it was forgotten before, and that was not taken back
+
+
+@pytest.mark.parametrize(("before", "line", "after"), CUTS)
+def test_what_was_taken_out_is_found_again(before: str, line: int, after: str) -> None:
+    made = removal("memory/2025-11-27.md", before.encode(), line, line)
+    found = taken_out("memory/2025-11-27.md", before.encode(), after.encode())
+    assert found is not None
+    assert (found.key, found.text, found.after) == (made.key, made.text, made.after)
+    assert taken_out("memory/2025-11-27.md", before.encode(), after.encode() + b"more\n") is None
+
+
+# --- links, rights ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["note", "folder"])
+def test_a_link_out_of_the_vault_is_refused(tmp_path: Path, how: str) -> None:
+    outside, inside = put(tmp_path, "out/2025-11-27.md", TEXT), tmp_path / "vault"
+    inside.mkdir()
+    if how == "folder":
+        (inside / "memory").symlink_to(tmp_path / "out")
+    else:
+        (inside / "memory").mkdir()
+        (inside / NOTE).symlink_to(outside)
+    done = run(inside, "forget", f"{NOTE}#L4", "--yes")
+    assert (done.returncode, "Traceback" in done.stderr, outside.read_text()) == (6, False, TEXT)
+
+
+def test_a_link_that_stays_inside_is_written_through(root: Path) -> None:
+    (root / "link.md").symlink_to(root / NOTE)
+    assert run(root, "forget", "link.md#L4", "--yes").returncode == 0
+    assert (root / "link.md").is_symlink()
+    assert "Keeps bees" not in (root / NOTE).read_text()
+
+
+@pytest.mark.parametrize("name", ["history", "journal"])
+def test_nothing_is_forgotten_where_it_could_not_be_kept(root: Path, tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (root / ".memory").mkdir()
+    (root / ".memory" / name).symlink_to(outside)
+    mine = memory(root)
+    with pytest.raises(RefusedError):
+        mine.forget(mine.forgettable(NOTE, 4, 4))
+    assert ((root / NOTE).read_text(), list(outside.iterdir())) == (TEXT, [])
+
+
+@pytest.mark.parametrize("what", ["note", "folder"])
+def test_what_is_read_only_stays_so(root: Path, what: str) -> None:
+    first = obeying_permissions()
+    file = root / NOTE
+    if what == "note":
+        file.chmod(0o444)
+    else:
+        (root / ".memory").mkdir()
+        (root / ".memory").chmod(0o555)
+    done = run(root, "forget", f"{NOTE}#L4", "--yes", first=first)
+    (root / ".memory").chmod(0o755)
+    assert (done.returncode, "Traceback" in done.stderr) == (VaultError.exit_code, False), done.stderr
+    assert file.read_text() == TEXT
+    memory(root).index()
+    assert (Preimages(root).runs(), standing(memory(root))) == ([], set())
+
+
+def test_mode_and_times_of_other_files_are_kept(root: Path) -> None:
+    (root / NOTE).chmod(0o640)
+    before = snapshot(root)
+    assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
+    after = snapshot(root)
+    assert {name for name in after if after[name] != before[name]} == {NOTE}
+    assert after[NOTE][1] == before[NOTE][1]
+
+
+# --- what a tombstone does -------------------------------------------------------------------------------------------
+
+LONG = "- W @Nora: " + " ".join(f"Sentence number {n} of a very long fact about bees." for n in range(20))
+
+
+@pytest.mark.parametrize("text", ["- W @Nora: Keeps bees.", "- W @Nora: Keeps bees\n  and ducks. ^id", LONG])
+def test_lint_tells_of_what_has_come_back(root: Path, text: str) -> None:
+    put(root, NOTE, f"## Retain\n{text}\n")
+    mine = memory(root)
+    mine.forget(mine.forgettable(NOTE, 2, 2))
+    assert mine.lint() == []
+    put(root, "other.md", f"# T\n\n## Retain\n- W: before\n{text}\n")
+    (problem,) = mine.lint()
+    assert (problem.path, problem.line) == ("other.md", 5)
+    assert problem.message == (
+        f"forgotten on {date.today()}, and here again: delete it, or `memory retain` it to keep it"
+    )
+    assert run(root, "lint").returncode == 1
+    assert "bees" in run(root, "recall", "bees", "--k", "1").stdout
+
+
+@pytest.mark.parametrize("text", ["Keeps bees.", LONG.partition(": ")[2]])
+def test_what_is_retained_again_is_not_forgotten_any_more(root: Path, text: str) -> None:
+    mine = memory(root)
+    bullet = Bullet(text, "W", ("Nora",))
+    done = mine.retain(bullet, DAY)
+    mine.forget(mine.forgettable(NOTE, done.line, done.line))
+    assert len(standing(mine)) == 1
+    again = mine.retain(bullet, date(2025, 11, 28))
+    assert (again.warning, standing(mine), mine.lint()) == ("", set(), [])
+    mine.forget(mine.forgettable(again.path, again.line, again.line))
+    assert len(standing(mine)) == 1
+    mine.index(rebuild=True)
+    assert len(standing(mine)) == 1
+
+
+def test_retaining_something_else_takes_nothing_back(root: Path) -> None:
+    mine = memory(root)
+    mine.forget(mine.forgettable(NOTE, 4, 4))
+    mine.index()
+    mine.retain(Bullet("Keeps ducks."), DAY)
+    assert len(standing(mine)) == 1
+    assert [line.count(b"restored") for line in map(Path.read_bytes, journal.files(root).values())] == [0]
+
+
+def test_a_list_item_of_a_log_can_be_forgotten(root: Path) -> None:
+    put(root, NOTE, "## Log\n- 10:00 Nora rang\n- 11:00 lunch\n")
+    mine = memory(root)
+    done = mine.forget(mine.forgettable(NOTE, 2, 2))
+    assert (root / NOTE).read_text() == "## Log\n- 11:00 lunch\n"
+    mine.index()
+    assert standing(mine) == {journal.passage_key("- 10:00 Nora rang")} == {done.removal.key}

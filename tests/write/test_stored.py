@@ -1,0 +1,144 @@
+"""What an agent stores: known already only where it sees all of it, found when it is told so, written once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+import pytest
+from vaults import fill, memory
+
+from vault_memory.agents.mcp_answers import search, store
+from vault_memory.agents.mcp_reading import Caller
+from vault_memory.agents.vault_session import Desk
+from vault_memory.vault.vault import Vault
+
+LOG = f"memory/{date.today():%Y-%m-%d}.md"
+
+
+def moss(root: Path) -> Caller:
+    memory(root).index()
+    return Caller(Desk(str(root), root.parent), "moss")
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of the notes that are read, as they are read."""
+    own, found = Vault.read, list[str]()
+
+    def read(vault: Vault, path: str) -> bytes:
+        found.append(path)
+        return own(vault, path)
+
+    monkeypatch.setattr(Vault, "read", read)
+    return found
+
+
+# --- what stands already ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["- W(scope=agent:adder) The berth is {}.", "- scope:: agent:adder The berth is {}."])
+@pytest.mark.parametrize("place", ["top", "middle", "end"])
+def test_a_guess_at_a_hidden_line_is_told_nothing(tmp_path: Path, line: str, place: str) -> None:
+    open_lines = ["The ferry plan is settled.", "We leave at nine."]
+
+    def plan(pin: int) -> str:
+        lines = list(open_lines)
+        lines.insert(("top", "middle", "end").index(place), line.format(pin))
+        return "\n\n".join(lines) + "\n"
+
+    caller = moss(fill(tmp_path / "Notes", {"plan.md": plan(4711)}))
+    for text in (plan(4710), plan(4711), "\n\n".join(open_lines)):
+        assert store(caller, {"title": "Ferry", "content": text}).startswith("Stored as")
+
+
+def test_a_note_is_looked_for_in_few_files(tmp_path: Path, reads: list[str]) -> None:
+    def text(number: int) -> str:
+        return f"# Note {number:03}\n\nWhat was said, {number:03}.\n\n- [ ] ask Ida\n"
+
+    caller = moss(fill(tmp_path / "Notes", {f"{number}.md": text(number) for number in range(300)}))
+    reads.clear()
+    assert "stands already" in store(caller, {"title": "Again", "content": text(42)})
+    assert "stands already" in store(caller, {"title": "Again", "content": text(299)})
+    assert store(caller, {"title": "Another", "content": text(301)}).startswith("Stored as")
+    assert len(reads) < 20
+
+
+@pytest.mark.parametrize("other", ['5" of oak\n\n- a - b', '5" of oak\n\n- a\n  - b', "5 of oak\n\n- a\n- b"])
+def test_a_note_that_differs_is_kept(tmp_path: Path, other: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": '---\ntitle: A\n---\n\n5" of oak\n\n- a\n- b\n\n[[Nora]]\n'}))
+    assert "stands already" in store(caller, {"title": "Boat", "content": '5" of OAK\n\n- a\n- b.'})
+    assert store(caller, {"title": "Boat", "content": other}).startswith("Stored as")
+
+
+@pytest.mark.parametrize("origin", ["by: web", "by: tool", "source: https://e.org/x", "by: nobody knows"])
+def test_what_came_from_outside_does_not_stand_for_what_is_trusted(tmp_path: Path, origin: str) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\n{origin}\n---\n\nThe code is 4711.\n"}))
+    told = [store(caller, {"title": title, "content": "The code is 4711."}) for title in ("Code", "Again")]
+    assert told[0].startswith("Stored as")
+    assert "stands already" in told[1] and "clip.md" not in told[1]
+
+
+def test_what_came_from_outside_stands_for_what_comes_from_there(tmp_path: Path) -> None:
+    page = "From the web: the code is 4711."
+    caller = moss(fill(tmp_path / "Notes", {"clip.md": f"---\nby: web\n---\n\n{page}\n"}))
+    assert "clip.md" in store(caller, {"title": "Code", "content": page})
+    caller = moss(fill(tmp_path / "Own", {"own.md": f"{page}\n"}))
+    assert "own.md" in store(caller, {"title": "Code", "content": page})
+
+
+def test_no_note_is_read_that_is_too_large_to_say_the_same(tmp_path: Path, reads: list[str]) -> None:
+    diary = "".join(f"## Day {number}\n\nIt rained all day long.\n\n" for number in range(60))
+    notes = {f"{number}.md": f"# Diary {number}\n\n{diary}## End\n\nBuy oak.\n" for number in range(30)}
+    caller = moss(fill(tmp_path / "Notes", notes))
+    reads.clear()
+    assert store(caller, {"title": "Boat", "content": "Buy oak."}).startswith("Stored as")
+    assert not set(reads) & set(notes)
+
+
+@pytest.mark.parametrize(("there", "wanted"), [("a\u0308", "\u00e4"), ("\u00e4", "a\u0308")])
+def test_a_note_says_the_same_in_more_bytes(tmp_path: Path, there: str, wanted: str) -> None:
+    head = f"title: A\nsummary: {'x' * 800}"
+    caller = moss(fill(tmp_path / "Notes", {"a.md": f"---\n{head}\n---\n\n{f'{there}s ' * 2000}\n"}))
+    assert "a.md" in store(caller, {"title": "Boat", "content": f"{wanted}s " * 2000})
+
+
+# --- what can be found -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("private", ["note", "template", "folders"])
+def test_what_is_stored_for_all_is_found_in_a_private_place(tmp_path: Path, private: str) -> None:
+    notes = {"a.md": "x\n"}
+    if private == "note":
+        notes[LOG] = "---\nscope: agent:adder\n---\n# Day\n\nsecret one\n"
+    elif private == "template":
+        notes[".obsidian/daily-notes.json"] = '{"folder": "memory", "template": "Day"}'
+        notes["Day.md"] = "---\nscope: agent:adder\n---\n# Day\n"
+    else:
+        notes[".memory/config.toml"] = '[scopes]\nmemory = "user:ada"\nnotes = "user:ada"\n'
+    caller = moss(root := fill(tmp_path / "Notes", notes))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        assert "it can be found now" in store(caller, given)
+        assert given["content"] in search(caller, {"query": given["content"]})
+        assert "stands already" in store(caller, given)
+    assert "it can be found now" in store(caller, {"content": "Mine alone", "scope": "agent:moss"})
+    assert "Mine alone" in search(caller, {"query": "mine alone"})
+    log = (root / LOG).read_text()
+    assert log.count("scope=global): The kettle is red") == 1 and log.count("scope=agent:moss): Mine") == 1
+    (note,) = (root / "notes").rglob("*.md")
+    assert note.read_text().count("scope:") == (private == "folders")
+
+
+def test_a_note_with_a_line_for_another_is_not_said_to_be_found(tmp_path: Path) -> None:
+    caller = moss(fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    told = store(caller, {"title": "Keys", "content": "Two keys.\n\n- W(scope=agent:adder) one is under the mat"})
+    assert "found" not in told and "You do not see line 10 of it" in told
+
+
+def test_of_two_that_store_the_same_at_once_one_writes(tmp_path: Path) -> None:
+    caller = moss(root := fill(tmp_path / "Notes", {"a.md": "x\n"}))
+    for given in ({"content": "The kettle is red"}, {"content": "Buy oak.", "title": "Boat"}):
+        others = [Caller(Desk(str(root), tmp_path), caller.agent) for _ in range(4)]
+        with ThreadPoolExecutor() as pool:
+            told = list(pool.map(store, others, [given] * len(others)))
+        assert sum("stands already" in each for each in told) == len(told) - 1
+    assert (root / LOG).read_text().count("kettle") == len(list((root / "notes").rglob("*.md"))) == 1

@@ -1,0 +1,281 @@
+"""Owns the answering of an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
+
+A prompt waits for this. All work is done by a thread that is left behind when the time is over; what was found by then
+is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log (hooklog.py).
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from vault_memory import folders
+from vault_memory.agents import hook_events, hook_log
+from vault_memory.agents.hook_events import Occasion
+from vault_memory.agents.hook_log import Call
+from vault_memory.agents.shown_passages import Session
+from vault_memory.integrations import claude_code, opencode
+
+if TYPE_CHECKING:
+    from vault_memory.config import Config
+
+AGENTS = {agent.AGENT: agent for agent in (claude_code, opencode)}
+
+SECONDS = 2.0
+"""Until the settings are read, which may be on the disk that hangs."""
+
+BEGUN_SECONDS = 0.1
+"""What has gone by, at most as a rule, when this begins: Python and the command line."""
+
+MOST_BYTES = 16 << 20
+"""Of standard input; a prompt with that much pasted into it is not searched for."""
+
+RECENT_DAYS = 2
+BUILDING_SECONDS = 10.0
+"""So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
+
+_MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
+_CUT_SHORT = 4
+
+
+class Context(NamedTuple):
+    """What is put before the model, the keys of the passages in it, and why there are none.
+
+    Without `has_footing` the notes have nothing to do with what was looked for; `about` is what they have.
+    """
+
+    text: str = ""
+    keys: tuple[str, ...] = ()
+    why: str = ""
+    has_footing: bool = True
+    about: str = ""
+
+
+class Want(NamedTuple):
+    """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
+
+    prompts: tuple[str, ...]
+    without: frozenset[str] = frozenset()
+    core: bool = False
+    summaries: bool = False
+
+
+def run(call: Call) -> NoReturn:
+    """Answer one event, read from standard input, on standard output, and end the process."""
+    try:
+        out = os.dup(1)
+    except OSError:  # nobody listens
+        os._exit(0)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
+        os.dup2(nowhere, descriptor)
+    work = Work(call)
+    threading.Thread(target=work.run, daemon=True).start()
+    if not work.wait() and not work.said:
+        work.log.say_in_time(f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
+    with contextlib.suppress(OSError):
+        os.write(out, work.said)
+    os._exit(0)  # whatever the thread hangs in
+
+
+class Work:
+    """One event's work; `said` is what is to be printed, `seconds` what the whole may take, `doing` what takes it."""
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.environ = call, dict(os.environ)
+        self.begun = time.monotonic() - BEGUN_SECONDS
+        self.log = hook_log.Log(call, self.begun, self.environ)
+        self.said = b""
+        self.seconds = SECONDS
+        self.doing = "its input was awaited"
+        self._done = threading.Event()
+
+    def wait(self) -> bool:
+        """Whether it is done before its time is over; that may be set anew meanwhile."""
+        while (left := self.begun + self.seconds - time.monotonic()) > 0:
+            if self._done.wait(min(left, 0.05)):
+                return True
+        return self._done.is_set()
+
+    def run(self) -> None:
+        """Do it; nothing is raised."""
+        try:
+            self._answer()
+        except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
+            self.log.say(hook_log.told(error), failed=True)
+        finally:
+            self._done.set()
+
+    def _answer(self) -> None:
+        agent = AGENTS.get(self.call.agent)
+        if agent is None or self.call.event not in agent.EVENTS:
+            known = agent.EVENTS if agent else AGENTS
+            self.log.say(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
+            return
+        data = sys.stdin.buffer.read(MOST_BYTES + 1) if not sys.stdin.isatty() else b"{}"
+        given = hook_events.fields(data[:MOST_BYTES])
+        if given is None:
+            self.log.say("Its input is no JSON object." if data.strip() else "It had no input.")
+        event = agent.read(self.call.event, given or {})
+        session = Session(self.call.agent, event.session, self.environ, self.call.vault)
+        self.doing = "its session's file was read or written"
+        self._note(event, session)
+        wants = _wanted(event, session)
+        if not wants:
+            if event.what == hook_events.ASKED and given is not None:
+                self.log.say("The prompt names nothing to look for.")
+            return
+        context = self._context(event, wants, agent.LONGEST_CONTEXT)
+        self.said = agent.answer(self.call.event, context.text).encode("ascii")
+        if event.what == hook_events.ASKED:
+            # What the notes have nothing to do with would after a compaction stand in the way of what they do.
+            session.turn(context.keys, context.about)
+        elif event.what != hook_events.SUMMED_UP:
+            session.beside(context.keys)
+
+    def _note(self, event: Occasion, session: Session) -> None:
+        """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
+        from vault_memory.sessions.pending import mark
+
+        if event.what in _MARKED and event.session:
+            mark(event.transcript, event.session, self.call.agent, self.environ)
+        if event.what in (hook_events.STARTED, hook_events.COMPACTING, hook_events.COMPACTED):
+            session.clear()
+        if event.what == hook_events.SUMMED_UP:
+            session.clear_turns()
+        if event.what == hook_events.COMPACTING and event.prompt:
+            session.beside((), event.prompt)
+        if event.what == hook_events.STARTED:
+            session.sweep()
+        if event.what == hook_events.GONE:
+            session.forget()
+
+    # --- what is put before the model ----------------------------------------------------------------------------
+
+    def _context(self, event: Occasion, wants: Sequence[Want], most: int) -> Context:
+        """What is wanted first of all that the notes have to do with, and why there is nothing."""
+        from vault_memory.config import load
+
+        self.doing = "the settings were read"
+        folder = Path(event.folder) if os.path.isabs(event.folder) and "\0" not in event.folder else Path.cwd()
+        config = load(self.call.vault or None, self.environ, folder)
+        self.seconds = config.hooks_seconds
+        scopes = _scopes(self.call.agent, folder, config, self.environ)
+        context = Context()
+        for want in wants:
+            context = self._fitting(config, want, scopes, most)
+            if context.text or context.has_footing:
+                break
+        if not context.text:
+            self.log.say(context.why)
+        return context
+
+    def _fitting(self, config: "Config", want: Want, scopes: Sequence[str], most: int) -> Context:
+        """What is wanted, within the budget and so long that the agent takes all of it."""
+        prompt = want.prompts[0] if want.prompts else ""
+        params = {
+            "prompt": prompt, "also": want.prompts[1:],
+            "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
+            "scope": list(scopes), "without": sorted(want.without), "patience": 0,
+            "unasked": True, "summaries": want.summaries,
+        }  # fmt: skip
+        budget = config.hooks_budget
+        for _ in range(_CUT_SHORT):
+            found = self._found(config, {**params, "budget": budget})
+            size = len(found.text.encode("utf-16-le")) // 2
+            if size <= most:
+                return found._replace(about=prompt if found.has_footing else "")
+            budget = max(1, int(budget * most / size * 0.95))
+        return Context(why=f"What was found is longer than the {most} characters that {self.call.agent} takes.")
+
+    def _found(self, config: "Config", params: dict[str, Any]) -> Context:
+        """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
+        from vault_memory.daemon import client
+
+        left = self.begun + self.seconds - time.monotonic()
+        self.doing = "the vault and its index were read (is another process at work on them?)"
+        document = client.asked(config.vault, "context", params, max(left / 2, 0.05)) or _of_this_process(
+            config, params
+        )
+        if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
+            _build(config.vault, self.environ)
+        why = "" if document["text"] else _why(document)
+        return Context(document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"])
+
+
+def _wanted(event: Occasion, session: Session) -> list[Want]:
+    """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
+    empty for nothing."""
+    if event.what == hook_events.STARTED:
+        return [Want((), core=True)]
+    if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
+        return [Want((), session.recent(turns=None), core=True)]
+    if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
+        return [Want(tuple(session.prompts()), core=True, summaries=True)]
+    if event.what != hook_events.ASKED:
+        return []
+    asks = hook_events.asks(event.prompt)
+    if not asks:
+        session.turn(())
+        return []
+    shown = session.recent()
+    return [Want((prompt,), shown) for prompt in asks]
+
+
+def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:
+    from vault_memory.sessions.access import Asker, scopes
+
+    return scopes(Asker(agent, folder), config, environ)
+
+
+def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]:
+    from dataclasses import replace
+
+    from vault_memory.daemon import methods
+    from vault_memory.memory import Memory
+
+    # No model is asked here, and the client of one takes longer to import than all the rest.
+    memory = Memory(replace(config, embedding_provider="builtin", rerank_provider="off"))
+    return methods.call(methods.METHODS["context"], memory, params)
+
+
+def _why(document: dict[str, Any]) -> str:
+    """Why a bundle is empty."""
+    from vault_memory.rendering import render
+
+    if document["index"] is None:
+        found = "; ".join(each["why"] for each in document["degraded"])
+        return f"No index could be asked: {found}. One is being built."
+    # Of a lane that found nothing there is no more to say than that nothing was found.
+    degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
+    found = "; ".join(render.context_notes(document | {"degraded": degraded}))
+    return found[:1].upper() + found[1:] + "."
+
+
+def _is_root_behind(document: dict[str, Any]) -> bool:
+    """Whether a further vault was asked whose index is not what it could be."""
+    if not any(each["what"] == "source" for each in document["degraded"]):
+        return False
+    from vault_memory.federation.deadline import BUILDS
+
+    return any(each["why"].endswith(BUILDS) for each in document["degraded"])
+
+
+def _build(vault: Path, environ: Mapping[str, str]) -> None:
+    """Have the index built or brought up to date by a process that stays when this one ends, unless one just was."""
+    stamp = hook_log.folder(environ) / f"building-{folders.vault_id(vault)}"
+    with contextlib.suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
+            return
+    import subprocess
+
+    stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stamp.touch()
+    subprocess.Popen(
+        [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip

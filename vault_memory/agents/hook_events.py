@@ -1,0 +1,173 @@
+"""Owns what a hook is told: an agent's event read, whatever it holds, as the occasion to answer or to note something.
+
+An agent's input is taken as it comes: a field that is missing or of another kind is an empty one. Pure.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+STARTED, RESUMED, ASKED, COMPACTING, COMPACTED = "started", "resumed", "asked", "compacting", "compacted"
+SUMMED_UP = "summed up"
+"""A compaction at which what is handed over goes to whoever writes the summary, and not into the conversation."""
+
+PAUSED, ENDED, GONE = "paused", "ended", "gone"
+"""A session that has ended may be resumed; one that is gone may not."""
+
+LONGEST_PROMPT = 4000
+"""Characters of a prompt that are searched for, half of them from its end: a question stands before what is pasted, or
+behind it."""
+
+LONGEST_TYPED = 8 * LONGEST_PROMPT
+"""Characters of what seems to be typed that are looked at for questions, half of them from its end."""
+
+MOST_LINES = 5
+"""Lines that a person types as a rule: more of them hold something pasted, if neither fenced nor known as a log."""
+
+SHORT_PARAGRAPH = 4
+"""Lines of a paragraph that is taken whole where it ends with a question: the question begins somewhere in it."""
+
+_COMMAND = re.compile(r"/[\w:.-]+(?=\s|$)")
+_WORD = re.compile(r"[^\W_]+")
+_STANDS_FOR = re.compile(
+    r"\[(?:Image|Pasted text) #\d{1,6}(?: \+\d{1,9} lines)?\]"
+    r"|(?<![\w@])@(?:\"[^\"\n]{1,300}\"|[\w.~/\\-]{0,300}(?:/|\.[a-z][a-z0-9]{0,4}\b))(?:#L\d{1,9}(?:-L?\d{1,9})?)?"
+)
+"""What Claude Code writes for an image, for pasted text and for a file: the model is given these, we are not."""
+
+_FENCED = re.compile(r"^ {0,3}(```|~~~)[^`\n]*\n(?:(?! {0,3}\1)[^\n]*\n)*+ {0,3}\1[^\n]*", re.MULTILINE)
+_LINE = (
+    r"[ \t]*+(?:"
+    r'File "[^"\n]{1,300}", line \d[^\n]*\n?(?:[ \t]{4,}[^\n]+\n?){0,2}'  # the line of code, and what points into it
+    r"|(?:[\[(]?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|[\[(]?\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)\b"
+    r"|\[(?i:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical|severe)\]"
+    r"|at (?:async )?(?:[\w$.<>/]{1,300}\(|[^\n(]{1,300} \([^\n()]{1,300}:\d{1,9}\)|\S{1,300}:\d{1,9}:\d{1,9})"
+    r"|Traceback \(most recent call last\)|\.\.\. \d{1,9} more"
+    r"|[\w$.]{0,200}(?:Error|Exception)(?::|[ \t\r]*$)|Exception in thread |Caused by: |panic: "
+    r")[^\n]*\n?)"
+)
+_LOGGED = re.compile(f"^{_LINE}", re.MULTILINE)
+_LOG = re.compile(f"^(?:{_LINE}){{2,}}+", re.MULTILINE)
+"""Lines of a log or of a stack trace: their words are a program's, and their time is nothing that was asked for.
+
+One that stands alone is typed as often as not: "ERROR handling of the boiler", "10:30:00 met Anna".
+"""
+
+_BLANK = re.compile(r"\n[ \t\r]*\n")
+_ASKING = re.compile(r"[?？؟][\"'”’»)\]*_]*+\s*\Z")
+
+_NODS = frozenset(
+    word
+    for line in (
+        "y yes yep yeah yup ok okay k kk sure fine good great nice perfect right correct exactly agreed thanks thank",
+        "thx no nope nah n continue proceed go ahead on keep going next again retry repeat more done stop wait please",
+        "do it that this now you so then and the a let s lets us just looks look lgtm cool awesome sounds all of",
+        "course",
+        "ja jo jep nein nö gut genau danke bitte weiter mach mal nochmal los passt alles klar und das es",
+        "oui non si merci continuez vas d accord bien parfait encore la le suivant",
+        "sí gracias continúa continua sigue vale bueno perfecto otra vez adelante dale",
+        "sim não obrigado obrigada claro isso mais sì grazie va bene avanti ancora",
+        "да нет хорошо спасибо дальше продолжай ещё ок ладно",
+        "是 是的 好 好的 对 不 不是 继续 谢谢 可以 行 はい いいえ 続けて ありがとう お願いします",
+        "네 아니요 계속 감사합니다",
+    )
+    for word in line.split()
+)
+"""Words that a person answers with and that name nothing to look for."""
+
+_POINTING = _NODS | frozenset(
+    word
+    for line in (
+        "why how what whats which where does did is isn isnt are was be can could would should i you me my we of in to",
+        "for here there these those below above about happen happens happened happening fail fails failed failing fix",
+        "fixed error errors mean means explain wrong help debug log trace output code bug problem issue work works",
+        "working broken check see think solve",
+        "warum wieso wie was ist geht nicht hier bedeutet heißt fehler erkläre hilf",
+    )
+    for word in line.split()
+)
+"""Words that a person puts to something pasted ("why does this fail?"): it names what to look for, and they do not."""
+
+
+class Occasion(NamedTuple):
+    """What happened in which session; `prompt` is what its user asked, or what is to be looked for."""
+
+    what: str
+    session: str = ""
+    transcript: str = ""
+    folder: str = ""
+    prompt: str = ""
+
+
+def fields(data: bytes) -> dict[str, Any] | None:
+    """What an agent wrote to a hook's standard input; None where that is no JSON object."""
+    try:
+        found = json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def text(of: dict[str, Any], name: str) -> str:
+    """A field that is text that UTF-8 can hold; "" for anything else."""
+    value = of.get(name)
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+
+
+def asks(prompt: str) -> tuple[str, ...]:
+    """What of a prompt is worth looking for, each where nothing is known of what stands before it.
+
+    The questions of a long prompt, what was typed of it, all of it: pasted code and logs outweigh a question, and are
+    all there is to look for beside "why does this fail?". Empty for a nod ("yes, go on"), a slash command and the like.
+    """
+    words = _STANDS_FOR.sub(" ", _own(prompt)).strip()
+    if _COMMAND.match(words):
+        return ()
+    typed = _LOG.sub("", _FENCED.sub("", words)).strip()
+    questions, typed, whole = (
+        ends(text, LONGEST_PROMPT).strip() for text in (_questions(ends(typed, LONGEST_TYPED)), typed, words)
+    )
+    tried = [text for text in (questions, typed) if _is_named(text, _POINTING)]
+    return tuple(dict.fromkeys((*tried, whole))) if _is_named(whole, _NODS) else ()
+
+
+def _questions(typed: str) -> str:
+    """The questions in a text that is longer than a person types as a rule; "" for a shorter one."""
+    if sum(1 for line in typed.splitlines() if line.strip()) <= MOST_LINES:
+        return ""
+    return "\n".join(found for paragraph in _BLANK.split(typed) for found in _asked_in(paragraph.strip()))
+
+
+def _asked_in(paragraph: str) -> list[str]:
+    lines = paragraph.splitlines()
+    if len(lines) <= SHORT_PARAGRAPH and _is_question(paragraph):
+        return [paragraph]
+    return [line for line in lines if _is_question(line)]
+
+
+def _is_question(text: str) -> bool:
+    """Whether a text ends with a question mark and has three words, or a script that writes none apart."""
+    is_asking = _ASKING.search(text) and not _LOGGED.match(text)
+    return bool(is_asking) and (len(text.split(None, 2)) > 2 or "？" in text)
+
+
+def _is_named(words: str, idle: frozenset[str]) -> bool:
+    """Whether there is a word in it to look for, beside those that name nothing."""
+    named = [word for word in _WORD.findall(words.casefold()) if word not in idle and not word.isdigit()]
+    return any(len(word) > 1 or not word.isascii() for word in named)
+
+
+def ends(words: str, most: int) -> str:
+    """The beginning and the end of a long text."""
+    half = most // 2
+    return words if len(words) <= most else f"{words[: half - 1]}\n{words[-half:]}"
+
+
+def _own(prompt: str) -> str:
+    """A prompt without what was pasted into it of an earlier answer of ours."""
+    if "vault-memory" not in prompt.casefold():
+        return prompt
+    from vault_memory.text.frame import stripped  # its patterns take longer to compile than most hooks to answer
+
+    return stripped(prompt)

@@ -1,0 +1,109 @@
+"""Owns hook.log: why a hook gave nothing, a line each, in plain words; small, and for its user's eyes alone.
+
+No line holds what was asked. A log that cannot be written is done without.
+"""
+
+import contextlib
+import re
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory import folders
+from vault_memory.errors import VaultMemoryError
+from vault_memory.vault import line_files
+
+MOST_BYTES = 1 << 16
+LONGEST_REASON = 600
+LONGEST_VAULT = 200
+
+NAME = "hook.log"
+
+TOO_LATE = "Not done within"
+"""What a line begins with that tells of a deadline."""
+
+_LINE = re.compile(
+    r"(?P<at>\S+) (?P<who>\S+ \S+) \((?P<vault>.*?)\): (?P<how>failed|nothing given) after [\d.]+ s\. (?P<why>.*)"
+)
+
+
+class Call(NamedTuple):
+    """The words of a hook's command line; `vault` is "" where the vault is to be found."""
+
+    agent: str
+    event: str
+    vault: str = ""
+
+
+class Log(NamedTuple):
+    """Where one hook says why it gave nothing; `begun` is the monotonic time at which it was called."""
+
+    call: Call
+    begun: float
+    environ: Mapping[str, str]
+
+    def say(self, why: str, failed: bool = False) -> None:
+        """Append a line: when, who asked for what, how long it took, why nothing was given, as it should or not."""
+        agent, event, vault = self.call
+        who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:LONGEST_VAULT]})'}"
+        took = time.monotonic() - self.begun
+        how = "failed" if failed else "nothing given"
+        words = " ".join(f"{who}: {how} after {took:.2f} s. {why[:LONGEST_REASON]}".split())
+        with contextlib.suppress(OSError):
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            line_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MOST_BYTES)
+
+    def say_in_time(self, why: str) -> None:
+        """Say what failed where the disk may hang: nobody waits for it long."""
+        writing = threading.Thread(target=self.say, args=(why, True), daemon=True)
+        writing.start()
+        writing.join(0.05)
+
+
+class Failure(NamedTuple):
+    """A line about what failed: `who` is the agent and its event."""
+
+    at: datetime
+    who: str
+    why: str
+
+
+def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
+    """The failures that a vault's hooks told of last, oldest first; none where something else was told after them."""
+    try:
+        text = (folder(environ) / NAME).read_text("utf-8", "replace")
+    except OSError:
+        return []
+    mine = " ".join(vault[:LONGEST_VAULT].split())
+    found: list[Failure] = []
+    for line in reversed(text.split("\n")):
+        told = _LINE.fullmatch(line)
+        if told and told["vault"] == mine:
+            if told["how"] != "failed":
+                break
+            with contextlib.suppress(ValueError):
+                found.append(Failure(datetime.fromisoformat(told["at"]), told["who"], told["why"]))
+    return found[::-1]
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Where hooks keep what is theirs."""
+    return Path(folders.user_folder("data", environ)) / "hooks"
+
+
+def told(error: BaseException) -> str:
+    """What went wrong and what to do about it, as a person would say it."""
+    if isinstance(error, VaultMemoryError):
+        return f"{str(error).rstrip('.')}. {error.next_step}"
+    name = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError):
+        return f"{sys.executable} lacks a part of vault-memory ({name}). Install vault-memory anew, then the hooks."
+    if isinstance(error, OSError):
+        return f"A file could not be read or written ({name})."
+    if type(error).__name__ in ("BusyError", "LockedError"):  # APSW's, which need not be there
+        return f"Another process holds the index ({name}). The next prompt asks it again."
+    return f"That is a mistake of vault-memory's own ({name}). `memory doctor` looks at the vault and its index."

@@ -1,0 +1,1 @@
+"""What an agent is handed: core notes, recent days, passages for a prompt."""

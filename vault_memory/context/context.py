@@ -1,0 +1,398 @@
+"""Owns what an agent is handed before it answers: core memory, then what the notes say to its prompt or told lately.
+
+One function for the command, the hooks and the MCP server. What was handed over unasked is journalled as `shown`,
+which counts for nothing (law 5); tokens are never counted here, only bounded from what was stored.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from vault_memory.choices import SESSIONS
+from vault_memory.context import core_notes
+from vault_memory.context.interleave import needs, together
+from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
+from vault_memory.memory import Seen, seen
+from vault_memory.search.answer import Filters, Request, Result
+from vault_memory.search.pack import FILL, said
+from vault_memory.search.recall import Recall
+from vault_memory.store import journal, schema, scope_views
+from vault_memory.store.candidate import PAGE
+
+if TYPE_CHECKING:
+    from vault_memory.context.core_notes import Core
+    from vault_memory.indexing.index_file import Freshness
+    from vault_memory.indexing.indexer import Progress
+    from vault_memory.memory import Memory
+    from vault_memory.search.answer import Answer
+    from vault_memory.store.rows import Store
+
+BUDGET = 2000
+RECENT_DAYS = 7
+"""How far back a context without a prompt looks, unless told."""
+
+CORE_SHARE = {True: 0.5, False: 0.75}
+"""The most of the budget that the core takes with a prompt, and beside what was told lately."""
+
+SUMMARY_SHARE = 0.3
+"""The most of the budget that summaries take, and never more than half of what the core has left."""
+
+MENTION_PART = 4
+"""Naming the notes of the core that are left out whole costs no more than this part of what passages may have."""
+
+AMPLE = 400
+"""Results are asked for as if so many tokens were left: what fits is the sheet's to say. The answer's own count knows
+no format, and one that takes all of the room there would leave the sheet empty."""
+
+HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+
+UNASKED_FLOOR = 0.7
+"""What is put before a model unasked scores at least this share of the best that the notes hold, shown before or not:
+a question asked again would else bring something weaker each time."""
+
+LONGEST_PROMPT = 8000
+"""Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
+
+
+class Wanted(NamedTuple):
+    """What is wanted: within `budget` tokens, in a format of `sheet.FORMS`, and only from these scopes.
+
+    No scopes is `global` alone. `without` are passages that were shown lately, by the hashes the journal knows them by.
+    """
+
+    prompt: str = ""
+    budget: int = BUDGET
+    scopes: tuple[str, ...] = ()
+    format: str = "markdown"
+    without: frozenset[int] = frozenset()
+    core: bool = True
+    recent_days: int = 0
+    source: str = "notes"
+    now: datetime | None = None
+    unasked: bool = False
+    """Whether nobody asked for it, as at each prompt: then guesses by meaning alone, and what is weak, are left out."""
+    summaries: bool = False
+    """Whether the pages of the last week and the last month that were summed up come behind the core."""
+    also: tuple[str, ...] = ()
+    """Further prompts: each is asked for itself, and what the notes say to all of them is handed over in turn."""
+
+    @property
+    def prompts(self) -> list[str]:
+        """What is asked, the prompt first."""
+        return [text for text in dict.fromkeys((self.prompt, *self.also)) if text.strip()]
+
+
+class Bundle(NamedTuple):
+    """The text to hand over ("" when there is nothing), its tokens at the most, and what stands in it.
+
+    `core` are the notes of the core in it, `omitted` counts what was left out by reason, `degraded` says what did not
+    run; `seen` is the index it came from, None where there was none. Without `has_footing` the notes have nothing to do
+    with what was asked, which is looked at where nobody asked.
+    """
+
+    text: str
+    tokens: int
+    shown: tuple[journal.Cited, ...] = ()
+    omitted: dict[str, int] = {}  # noqa: RUF012 - a named tuple's default, never changed
+    degraded: tuple[tuple[str, str], ...] = ()
+    core: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    seen: Seen | None = None
+    has_footing: bool = True
+    seconds: float = 0.0
+
+
+def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
+    """Put together what is wanted, and note in the journal what was shown.
+
+    With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
+    without an index the bundle holds core memory at most, and says so. Raises like `Memory.recall`.
+    """
+    started = time.perf_counter()
+    prompt, *also = map(_shortened, (wanted.prompt, *wanted.also))
+    wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=prompt, also=tuple(also))
+    found = _at_once(memory, wanted) if patience <= 0 else _in_time(memory, wanted, progress)
+    if found.shown and memory.config.journal and wanted.now is None:
+        journal.note_shown(memory.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
+    return found._replace(scopes=wanted.scopes, seconds=time.perf_counter() - started)
+
+
+def _in_time(memory: "Memory", wanted: Wanted, progress: "Progress | None") -> Bundle:
+    """The bundle after a bounded catch-up; an index that is not there is built first."""
+    try:
+        return memory.ask(lambda store, freshness: _made(memory, wanted, store, freshness), progress)
+    finally:
+        if memory.remote:
+            memory.remote.close()
+
+
+def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
+    """The bundle from the index as it is."""
+    why = memory.unusable()
+    if not why:
+        try:
+            with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+                return _made(memory, wanted, store, freshness, may_ask=False)
+        except schema.DAMAGED as error:
+            why = f"it was damaged ({error})"
+    told = "none yet" if why == "there was none" else f"none that can be used ({why})"
+    degraded = ("index", f"there is {told}: `memory index` builds it")
+    found = _Maker(memory, wanted._replace(prompt="", also=(), recent_days=0), None).of_core()
+    return found._replace(degraded=(degraded, *found.degraded))
+
+
+def _shortened(prompt: str) -> str:
+    """The beginning and the end of a long prompt."""
+    half = LONGEST_PROMPT // 2
+    return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
+
+
+def _made(memory: "Memory", wanted: Wanted, store: "Store", freshness: "Freshness", may_ask: bool = True) -> Bundle:
+    """The bundle; without a prompt it is made again, which costs little, where lines of the core could use what lay
+    idle."""
+    found = _Maker(memory, wanted, store, may_ask).made(freshness)
+    idle = wanted.budget - found.tokens
+    if wanted.prompts or not found.omitted.get("core_lines") or idle <= 0:
+        return found
+    return _Maker(memory, wanted, store, may_ask, idle).made(freshness)
+
+
+class _Maker:
+    """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
+
+    def __init__(
+        self, memory: "Memory", wanted: Wanted, store: "Store | None", may_ask: bool = True, idle: int = 0
+    ) -> None:
+        self._memory, self._wanted, self._opened, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
+        self._now = wanted.now or datetime.now(UTC)
+        self._sheet = Sheet(wanted.format, wanted.budget)
+        self._shown: list[journal.Cited] = []
+        self._told: list[str] = []
+        self._core: list[str] = []
+        self._untold: list[Core] = []
+        self._omitted: dict[str, int] = {}
+        self._degraded: list[tuple[str, str]] = []
+        self._has_footing = True
+
+    @property
+    def _store(self) -> "Store":
+        assert self._opened, "only the core is made without an index"
+        return self._opened
+
+    def of_core(self) -> Bundle:
+        """The bundle that needs no index: core memory alone."""
+        if self._wanted.core:
+            self._take_core()
+        return self._bundle()
+
+    def made(self, freshness: "Freshness") -> Bundle:
+        """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
+        if self._wanted.core:
+            self._take_core()
+        if self._wanted.summaries:
+            self._take_summaries()
+        if not freshness.fresh and (self._wanted.prompts or self._wanted.recent_days):
+            self._sheet.say_behind()
+        if self._wanted.prompts:
+            self._take_passages()
+        if self._wanted.recent_days > 0:
+            self._take_recent()
+        self._mention_core()
+        with scope_views.seen(self._store, self._wanted.scopes):
+            found = seen(self._store, freshness, self._wanted.scopes)
+        return self._bundle(found)
+
+    def _bundle(self, found: Seen | None = None) -> Bundle:
+        text = self._sheet.text()
+        if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
+            least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
+            self._degraded.append(("budget", least))
+        return Bundle(
+            text, self._sheet.tokens if text else 0, tuple(self._shown), self._omitted,
+            (*self._degraded, *(found.degraded if found else ())), tuple(self._core), seen=found,
+            has_footing=self._has_footing,
+        )  # fmt: skip
+
+    # --- core memory and summaries -----------------------------------------------------------------------------------
+
+    def _take_core(self) -> None:
+        cores, degraded = core_notes.cores(self._memory.vault, self._opened, self._wanted.scopes)
+        self._degraded += degraded
+        share = CORE_SHARE[bool(self._wanted.prompts)]
+        alone = not self._wanted.prompts and not self._wanted.recent_days
+        reserved = 0 if alone else max(0, self._wanted.budget - int(self._wanted.budget * share) - self._idle)
+        for core in cores:
+            core = core._replace(pieces=self._not_shown(core.pieces))
+            taken = self._take_from_top("core", core, reserved)
+            below = [piece for piece in core.pieces if not HEADING.match(piece.text)]
+            if not taken and len(below) < len(core.pieces):  # a line says more than what stands above it
+                self._leave_out({"core_lines": len(core.pieces) - len(below)})
+                core = core._replace(pieces=below)
+                taken = self._take_from_top("core", core, reserved)
+            if taken:
+                self._core.append(core.path)
+            elif core.pieces:
+                self._untold.append(core)
+            self._leave_out({"core_lines": _height(core.pieces[taken:])})
+
+    def _mention_core(self) -> None:
+        """Say which notes of the core are left out whole, beside what is told."""
+        for core in self._untold if self._sheet.sections else ():
+            more = More(_height(core.pieces), core.pieces[0].start_line, core.pieces[-1].end_line)
+            self._sheet.mention("core", core.pieces[0], core.name_tokens, more)
+
+    def _kept(self) -> int:
+        """The tokens kept for that, where it is little of what is left."""
+        cost = sum(self._sheet.mention_tokens("core", core.pieces[0], core.name_tokens) for core in self._untold)
+        return cost if cost <= self._sheet.left // MENTION_PART else 0
+
+    def _take_summaries(self) -> None:
+        """Take what no line before says: the week's page, then the month's, which repeats the week's."""
+        from vault_memory.context import recent
+
+        room = min(int(self._wanted.budget * SUMMARY_SHARE), self._sheet.left // 2)
+        reserved = self._sheet.left - room
+        paths = recent.summaries(self._store, self._now.astimezone().date())
+        pages, degraded = core_notes.notes(self._memory.vault, self._store, paths, self._wanted.scopes)
+        self._degraded += degraded
+        for page in pages:
+            before = {said(text) for text in self._told} - {()}
+            page = page._replace(pieces=[piece for piece in page.pieces if said(_claim(piece)) not in before])
+            taken = self._take_from_top("summaries", page, reserved)
+            self._leave_out({"over_budget": len(page.pieces) - taken})
+
+    def _not_shown(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """What was not shown before: in a conversation that goes on, only what changed is said again."""
+        left = [piece for piece in pieces if piece.key not in self._wanted.without]
+        self._leave_out({"shown_before": len(pieces) - len(left)})
+        return left
+
+    def _take_from_top(self, section: str, note: "Core", reserved: int) -> int:
+        """Take a note's pieces from its beginning, and say how many lines are left out at its end; how many it took."""
+        taken = 0
+        for number, piece in enumerate(note.pieces):
+            if not self._sheet.add(section, piece, note.name_tokens, reserved + self._needed(note.pieces[number:])):
+                break
+            taken += 1
+        rest = note.pieces[taken:]
+        if taken and rest:
+            self._sheet.end(section, note.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
+        for piece in note.pieces[:taken]:
+            self._told.append(_claim(piece))
+            self._shown.append(journal.Cited(piece.source, piece.key))
+        return taken
+
+    def _needed(self, pieces: Sequence[Piece]) -> int:
+        """What must be left behind the first of these: for what its heading stands above, for a line about the rest."""
+        after = next((n for n, piece in enumerate(pieces) if not HEADING.match(piece.text)), len(pieces) - 1)
+        below = sum(piece_tokens(self._wanted.format, piece) for piece in pieces[1 : after + 1])
+        return below + (MORE_TOKENS if after + 1 < len(pieces) else 0)
+
+    # --- what the notes say to a prompt ------------------------------------------------------------------------------
+
+    def _take_passages(self) -> None:
+        if not self._sheet.left:
+            self._leave_out({"over_budget": 1})
+            return
+        kept = self._kept()
+        room = self._sheet.left - kept
+        answers = [self._answer(self._request(prompt, max(room, AMPLE))) for prompt in self._wanted.prompts]
+        found = together(answers, room, self._wanted.unasked)
+        self._has_footing = found.has_footing
+        self._degraded += found.degraded
+        if not found.is_fresh:  # another root's index
+            self._sheet.say_behind()
+        self._leave_out(found.omitted)
+        left = self._sheet.left
+        best = (
+            self._sheet.cost("passages", piece_of(found.results[0][1]), found.results[0][1].header_tokens)
+            if found.results
+            else 0
+        )
+        over = self._put(found.results, kept)
+        if over and not self._sheet.sections:  # what names the core stands beside what is told, or nowhere
+            over, kept = self._put(found.results, 0), 0
+        self._leave_out({"over_budget": over})
+        if best > left - kept:
+            self._degraded.append(("budget", needs(f"the best result needs {best} tokens", left - kept)))
+
+    def _request(self, prompt: str, room: int) -> Request:
+        wanted = self._wanted
+        return Request(
+            prompt, self._now, None, room, Filters(scopes=wanted.scopes), wanted.source,
+            preset=self._memory.config.recall_preset, rendered=True, telling=True, told=tuple(self._told),
+            without=wanted.without | {cited.key for cited in self._shown},
+            floor=UNASKED_FLOOR if wanted.unasked else 0.0, unasked=wanted.unasked,
+        )  # fmt: skip
+
+    def _answer(self, request: Request) -> "Answer":
+        """What the notes say, and other roots where they are asked."""
+        roots = self._memory.roots
+        own = self._engine.answer(request) if request.source != SESSIONS else None
+        if not self._may_ask:
+            return roots.at_once(request, own)
+        return roots.beside(request, own) if own is None or roots.is_asked_beside(request.source) else own
+
+    @cached_property
+    def _engine(self) -> Recall:
+        """What answers, never with a reranker; without any model where nothing may be waited for."""
+        memory, store = self._memory, self._store
+        if not (memory.remote or memory.reranker):
+            return memory.engine(store)
+        from vault_memory.embedding.query_vector import Meaning
+
+        return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
+
+    def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
+        """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
+        over = 0
+        least: dict[int, float] = {}
+        for answer, result in results:
+            is_weak = result.score < least.get(answer, result.score)
+            if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
+                over += 1
+                if result.score > 0:
+                    least[answer] = max(least.get(answer, 0.0), FILL * result.score)
+                continue
+            self._told.append(result.content)
+            self._shown += [journal.Cited(result.source, key) for key in dict.fromkeys(result.parts)]
+        return over
+
+    # --- what was told lately ----------------------------------------------------------------------------------------
+
+    def _take_recent(self) -> None:
+        from vault_memory.context import recent
+
+        last = self._now.astimezone().date()
+        days = recent.Days(last - timedelta(days=self._wanted.recent_days - 1), last)
+        before = {said(text) for text in self._told} - {()}
+        left: dict[str, int] = {}
+        for piece, name_tokens in recent.told(self._memory.vault, self._store, days, self._wanted.scopes):
+            words = said(piece.text)
+            why = "near_duplicates" if words in before else ""
+            why = "shown_before" if piece.key in self._wanted.without else why
+            if not why and not self._sheet.add("recent", piece, name_tokens):
+                why = "over_budget"
+            if why:
+                left[why] = left.get(why, 0) + 1
+                continue
+            before.add(words)
+            self._shown.append(journal.Cited(piece.source, piece.key))
+        self._leave_out(left)
+
+    def _leave_out(self, counts: Any) -> None:  # noqa: ANN401 - a mapping of counts by reason
+        for name, count in counts.items():
+            if count:
+                self._omitted[name] = self._omitted.get(name, 0) + count
+
+
+def _claim(piece: Piece) -> str:
+    """What a piece says, without the citation that a line of a page ends with."""
+    return piece.text.partition(" — [")[0] if piece.kind == PAGE else piece.text
+
+
+def _height(pieces: Iterable[Piece]) -> int:
+    return len({line for piece in pieces for line in range(piece.start_line, piece.end_line + 1)})

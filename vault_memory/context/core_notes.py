@@ -1,0 +1,107 @@
+"""Owns core memory as it is handed to agents: which notes it is, and their lines as the files hold them now.
+
+Reflect's proposals for the core are another module's (reflect/core.py). It knows no budget.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from vault_memory.context.prompt_sheet import Piece
+from vault_memory.errors import RefusedError
+from vault_memory.markdown import facts, passages, provenance, scopes
+from vault_memory.markdown.note import COMMENT, Note
+from vault_memory.markdown.parse import parse
+from vault_memory.reflect.core import PATHS
+from vault_memory.search.answer import note_header
+from vault_memory.store.candidate import ASIDE
+from vault_memory.store.journal import passage_key
+from vault_memory.store.rows import PASSAGES, Store
+from vault_memory.vault.vault import Vault
+
+
+class Core(NamedTuple):
+    """One note of the core: what its header costs, and its lines in order."""
+
+    path: str
+    name_tokens: int
+    pieces: list[Piece]
+
+
+class _Indexed(NamedTuple):
+    """What the index knows of a note: its header's tokens, and those of its passages by their text."""
+
+    name_tokens: int
+    tokens: dict[str, int]
+
+
+def cores(vault: Vault, store: Store | None, allowed: tuple[str, ...]) -> tuple[list[Core], list[tuple[str, str]]]:
+    """The notes of the core that exist, memory.md first, and what is amiss; only what the `allowed` scopes cover.
+
+    Without an index they cost no less than they would with one.
+    """
+    return notes(vault, store, named(vault), allowed)
+
+
+def notes(
+    vault: Vault, store: Store | None, names: Iterable[str], allowed: tuple[str, ...]
+) -> tuple[list[Core], list[tuple[str, str]]]:
+    """The same of whatever notes are named."""
+    found: list[Core] = []
+    degraded: list[tuple[str, str]] = []
+    for name in names:
+        try:
+            path = vault.locate(name)
+            core = _core(vault, store, path, allowed) if path else None
+        except (RefusedError, OSError) as error:
+            degraded.append(("core", f"{name} is not used: {error}"))
+            continue
+        if core and core.pieces and core.path not in {other.path for other in found}:
+            found.append(core)
+    return found, degraded
+
+
+def named(vault: Vault) -> Iterator[str]:
+    """The notes that make up the core, there or not: the vault's memory.md, then what the settings name."""
+    own = next((path for path in PATHS if (vault.root / path).is_file()), PATHS[0])
+    yield own
+    yield from (name for name in vault.config.core_files if name not in PATHS)
+
+
+def _core(vault: Vault, store: Store | None, path: str, allowed: tuple[str, ...]) -> Core:
+    known = _indexed(store, path)
+    note = parse(path, vault.read(path))
+    of_note = scopes.of_note(note.properties, note.path, vault.config.folder_scopes)
+    private, origins = scopes.by_line(note), scopes.origins_by_line(note)
+    whole = provenance.of_properties(note.properties)
+    pieces = []
+    tells = False
+    for passage, section, _ in passages.with_context(passages.passages(note, facts.facts(note, None))):
+        own = passage.fact.scope if passage.fact else None
+        scope = own or scopes.of_lines(private, passage.start_line, passage.end_line) or of_note
+        if section != ASIDE and scope in allowed:
+            count = known.tokens.get(passage.text, len(passage.text.encode("utf-8", "replace")))
+            said = passage.fact.by if passage.fact else None
+            by = said or scopes.origin_of_lines(origins, passage.start_line, passage.end_line)
+            pieces.append(_piece(note, passage, count)._replace(by=provenance.own(by, whole) or whole))
+            tells = tells or not passage.is_heading
+    return Core(path, known.name_tokens, pieces if tells else [])
+
+
+def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:
+    """A passage of the core, without lines at its ends that are only comments; known by the hash of all of it."""
+    first, last, text = passage.start_line, passage.end_line, passage.text
+    while last > first and note.states[last - 1] == COMMENT:
+        last, text = last - 1, text[: text.rindex("\n")]
+    while last > first and note.states[first - 1] == COMMENT:
+        first, text = first + 1, text[text.index("\n") + 1 :]
+    return Piece(note.path, None, first, last, passage.kind, text, count, passage_key(passage.text))
+
+
+def _indexed(store: Store | None, path: str) -> _Indexed:
+    """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
+    named = "SELECT header_tokens FROM note WHERE path = ?"
+    row = next(store.rows(named, path), None) if store else None
+    if store is None or row is None:
+        return _Indexed(len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
+    counted = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
+    return _Indexed(row[0], dict(store.rows(counted, path)))

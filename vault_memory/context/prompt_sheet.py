@@ -1,0 +1,333 @@
+"""Owns the sheet that an agent is handed: sections of cited lines in a frame, in three formats, within a budget. Pure.
+
+What a line costs is bounded from its stored count, for counting itself would load tiktoken (tokens.py): what is put
+around it and what is escaped in it can only cost so many bytes more. It never sees a file or an index.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from vault_memory.markdown import provenance
+from vault_memory.search.answer import SESSION, Result, note_header, one_line
+from vault_memory.search.pack import clean
+from vault_memory.text import frame
+
+FRAME_TOKENS = 40
+"""The most that a frame costs in any format, with some to spare for lines that join with what is around them in odd
+ways: one line of rare characters in some thousands costs a token more than `_line` says."""
+
+BEHIND, BEHIND_TOKENS = "newer notes may be missing: the index is behind", 22
+"""What is said at the end where it is known, and the most that it costs in any format."""
+
+SECTION_TOKENS, NOTE_TOKENS, MORE_TOKENS = 11, 14, 25
+"""The most that the marks of a section, a note and a line about the rest cost, besides what they name."""
+
+PIECE_TOKENS: Mapping[str, int] = {"markdown": 0, "json": 17, "xml": 14}
+"""The same of a passage; in Markdown it is `L12 ` and a line's end, each line again."""
+
+BY_TOKENS = 14
+"""The most that it costs to say of a passage that it came from outside, besides who it is from."""
+
+TITLES: Mapping[str, str] = {
+    "core": "Core memory", "summaries": "What was summed up lately",
+    "passages": "What the notes say to the question", "recent": "What was noted lately",
+}  # fmt: skip
+
+_LIST_MARK = re.compile(r"(?:[-*+>]|#{1,6})(?= )")
+_FIRST_WORD = re.compile(r"[\W_]*[^\W\d_]*")
+_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_XML_VALUE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;"})
+
+
+class Piece(NamedTuple):
+    """Lines of a note that stand or fall together: their very text, and the tokens that were counted in it."""
+
+    path: str
+    day: str | None
+    start_line: int
+    end_line: int
+    kind: str
+    text: str
+    tokens: int
+    key: int = 0
+    """The hash by which the journal knows it."""
+    after: str = ""
+    """Where the fact stands that took its place."""
+    by: str = provenance.PERSON
+    """Who it is from (provenance.py)."""
+
+    @property
+    def letter(self) -> str:
+        """What its lines are cited with: those of a session are messages."""
+        return "m" if self.kind == SESSION else "L"
+
+    @property
+    def lines(self) -> str:
+        """`14`, or `14-16`."""
+        return _span(self)
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        return f"{self.path}#{self.letter}{self.lines.replace('-', f'-{self.letter}')}"
+
+
+def piece_of(result: Result) -> Piece:
+    """A result as it is put on a sheet."""
+    return Piece(
+        result.path, result.date, result.start_line, result.end_line, result.kind, result.content, result.tokens,
+        result.key, result.superseded_by or "", result.by,
+    )  # fmt: skip
+
+
+class More(NamedTuple):
+    """What is left out at the end of a note: how many lines that are not blank, the first and the last."""
+
+    height: int
+    start_line: int
+    end_line: int
+
+
+def _span(part: Piece | More) -> str:
+    return f"{part.start_line}-{part.end_line}" if part.end_line > part.start_line else f"{part.start_line}"
+
+
+class Noted(NamedTuple):
+    """What is told of one note, and what is left out at its end."""
+
+    path: str
+    day: str | None
+    pieces: list[Piece]
+    more: More | None = None
+
+
+Sections = Mapping[str, Mapping[str, Noted]]
+_INDEXED = {"passages", "recent"}
+"""The sections that come out of the index: the others are read from their files."""
+
+
+class Sheet:
+    """Takes pieces as long as they fit, and lays them out."""
+
+    def __init__(self, form: str, budget: int) -> None:
+        self._form, self._budget = form, budget
+        self.tokens = FRAME_TOKENS
+        """What the sheet costs at the most as it is now."""
+        self.sections: dict[str, dict[str, Noted]] = {}
+        self._is_behind = False
+
+    @property
+    def left(self) -> int:
+        """The tokens that are left."""
+        return max(0, self._budget - self.tokens)
+
+    def add(self, section: str, piece: Piece, name_tokens: int, keep: int = 0) -> bool:
+        """Put a piece into a section if it fits and `keep` tokens are left; `name_tokens`: its note's header."""
+        cost = self.cost(section, piece, name_tokens)
+        if cost + keep > self.left:
+            return False
+        self.tokens += cost
+        notes = self.sections.setdefault(section, {})
+        notes.setdefault(piece.path, Noted(piece.path, piece.day, [])).pieces.append(piece)
+        return True
+
+    def cost(self, section: str, piece: Piece, name_tokens: int) -> int:
+        """The most that putting a piece into a section costs as the sheet is now."""
+        notes = self.sections.get(section)
+        noted = notes and notes.get(piece.path)
+        return (
+            piece_tokens(self._form, piece)
+            + (0 if notes else SECTION_TOKENS)
+            + (0 if noted else note_tokens(self._form, piece, name_tokens))
+        )
+
+    def mention_tokens(self, section: str, piece: Piece, name_tokens: int) -> int:
+        """The most that it costs to name the note of a piece and what is left out of it."""
+        return (
+            note_tokens(self._form, piece, name_tokens)
+            + MORE_TOKENS
+            + (0 if section in self.sections else SECTION_TOKENS)
+        )
+
+    def mention(self, section: str, piece: Piece, name_tokens: int, more: More) -> None:
+        """Name the note of a piece, none of which is told, if that fits."""
+        cost = self.mention_tokens(section, piece, name_tokens)
+        if cost <= self.left:
+            self.tokens += cost
+            self.sections.setdefault(section, {})[piece.path] = Noted(piece.path, piece.day, [], more)
+
+    def end(self, section: str, path: str, more: More) -> None:
+        """Say what is left out at the end of a note; MORE_TOKENS must have been kept for it."""
+        self.tokens += MORE_TOKENS
+        self.sections[section][path] = self.sections[section][path]._replace(more=more)
+
+    def say_behind(self) -> None:
+        """Say once that newer notes may be missing, if it fits and something comes out of the index."""
+        if not self._is_behind and self.left >= BEHIND_TOKENS:
+            self.tokens += BEHIND_TOKENS
+            self._is_behind = True
+
+    def text(self) -> str:
+        """The sheet in its frame; "" with nothing on it."""
+        sorted_pieces = {
+            name: {path: noted._replace(pieces=sorted(noted.pieces, key=_place)) for path, noted in notes.items()}
+            for name, notes in self.sections.items()
+        }
+        behind = BEHIND if self._is_behind and self.sections.keys() & _INDEXED else ""
+        return FORMS[self._form](sorted_pieces, behind) if self.sections else ""
+
+
+def _place(piece: Piece) -> tuple[int, int]:
+    return piece.start_line, piece.end_line
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def piece_tokens(form: str, piece: Piece) -> int:
+    """The most that a piece costs in a format."""
+    lines = [piece.text] if form != "markdown" else piece.text.split("\n")
+    around = sum(_joints(line) for line in lines) + _digits(piece) * len(lines)
+    around += 2 * len(lines) if form == "markdown" else PIECE_TOKENS[form] + 2 * _digits(piece)
+    after = 4 + len(_VALUES[form](f" ← superseded by {piece.after}").encode()) if piece.after else 0
+    by = 0 if provenance.is_trusted(piece.by) else BY_TOKENS + len(_VALUES[form](piece.by).encode())
+    return piece.tokens + around + after + by + _escapes(piece.text, escaped(form, piece.text))
+
+
+def note_tokens(form: str, piece: Piece, name_tokens: int) -> int:
+    """The most that naming a note costs: its header as Markdown, which was counted, or the same as an element."""
+    header = note_header(piece.path, piece.day)
+    if form == "markdown":
+        return name_tokens + _escapes(header, _safe(header))
+    shown = _value(header) if form == "xml" else _json(header)
+    return name_tokens + NOTE_TOKENS + len(piece.day or "") + _escapes(header, shown)
+
+
+def _escapes(text: str, as_shown: str) -> int:
+    """How many tokens more a text costs at the most when it is escaped: each word that changes, by its bytes.
+
+    No escape makes or takes a space.
+    """
+    raw, shown = text.split(" "), as_shown.split(" ")
+    return sum(1 + len(new.encode("utf-8", "replace")) for old, new in zip(raw, shown, strict=True) if old != new)
+
+
+def _digits(piece: Piece) -> int:
+    """cl100k_base makes one token of three digits."""
+    return (len(str(piece.end_line)) + 2) // 3
+
+
+def _joints(line: str) -> int:
+    """How many tokens more a line costs at the most for what stands before and behind it.
+
+    A first word is split anew with a character before it, and marks at the end join those that follow; measured on a
+    million lines of odd words, no more than one token in four bytes of them.
+    """
+    first = _FIRST_WORD.match(line)
+    start = 0 if _LIST_MARK.match(line) else 1 + len((first[0] if first else "").encode("utf-8", "replace")) // 4
+    end = len(line)
+    while end and not line[end - 1].isalnum():
+        end -= 1
+    return start + 1 + len(line[end:].encode("utf-8", "replace")) // 4
+
+
+# --- how it looks ----------------------------------------------------------------------------------------------------
+
+
+def escaped(form: str, text: str) -> str:
+    """A text as it stands in a format."""
+    return _ESCAPED[form](text)
+
+
+def _safe(text: str) -> str:
+    return frame.defused(clean(text))
+
+
+def _name(text: str) -> str:
+    return _safe(one_line(text))
+
+
+def _json(text: str) -> str:
+    return json.dumps(text)[1:-1].replace("<", "\\u003c")
+
+
+def _legal(text: str) -> str:
+    """The text without characters that XML does not know."""
+    return _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04x}", clean(text))
+
+
+def _xml(text: str) -> str:
+    return _legal(text).translate(_XML)
+
+
+def _value(text: str) -> str:
+    return _legal(text).translate(_XML_VALUE)
+
+
+_ESCAPED: Mapping[str, Callable[[str], str]] = {"markdown": _safe, "json": _json, "xml": _xml}
+_VALUES: Mapping[str, Callable[[str], str]] = {"markdown": _name, "json": _json, "xml": _value}
+"""How a path stands beside a text: within a line, or as a value."""
+
+
+def _markdown(sections: Sections, behind: str) -> str:
+    blocks = []
+    for name, notes in sections.items():
+        blocks.append(f"# {TITLES[name]}")
+        blocks += ["\n".join(_markdown_note(noted)) for noted in notes.values()]
+    blocks += [f"({behind})"] if behind else []
+    return frame.framed("\n\n".join(blocks))
+
+
+def _markdown_note(noted: Noted) -> list[str]:
+    lines = [_safe(note_header(noted.path, noted.day))]
+    for piece in noted.pieces:
+        texts = enumerate(piece.text.split("\n"), piece.start_line)
+        lines += [f"{piece.letter}{n} {_safe(line)}" for n, line in texts]
+        lines[-1] += provenance.mark(piece.by)
+        lines[-1] += _name(f" ← superseded by {piece.after}") if piece.after else ""
+    if noted.more:
+        height, span = noted.more.height, _span(noted.more).replace("-", "-L")
+        lines.append(f"({height:,} more line{'s' * (height > 1)} of this note left out: L{span})")
+    return lines
+
+
+def _as_json(sections: Sections, behind: str) -> str:
+    found = {name: [_json_note(noted) for noted in notes.values()] for name, notes in sections.items()}
+    return frame.framed_json(found | ({"behind": behind} if behind else {}))
+
+
+def _json_note(noted: Noted) -> dict[str, object]:
+    found: dict[str, object] = {"path": noted.path, "date": noted.day}
+    found["lines"] = [
+        {"at": piece.lines, "kind": piece.kind, "content": piece.text}
+        | ({"superseded_by": piece.after} if piece.after else {})
+        | ({"by": piece.by, "trusted": False} if not provenance.is_trusted(piece.by) else {})
+        for piece in noted.pieces
+    ]
+    return found | ({"left_out": {"lines": noted.more.height, "at": _span(noted.more)}} if noted.more else {})
+
+
+def _as_xml(sections: Sections, behind: str) -> str:
+    parts = []
+    for name, notes in sections.items():
+        parts += [f"<{name}>", *(line for noted in notes.values() for line in _xml_note(noted)), f"</{name}>"]
+    parts += [f"<behind>{behind}</behind>"] if behind else []
+    return frame.framed("\n".join(parts))
+
+
+def _xml_note(noted: Noted) -> list[str]:
+    day = f' date="{noted.day}"' if noted.day else ""
+    lines = [f'<note path="{_value(noted.path)}"{day}>']
+    for piece in noted.pieces:
+        after = f' superseded_by="{_value(piece.after)}"' if piece.after else ""
+        by = "" if provenance.is_trusted(piece.by) else f' by="{_value(piece.by)}" trusted="no"'
+        lines.append(f'<line at="{piece.lines}" kind="{piece.kind}"{after}{by}>{_xml(piece.text)}</line>')
+    if noted.more:
+        lines.append(f'<left-out lines="{noted.more.height}" at="{_span(noted.more)}"/>')
+    return [*lines, "</note>"]
+
+
+FORMS: Mapping[str, Callable[[Sections, str], str]] = {"markdown": _markdown, "json": _as_json, "xml": _as_xml}

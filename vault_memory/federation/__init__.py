@@ -1,0 +1,1 @@
+"""Several vaults asked as one."""

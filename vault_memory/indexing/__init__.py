@@ -1,0 +1,1 @@
+"""From vault to store: diff, prepare, refresh, rebuild."""

@@ -1,0 +1,400 @@
+"""Owns the life of one vault's index: opened, brought up to date, built anew and swapped in, mended when damaged.
+
+Law 7 lives here: a vault that looks absent is not an empty one, and nothing is deleted for it.
+"""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import apsw
+
+from vault_memory.config import Config
+from vault_memory.embedding.builtin import StaticEmbedder, builtin
+from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
+from vault_memory.folders import vault_id
+from vault_memory.indexing import unmounted_drives
+from vault_memory.indexing.diff import LOSS_CAP, diff, outdated, refuse_loss
+from vault_memory.resources import template
+from vault_memory.store import schema, usage
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
+from vault_memory.vault.aliases import Aliases
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import Walk
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.indexer import Indexer, Progress, Report
+
+T = TypeVar("T")
+
+CATCH_UP_SECONDS = 1.0
+"""How long a recall may spend on changed notes before it answers from what it has."""
+
+LOCK_SECONDS = 30.0
+
+
+class Freshness(NamedTuple):
+    """Whether the index had everything when it was asked, and how many notes it was behind."""
+
+    fresh: bool
+    pending: int
+    report: "Report | None" = None
+    """What the catch-up did, when there was something to do."""
+    unreadable: tuple[str, ...] = ()
+    """Folders and files that could not be looked at: what the index knows of them cannot be checked."""
+    unwritten: str = ""
+    """Why it could not be brought up to date, where that is no other process at work."""
+
+
+class Keeper:
+    """One vault and its index."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.vault = Vault(config)
+        self.place = locations.index_place(config, self.vault.root)
+        self.linked: Mapping[str, Any] = {}
+        """The notes that change with what is at another path, by that path, as last seen by this object: sets."""
+        self._aliases = Aliases()
+
+    @property
+    def index_path(self) -> Path:
+        return self.place.path
+
+    @cached_property
+    def embedder(self) -> StaticEmbedder:
+        return builtin()
+
+    # --- indexing ------------------------------------------------------------------------------------------------
+
+    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
+        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
+
+        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        """
+        started = time.monotonic()
+        self._refuse_absent()
+        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+            schema.sweep(self.index_path)
+            report = self._index(rebuild, [self._below(path) for path in paths], progress)
+        report.seconds = time.monotonic() - started
+        return report
+
+    def refresh(self, paths: Collection[str] | None, progress: "Progress | None" = None) -> "Report":
+        """Bring the index up to date with what is at these relative paths and below them; None looks at everything.
+
+        Raises like `index`.
+        """
+        self._refuse_absent()
+        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+            if paths is None or self.unusable():
+                schema.sweep(self.index_path)
+                return self._index(False, [], progress)
+            with closing(Store.open(self.index_path)) as store:
+                schema.map_nothing(store.connection)
+                walk = self.vault.look(paths)
+                unmounted_drives.mark_missing(store, self.vault, walk)
+                missed = store.notes(walk.covered).keys() - walk.files.keys()
+                if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
+                    walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
+                elif not self._aliases.knows(walk.aliases.names):
+                    walk = self.vault.walk()  # which tells the other names of that file
+                return self._update(store, walk, progress)
+
+    def _below(self, path: str) -> str:
+        """A path argument as vault-relative: a note or a folder."""
+        absolute = Path(os.path.abspath(path))
+        for base in (self.vault.root, self.config.vault):
+            if absolute == base or base in absolute.parents:
+                return "" if absolute == base else absolute.relative_to(base).as_posix()
+        inside = Path(os.path.normpath(self.vault.root / path))
+        if self.vault.root in inside.parents and os.path.lexists(inside):
+            return inside.relative_to(self.vault.root).as_posix()
+        raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
+
+    def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+        from vault_memory.embedding import spaces
+
+        why = "asked for" if rebuild else self.unusable()
+        if why:
+            return self._rebuild(self.vault.walk(), why, progress)
+        try:
+            with closing(Store.open(self.index_path)) as store:
+                report = self._update(store, self.vault.look(below) if below else self.vault.walk(), progress)
+                if usage.is_behind(store, self.vault.root):
+                    with schema.writing(store.connection):
+                        usage.catch_up(store, self.vault.root)
+                spaces.sweep(store)
+            return report
+        except schema.DAMAGED as error:
+            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
+
+    def unusable(self) -> str:
+        """Why the index must be built anew, or ""."""
+        store, why = self._open()
+        if store:
+            store.close()
+        return why
+
+    def _open(self) -> tuple[Store | None, str]:
+        """The index, or why it cannot be used and must be built anew."""
+        self._refuse_foreign()
+        if not self.index_path.exists():
+            return None, "there was none"
+        try:
+            store = Store.open(self.index_path)
+            schema.check_words(store.connection)
+            if self.config.index_path and store.meta("vault") not in (None, vault_id(self.vault.root)):
+                store.close()
+                raise RefusedError(
+                    f"The index {self.index_path} belongs to another vault.",
+                    "Let index.path name a folder: each vault then has its own index in it.",
+                )
+            if store.meta("fingerprint") == self._settings().fingerprint():
+                return store, ""
+            store.close()
+            return None, "it was made by another version or with other settings"
+        except schema.DAMAGED as error:
+            return None, f"it was damaged ({error})"
+        except apsw.SQLError:
+            return None, "it was not an index of this program"
+        except apsw.CantOpenError as error:
+            raise IndexUnusableError(
+                f"The index {self.index_path} cannot be opened: {error}.",
+                "Check its permissions, or delete it: it is derived.",
+            ) from error
+
+    def _refuse_foreign(self) -> None:
+        """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""
+        whose = schema.belongs_to(self.index_path)
+        named = self.index_path == self.config.index_path  # elsewhere only this program puts files: damaged, then
+        if whose == "another" or (whose == "unknown" and named):
+            raise RefusedError(
+                f"{self.index_path} is not an index of this program: it was not touched.",
+                "Let index.path name a folder or another file; if this one is of no use, delete it.",
+            )
+
+    def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
+        self._refuse_foreign()
+        self._refuse_empty(walk)
+        self._refuse_unseen(walk, why == "asked for")
+        if self.vault.filters_unknown:
+            raise RefusedError(f"{self.vault.filters_unknown}.", "Mend it, for example by opening Obsidian's settings.")
+        built = schema.new_name(self.index_path)
+        try:
+            with closing(schema.create(built)) as connection:
+                store = Store(connection, built)
+                store.set_meta("fingerprint", self._settings().fingerprint())
+                for key in ("generation", "built"):
+                    store.set_meta(key, self._generation() + 1)
+                store.set_meta("vault", vault_id(self.vault.root))
+                self._link(walk)
+                report = self._indexer(store).load(walk, progress)
+                usage.catch_up(store, self.vault.root)
+                unmounted_drives.remember(store, self.vault, walk)
+                self._carry_over(store)
+            schema.swap_in(built, self.index_path)
+            locations.remember(self.vault.root, report.added)
+        finally:
+            built.unlink(missing_ok=True)
+        self._ignore_derived()
+        report.rebuilt = why
+        return report
+
+    def _carry_over(self, store: Store) -> None:
+        """Take over what configured embedders made, as far as the old index can be read: it may have cost hours."""
+        from vault_memory.embedding import spaces
+
+        with suppress(apsw.Error, UnicodeDecodeError):
+            if self.index_path.exists():
+                with closing(Store.open(self.index_path)) as old, schema.writing(store.connection):
+                    spaces.carry_over(store, old)
+
+    def _refuse_absent(self) -> None:
+        """Refuse before the index's folder is made anew in what may be the place of a drive that is not mounted."""
+        if not self.index_path.exists():
+            self._refuse_empty(self.vault.walk())
+
+    def _refuse_empty(self, walk: Walk) -> None:
+        """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
+        if walk.files:
+            return
+        with suppress(apsw.Error):
+            if self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0, self.index_path)
+        known = locations.remembered(self.vault.root)
+        refuse_loss(known, 0, 0, locations.memory_of(self.vault.root))
+
+    def _refuse_unseen(self, walk: Walk, asked_for: bool) -> None:
+        """Refuse a rebuild that would forget notes only because they cannot be seen now (law 7)."""
+        known: list[str] = []
+        with suppress(apsw.Error, UnicodeDecodeError):
+            if self.index_path.exists():
+                with closing(Store.open(self.index_path)) as store:
+                    known = [row[0] for row in store.rows("SELECT path FROM note")]
+                    if not asked_for:
+                        unmounted_drives.mark_missing(store, self.vault, walk)
+        unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
+        if unseen:
+            raise RefusedError(
+                f"{walk.unreadable[0]} cannot be read, and the index knows {unseen} notes there: nothing was deleted.",
+                "Make it readable first; an index that needs no rebuild keeps what it knows.",
+            )
+        if not asked_for:
+            before = max(len(known), locations.remembered(self.vault.root))
+            refuse_loss(before, len(walk.files), before - len(walk.files))
+
+    def refusal(self) -> RefusedError | None:
+        """The error that `index` would refuse to go on with (law 7), without doing anything."""
+        walk = self.vault.walk()
+        try:
+            if self.unusable():
+                self._refuse_empty(walk)
+                self._refuse_unseen(walk, False)
+                return None
+            with closing(Store.open(self.index_path)) as store:
+                rows = store.notes()
+                unmounted_drives.mark_missing(store, self.vault, walk)
+                changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
+                gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+                moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
+                refuse_loss(len(rows), len(walk.files), len(gone) - len(moved))
+        except RefusedError as error:
+            return error
+        return None
+
+    def _generation(self) -> int:
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            return store.generation
+        return 0
+
+    def _ignore_derived(self) -> None:
+        """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
+        file = locations.derived(self.vault.root, ".gitignore")
+        if file and file.parent.is_dir() and not file.exists():
+            with suppress(OSError):
+                file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
+
+    def _settings(self) -> schema.Settings:
+        config = self.config
+        return schema.Settings(
+            self.vault.daily, config.chunk_tokens, config.chunk_overlap, self.embedder.id, config.folder_scopes
+        )
+
+    def _indexer(self, store: Store) -> "Indexer":
+        from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
+
+        return Indexer(self.vault, store, self._settings(), self.embedder)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+        """Open the index after a bounded catch-up with changed notes; builds it when there is none that can be used.
+
+        With `write=False` nothing is written: what is behind is only counted.
+        """
+        walk = self.vault.walk()
+        report = None
+        with schema.spoken(self.index_path):
+            opened, _ = self._open()
+            if opened is None:
+                self._refuse_empty(walk)
+                with locations.writer_lock(self.index_path, LOCK_SECONDS):
+                    report = self._index(False, [], progress)
+            with closing(opened or Store.open(self.index_path)) as store:
+                freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                if write:
+                    self._count_uses(store)
+                yield store, freshness
+
+    def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
+        """Read from the index; one found to be damaged only now is built anew, and asked again."""
+        try:
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
+                return question(store, freshness)
+        except schema.DAMAGED as error:
+            self._mend(error, progress)
+            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
+                return question(store, freshness)
+
+    def ask_indexed(self, question: Callable[[Store], T]) -> T:
+        """Read from the index without a look at the vault: for who has just brought it up to date."""
+        try:
+            with (
+                schema.spoken(self.index_path),
+                closing(Store.open(self.index_path)) as store,
+                schema.snapshot(store.connection),
+            ):
+                return question(store)
+        except schema.DAMAGED:
+            return self.ask(lambda store, _: question(store))
+
+    def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
+        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+            return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
+
+    def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
+        store.outdated = ()
+        rows = store.notes()
+        unmounted_drives.mark_missing(store, self.vault, walk)
+        changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
+        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        unseen = len(changes.gone) - len(gone)
+        pending = len(changes.new) + len(changes.suspect) + len(gone)
+        if not pending:
+            return Freshness(not unseen, unseen, unreadable=tuple(walk.unreadable))
+        if not write:
+            # A file saved just before it was indexed is only suspected of having changed since.
+            changed = [f for f in changes.suspect if self.vault.hash(f.path) != rows[f.path].hash]
+            pending += unseen + len(changed) - len(changes.suspect)
+            store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
+            return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
+        self._refuse_empty(walk)
+        held_back = self.vault.filters_unknown if changes.new else ""
+        try:
+            # A busy writer never blocks reading: whoever holds the lock is catching up already.
+            with locations.writer_lock(self.index_path, 0):
+                # Only a walk made under the lock tells: another may have indexed a new note since the first one.
+                walk = self.vault.walk()
+                report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
+        except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
+            why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
+            store.outdated = outdated(walk.files, store.notes())
+            return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
+        pending = report.pending + sum(map(walk.cannot_tell, rows) if walk.unreadable else ())
+        unread = tuple(sorted(problem.path for problem in report.failed))
+        if pending:
+            store.outdated = outdated(walk.files, store.notes())
+        return Freshness(not pending, pending, report, unread, held_back)
+
+    def _update(
+        self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
+    ) -> "Report":
+        """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
+        self._link(walk)
+        unmounted_drives.mark_missing(store, self.vault, walk)
+        report = self._indexer(store).update(walk, progress, deadline)
+        if walk.covered is None:
+            unmounted_drives.remember(store, self.vault, walk)
+        schema.checkpoint(store.connection)
+        locations.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
+        return report
+
+    def _link(self, walk: Walk) -> None:
+        known = walk.aliases if walk.covered is None else self._aliases.joined(walk.aliases)
+        if known is not self._aliases:
+            self._aliases, self.linked = known, known.by_path()  # anew: another thread reads it
+
+    def _count_uses(self, store: Store) -> None:
+        """Read what is new in the journals; where the index cannot be written now, the next command does it."""
+        if usage.is_behind(store, self.vault.root):
+            busy = (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE)
+            with suppress(*busy), locations.writer_lock(self.index_path, 0), schema.writing(store.connection):
+                usage.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)

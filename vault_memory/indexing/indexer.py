@@ -1,0 +1,320 @@
+"""Owns bringing the index up to date: a pure diff of the vault against the rows, then the notes in short transactions.
+
+How a run goes, and why in this order:
+1. Walk the vault (sizes and times only). A vault that is gone, or suddenly empty, ends the run: it deletes nothing.
+2. Compare with the rows. Size or time differ, or the time is too fresh to be trusted: the note is read and hashed,
+   and the hash decides.
+3. Write new and changed notes first, each whole, and of many all that fit into a moment in one transaction. Delete
+   vanished ones last: a renamed note then finds its embeddings still there, and a run cut short has lost nothing.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import apsw
+
+from vault_memory.embedding import spaces
+from vault_memory.embedding.builtin import Embedder, bit_code
+from vault_memory.gc_pause import uncollected
+from vault_memory.indexing.diff import diff, refuse_loss
+from vault_memory.markdown.note import Problem
+from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.rows import Context, NoteRow, Store, Written
+from vault_memory.store.schema import Settings, writing
+from vault_memory.vault.vault import Vault, content_hash
+from vault_memory.vault.walk import File, Walk
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.prepare import Prepared
+
+WORKERS_FROM = 300
+"""From so many notes on, worker processes earn their start (half a second)."""
+
+TOGETHER_SECONDS = 0.1
+"""Notes stored within this time share a transaction: a commit costs as much as storing one does, and makes every reader
+look anew at what it had learnt."""
+
+Progress = Callable[[int, int, int], None]
+"""Called with notes done, notes to do, passages written."""
+
+
+@dataclass
+class Report:
+    """What one run did; counts are notes unless named otherwise."""
+
+    added: int = 0
+    modified: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    facts: int = 0
+    embedded: int = 0
+    from_cache: int = 0
+    seconds: float = 0.0
+    pending: int = 0
+    rebuilt: str = ""
+    """Why the whole index was built anew, or ""."""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def changed(self) -> int:
+        return self.added + self.modified + self.moved + self.removed
+
+    @property
+    def failed(self) -> list[Problem]:
+        """The files that could not be indexed."""
+        return [problem for problem in self.problems if problem.level == "error"]
+
+    def count(self, written: Written) -> None:
+        """Add what storing one note did."""
+        self.passages += written.passages
+        self.facts += written.facts
+        self.embedded += written.embedded
+        self.from_cache += written.from_cache
+
+
+class Indexer:
+    """Brings one store into step with one vault."""
+
+    def __init__(self, vault: Vault, store: Store, settings: Settings, embedder: Embedder) -> None:
+        self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
+        self._begun: float | None = None  # when the open transaction began
+        self._space = 0  # the embedder's number in this index, asked for with the first write
+
+    def update(self, walk: Walk, progress: Progress | None = None, deadline: float = float("inf")) -> Report:
+        """Bring the index up to date with `walk`; stops after `deadline` (time.monotonic) and counts what is pending.
+
+        What a partial walk looked at is read whatever its time says: something told of it.
+        Raises RefusedError, having changed nothing, when the vault is suddenly empty or mostly gone.
+        """
+        started = time.time_ns()
+        rows = self._store.notes(walk.covered)
+        changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0) if walk.covered is None else 0)
+        gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        if gone and walk.covered is None:
+            # What moved while a walk was under way, to a place it had looked at, was seen at neither.
+            walk = walk.joined(self._vault.walk())
+            changes = diff(walk.files, rows, int(self._store.meta("checked_ns") or 0))
+            gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
+        report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
+        moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
+        known = len(rows) if walk.covered is None else int(self._store.one("SELECT count(*) FROM note"))
+        left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
+        refuse_loss(known, left, len(gone) - len(moved_from))
+        new = [] if self._vault.filters_unknown else changes.new
+        report.pending += len(changes.new) - len(new)  # they may be among what is to be left out
+        at_leisure = deadline == float("inf")  # else the start of workers alone would eat up what time there is
+        todo = [*new, *(self._other(changes.suspect, rows, report) if at_leisure else changes.suspect)]
+        ready = self._by_workers(todo if at_leisure else [])
+        try:
+            for done, file in enumerate(todo):
+                if time.monotonic() > deadline:
+                    report.pending += len(todo) - done + len(gone)
+                    return report
+                self._refresh(file, rows.get(file.path), file.path in moved_from, report, next(ready, None))
+                if progress:
+                    progress(done + 1, len(todo), report.passages)
+        finally:
+            self._commit()  # what is done is done, whatever ended the run
+        self._remove(gone, moved_from, report)
+        if changes.new or changes.suspect or gone:
+            self._finish(started, walk.covered is None)
+        return report
+
+    def load(self, walk: Walk, progress: Progress | None = None) -> Report:
+        """Fill an empty index from scratch, in one transaction: a failed build is thrown away whole.
+
+        Raises VaultError or RefusedError when the vault goes meanwhile, or most of it (law 7).
+        """
+        started = time.time_ns()
+        report = Report(problems=list(walk.skipped))
+        files = sorted(walk.files.values())
+        with writing(self._store.connection), uncollected():
+            for done, prepared in enumerate(self._prepared(files, report)):
+                if prepared:
+                    self._put(prepared, report)
+                    report.added += 1
+                if progress:
+                    progress(done + 1, len(files), report.passages)
+            self._finish_rows(started, True)
+        unread = len(report.failed) - sum(problem.level == "error" for problem in walk.skipped)
+        if vanished := len(files) - report.added - unread:
+            Vault(self._vault.config)
+            refuse_loss(len(files), len(files) - vanished, vanished)
+        return report
+
+    def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:
+        """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
+        from vault_memory.indexing.prepare import prepare
+
+        by_workers = self._by_workers(files)
+        for file in files:
+            prepared = next(by_workers, None)
+            if prepared is None:  # no workers, one that died, a large note or one that cannot be read
+                data = self._read(file, report)
+                prepared = None if data is None else prepare(file, data, self._vault.daily, self._settings.folders)
+            yield prepared
+
+    def _by_workers(self, files: list[File]) -> Iterator["Prepared | None"]:
+        """The notes that worker processes make ready, in order; none when there are too few to start any."""
+        if len(files) < WORKERS_FROM:
+            return iter(())
+        from vault_memory.indexing import worker_pool
+
+        return worker_pool.prepared(self._vault, self._embedder.id, files)
+
+    def _other(self, suspect: list[File], rows: Mapping[str, NoteRow], report: Report) -> list[File]:
+        """Those files whose content is another one; the hash decides, and of the same one only the times are noted.
+
+        Only of many at once: a few are hashed when their turn comes, and need not be read twice.
+        What cannot be read is reported when its turn comes.
+        """
+        if len(suspect) < WORKERS_FROM:
+            return suspect
+        same = [file for file in suspect if rows[file.path].hash == self._vault.hash(file.path)]
+        with writing(self._store.connection):
+            for file in same:
+                self._store.touch(rows[file.path].id, *file[1:])
+        report.unchanged += len(same)
+        return sorted(set(suspect) - set(same))
+
+    # --- one note ------------------------------------------------------------------------------------------------
+
+    def _refresh(
+        self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "Prepared | None" = None
+    ) -> None:
+        if ready is None:
+            data = self._read(file, report)
+            if data is None:
+                report.pending += 1
+                return
+            if row and row.hash == content_hash(data):
+                report.unchanged += 1
+                if (row.size, row.mtime_ns, row.ctime_ns) != file[1:]:
+                    with self._together():
+                        self._store.touch(row.id, *file[1:])
+                return
+            # Only now: a recall that looks at a note saved just now, and unchanged, need not know how notes are read.
+            from vault_memory.indexing.prepare import prepare
+
+            ready = prepare(file, data, self._vault.daily, self._settings.folders)
+        with self._together():
+            self._put(ready, report)
+            self._grow()
+        if moved:
+            report.moved += 1
+        elif row:
+            report.modified += 1
+        else:
+            report.added += 1
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """One note's part of a transaction, which ends with it when it is old enough; a failure undoes all of it."""
+        connection = self._store.connection
+        if self._begun is None:
+            connection.execute("BEGIN IMMEDIATE")
+            self._begun = time.monotonic()
+        try:
+            yield
+        except BaseException:
+            self._begun = None
+            self._roll_back()
+            raise
+        if time.monotonic() - self._begun > TOGETHER_SECONDS:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._begun is not None:
+            self._begun = None
+            try:
+                self._store.connection.execute("COMMIT")
+            except apsw.Error:
+                self._roll_back()
+                raise
+
+    def _roll_back(self) -> None:
+        with suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            self._store.connection.execute("ROLLBACK")
+        self._store.forget_names()
+
+    def _read(self, file: File, report: Report) -> bytes | None:
+        try:
+            return self._vault.read(file.path)
+        except FileNotFoundError:
+            return None  # gone since the walk: no failure, the next run finds it gone
+        except OSError as error:
+            report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
+            return None
+
+    def _put(self, prepared: "Prepared", report: Report) -> None:
+        """Store one note and all that comes of it."""
+        from vault_memory.markdown import passages as chunk
+
+        note_id, written = self._store.put_note(
+            prepared.head, prepared.rows, self._embed, self._space_id(), prepared.vector
+        )
+        if self._others:
+            spaces.place_note(self._store, note_id)
+        target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
+        self._store.put_chunks(note_id, chunk.chunks(prepared.sizes, prepared.headings, target, overlap))
+        self._store.put_problems(note_id, prepared.problems)
+        report.problems.extend(prepared.problems)
+        report.count(written)
+
+    def _embed(self, batch: Sequence[Context]) -> list[tuple[bytes, bytes]]:
+        return [(vector, bit_code(vector)) for vector in self._embedder.embed_contexts(batch)]
+
+    @cached_property
+    def _others(self) -> bool:
+        """Whether configured embedders have vectors in this index, which the same text keeps."""
+        return bool(spaces.configured_spaces(self._store))
+
+    def _space_id(self) -> int:
+        if not self._space:
+            self._space = self._store.embedder_id(self._embedder.id, self._embedder.dimensions)
+        return self._space
+
+    # --- vanished notes and the end of a run -----------------------------------------------------------------------
+
+    def moved(self, new: list[File], gone: list[NoteRow]) -> dict[str, NoteRow]:
+        """New notes with the content of a vanished one, by new path: moves, not a loss and a gain."""
+        by_hash = {row.hash: row for row in gone}
+        sizes = {row.size for row in gone}
+        moved: dict[str, NoteRow] = {}
+        for file in new:
+            if file.size not in sizes:
+                continue
+            try:
+                row = by_hash.pop(content_hash(self._vault.read(file.path)), None)
+            except OSError:
+                continue  # reported when the note is read for indexing
+            if row:
+                moved[file.path] = row
+        return moved
+
+    def _remove(self, gone: list[NoteRow], moved_from: Mapping[str, NoteRow], report: Report) -> None:
+        moved = {row.id for row in moved_from.values()}
+        for row in gone:
+            with writing(self._store.connection):
+                self._store.remove(row.id)
+                self._grow()
+            report.removed += row.id not in moved
+
+    def _grow(self) -> None:
+        """Count a change in the transaction that makes it: a run cut short has changed the index too."""
+        self._store.grow()
+
+    def _finish(self, started: int, looked_at_all: bool) -> None:
+        with writing(self._store.connection):
+            self._finish_rows(started, looked_at_all)
+
+    def _finish_rows(self, started: int, looked_at_all: bool) -> None:
+        if looked_at_all:  # else the time stamps of all other files would be trusted from now on
+            self._store.set_meta("checked_ns", started)
+        Lexicon(self._store).refresh()

@@ -1,0 +1,206 @@
+"""Owns what becomes of one note's bytes before they are stored: parsed, cut, counted, named. Pure but for tokens.
+
+Passages are made lazily: a note of 20 MB never has all of them in memory. A worker process makes them all at once.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory.markdown import claims, entities, provenance, scopes
+from vault_memory.markdown import facts as retain
+from vault_memory.markdown import passages as chunk
+from vault_memory.markdown.frontmatter import texts
+from vault_memory.markdown.links import links, tags
+from vault_memory.markdown.note import Note, Problem
+from vault_memory.markdown.parse import parse
+from vault_memory.search.answer import note_header
+from vault_memory.search.decay import is_decided
+from vault_memory.store.columns import FactColumns, InferredColumns
+from vault_memory.store.journal import passage_key
+from vault_memory.store.rows import Context, NoteHead, PassageRow, context_hash, wording_hash
+from vault_memory.text import dates, terms, tokens
+from vault_memory.vault.vault import DailySettings, content_hash
+from vault_memory.vault.walk import File
+
+if TYPE_CHECKING:
+    from vault_memory.markdown.log_facts import Inferred
+
+
+class Prepared(NamedTuple):
+    """One note ready to be stored; the lists are complete when `rows` has been read to its end.
+
+    `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks. `vector`
+    is where the note points as a whole, when whoever made the passages' vectors summed them too.
+    """
+
+    head: NoteHead
+    rows: Iterable[PassageRow]
+    sizes: list[int]
+    headings: list[bool]
+    problems: list[Problem]
+    vector: bytes | None = None
+
+
+class _Whole(NamedTuple):
+    """What holds for a whole note: its day and whether its name says it (that of a log), whose it is, who wrote it."""
+
+    day: dates.date | None
+    is_log: bool
+    scope: str
+    origin: str
+
+
+class _Lines(NamedTuple):
+    """What holds for some lines of a note only: whose they are, and who wrote them."""
+
+    scopes: dict[int, str]
+    origins: dict[int, str]
+
+    def scope(self, passage: chunk.Passage) -> str | None:
+        """The scope of a passage where that is not its note's."""
+        own = passage.fact.scope if passage.fact else None
+        return own or scopes.of_lines(self.scopes, passage.start_line, passage.end_line)
+
+    def origin(self, passage: chunk.Passage, of_note: str) -> str | None:
+        """Who a passage is from where that is not who its note is from."""
+        said = passage.fact.by if passage.fact else None
+        found = said or scopes.origin_of_lines(self.origins, passage.start_line, passage.end_line)
+        return provenance.own(found, of_note)
+
+
+def prepare(file: File, data: bytes, daily: DailySettings, folders: scopes.Folders = ()) -> Prepared:
+    """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
+    note = parse(file.path, data)
+    named = _named_day(note, daily)
+    scope = scopes.of_note(note.properties, note.path, folders)
+    whole = _Whole(named or _property_day(note), named is not None, scope, provenance.of_properties(note.properties))
+    problems = list(note.problems)
+    if whole.origin == provenance.UNCLEAR:
+        problems.append(Problem(note.path, 1, f"`by` is none of {provenance.KNOWN}: all of it counts as from outside"))
+    if slip := scopes.problem(note.properties):
+        problems.append(Problem(note.path, 1, slip, "warning"))
+    problems += scopes.slips(note)
+    sizes: list[int] = []
+    headings: list[bool] = []
+    rows = _rows(note, whole, problems, sizes, headings)
+    return Prepared(_head(note, file, data, whole), rows, sizes, headings, problems)
+
+
+def _rows(
+    note: Note, whole: _Whole, problems: list[Problem], sizes: list[int], headings: list[bool]
+) -> Iterator[PassageRow]:
+    day = whole.day
+    lines = _Lines(scopes.by_line(note), scopes.origins_by_line(note))
+    facts = retain.facts(note, day, problems)
+    first = next(facts, None)
+    told = _told(note, day, problems) if day and whole.is_log and first is None else {}
+    passages = chunk.passages(note, chain([first], facts) if first else ())
+    for passage, section, context in chunk.with_context(passages, *([lines.scope] if lines.scopes else [])):
+        count = tokens.count(passage.text)
+        sizes.append(count)
+        headings.append(passage.is_heading)
+        row = _passage_row(passage, (section, context, count), lines, whole)
+        if told and (found := [told.pop(n) for n in range(row.start_line, row.end_line + 1) if n in told]):
+            row = row._replace(inferred=found)
+        yield row
+
+
+def _told(note: Note, day: dates.date, problems: list[Problem]) -> dict[int, InferredColumns]:
+    """What the lines of a log without facts tell, by line."""
+    from vault_memory.markdown.log_facts import (  # its patterns take 20 ms: most runs read no such log
+        MOST_LINES,
+        inferred,
+    )
+
+    if len(note.lines) > MOST_LINES:
+        problems.append(
+            Problem(note.path, 1, f"more than {MOST_LINES:,} lines and no facts: none are inferred from it")
+        )
+    return {told.line: _inferred_columns(told) for told in inferred(note, day)}
+
+
+def _inferred_columns(told: "Inferred") -> InferredColumns:
+    start, end = (day.isoformat() for day in told.occurred) if told.occurred else (None, None)
+    key = passage_key(f"{told.speaker or ''}: {told.text}")
+    return InferredColumns(told.line, told.kind, told.text, told.speaker, start, end, key, is_decided(told.text))
+
+
+def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
+    """The local day that a note's file name says: that of a log. Another note may have a day as a property."""
+    stem = note.path.removesuffix(".md")
+    if daily.folder and stem.startswith(f"{daily.folder}/"):
+        stem = stem[len(daily.folder) + 1 :]
+    depth = daily.format.count("/") + 1
+    return dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
+
+
+def _property_day(note: Note) -> dates.date | None:
+    found = (dates.property_day(note.properties.get(key)) for key in ("date", "created"))
+    return next((day for day in found if day), None)
+
+
+def _head(note: Note, file: File, data: bytes, whole: _Whole) -> NoteHead:
+    day = whole.day
+    return NoteHead(
+        path=file.path,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+        ctime_ns=file.ctime_ns,
+        hash=content_hash(data),
+        day=day.isoformat() if day else None,
+        title=note.title,
+        scope=whole.scope,
+        origin=whole.origin,
+        headings=[(h.line, h.level, h.text) for h in note.headings],
+        header_tokens=tokens.count(note_header(file.path, day.isoformat() if day else None) + "\n\n"),
+        own_names=list(dict.fromkeys((note.stem, note.title))),
+        names=[name for key in ("aliases", "alias") for name in texts(note.properties.get(key))],
+        links=list(links(note)),
+        tags=list(tags(note)),
+    )
+
+
+def _passage_row(passage: chunk.Passage, found: tuple[int, Context, int], lines: _Lines, whole: _Whole) -> PassageRow:
+    fact, (section, context, count) = passage.fact, found
+    return PassageRow(
+        start_line=passage.start_line,
+        end_line=passage.end_line,
+        from_char=passage.from_char,
+        to_char=passage.to_char,
+        kind=passage.kind,
+        text=passage.text,
+        terms=terms.index_text(context[0][0]),
+        tokens=count,
+        scope=lines.scope(passage),
+        origin=lines.origin(passage, whole.origin),
+        section=section,
+        context=context,
+        key=context_hash(context),
+        fact=_fact_columns(fact, passage) if fact else None,
+        mentions=fact.entities if fact else (),
+        claims=_claims(fact, whole.day) if fact and not passage.part else (),
+    )
+
+
+def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, str, str, bool, str | None]]:
+    """(subject, slot, value, how, whole, start) of each thing a fact claims; its subject stands before the colon."""
+    subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
+    day = fact.occurred.start if fact.occurred else day
+    found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative, day)
+    return [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
+
+
+def _fact_columns(fact: retain.Fact, passage: chunk.Passage) -> FactColumns:
+    return FactColumns(
+        confidence=fact.confidence,
+        importance=fact.importance,
+        occurred_from=fact.occurred.start.isoformat() if fact.occurred else None,
+        occurred_to=fact.occurred.end.isoformat() if fact.occurred else None,
+        block_id=fact.block_id,
+        narrative="" if passage.part else fact.narrative,
+        wording=wording_hash(fact.narrative),
+        key=passage_key(passage.text),
+        decided=is_decided(passage.text),
+        part=passage.part,
+    )

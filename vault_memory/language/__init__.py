@@ -1,1 +1,0 @@
-"""Owns what is known of human languages: words, dates and times. Pure."""

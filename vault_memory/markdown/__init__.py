@@ -1,0 +1,1 @@
+"""What a note says: frontmatter, facts, passages, links, entities; pure."""

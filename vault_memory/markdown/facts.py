@@ -1,0 +1,278 @@
+"""Owns the Retain grammar: a Note becomes facts and format problems.
+
+    - <KIND>[(key=value, …)] [@Entity …]: <narrative, self-contained text> [^block-id]
+
+Pure. A bullet that looks meant as a fact but is malformed is never dropped: it stays plain text (the chunker indexes
+every line) and is reported. DESIGN.md §4 is the reference.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from vault_memory.markdown import entities, provenance
+from vault_memory.markdown.links import block_id
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
+from vault_memory.text import dates
+
+KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
+"""The letter of a fact and its kind in answers."""
+
+DEFAULT_OPINION_CONFIDENCE = 0.7
+UNREADABLE_SCOPE = "custom:unreadable"
+"""What was meant to be private and does not say for whom: nobody asks for it by chance."""
+
+OPINIONS_NOTE = "bank/opinions.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One Retain bullet; lines are 1-based, `confidence` and `importance` in 0..1 or None where not given."""
+
+    kind: str
+    start_line: int
+    end_line: int
+    narrative: str
+    entities: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    """Those of its entities that stand before the colon: what it is about."""
+    confidence: float | None = None
+    importance: float | None = None
+    occurred: dates.Span | None = None
+    scope: str | None = None
+    block_id: str | None = None
+    by: str | None = None
+    """Who it is from (provenance.py), where its bullet says so."""
+
+
+class Bullet(NamedTuple):
+    """A list item: its lines, and its text behind marker and task box with continuation lines joined by a space."""
+
+    start_line: int
+    end_line: int
+    text: str
+
+
+class _Keys(NamedTuple):
+    confidence: float | None = None
+    importance: float | None = None
+    occurred: dates.Span | None = None
+    scope: str | None = None
+    by: str | None = None
+    slip: str = ""
+    """What stands as a scope and is none."""
+
+
+BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
+_ENTITY = rf"@(?:\[\[[^\[\]]+\]\]|{entities.WORD})"
+# Possessive throughout: with backtracking a long run of spaces without a colon takes cubic time.
+HEAD = re.compile(
+    r"([WBOS])(?!\w)[ \t]*+(?:\(([^()]*+)\))?"
+    rf"((?:[ \t]*+{_ENTITY})?+(?:[ \t]*+(?<!\w){_ENTITY})*+)"
+    r"([^:]*+):[ \t]*(.*)$"
+)
+# What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
+_MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
+_NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
+_LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
+SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
+_SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
+
+
+def normal_scope(text: str) -> str:
+    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access.
+
+    Behind the colon capitals play no part: a folder is one project, however its name is written.
+    """
+    text = text.strip()
+    kind, colon, name = text.partition(":")
+    return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
+
+
+def no_scope(text: str) -> str:
+    """What is to be said of a scope that is none: who may still see what names it."""
+    taken = normal_scope(text)
+    opened = f" unless MEMORY_SCOPE names {taken:.80}" if is_scope(taken) and "," not in taken else ""
+    return f"is none of {SCOPES}: no agent sees it{opened}"
+
+
+def is_scope(text: str) -> bool:
+    """Whether a text is a scope as it should be written."""
+    return _SCOPE_FORM.fullmatch(text) is not None
+
+
+def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[Fact]:
+    """Yield the note's facts in order; problems are appended to `problems` as they are met.
+
+    `mentioned` is the note's day: relative dates in a narrative are read against it.
+    """
+    problems = [] if problems is None else problems
+    for start, end in _sections(note):
+        for bullet in bullets(note, start, end):
+            fact = _fact(note, bullet, mentioned, problems)
+            if fact:
+                yield fact
+        _report_no_space(note, start, end, problems)
+
+
+def _sections(note: Note) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) line of each Retain section's body; sections inside sections are not yielded twice."""
+    last = len(note.lines)
+    if note.path == OPINIONS_NOTE:
+        yield 1, last
+        return
+    done = 0
+    for index, heading in enumerate(note.headings):
+        if heading.text.casefold() != "retain" or heading.line <= done:
+            continue
+        done = next((h.line - 1 for h in note.headings[index + 1 :] if h.level <= heading.level), last)
+        yield heading.line + 1, done
+
+
+def bullets(note: Note, start: int, end: int) -> Iterator[Bullet]:
+    """Yield the list items of lines `start`..`end`; indented lines that are no bullets with a kind belong to theirs."""
+    number = start
+    while number <= end:
+        match = _bullet(note, number) if _holds_facts(note, number) else None
+        if not match:
+            number += 1
+            continue
+        indent, parts, last = len(match[1].expandtabs(4)), [match[2].strip()], number
+        while last < end and _continues(note, last + 1, indent):
+            last += 1
+            parts.append(note.shown(last).strip())
+        yield Bullet(number, last, " ".join(parts).strip())
+        number = last + 1
+
+
+def _holds_facts(note: Note, number: int) -> bool:
+    return note.states[number - 1] == TEXT and not (note.owned and note.is_owned(number))
+
+
+def _bullet(note: Note, number: int) -> re.Match[str] | None:
+    """The bullet that the line begins, its comments cut out; none where a comment hides the bullet itself."""
+    match = BULLET.match(note.lines[number - 1])
+    return BULLET.match(note.shown(number)) if match and number in note.uncommented else match
+
+
+def _continues(note: Note, number: int, indent: int) -> bool:
+    line = note.lines[number - 1]
+    if note.states[number - 1] in (BLANK, CODE, COMMENT, HEADING):
+        return False
+    lead = line[: len(line) - len(line.lstrip(" \t"))]
+    if len(lead.expandtabs(4)) <= indent:
+        return False
+    inner = BULLET.match(line)
+    return not (inner and _MEANT.match(inner[2]))
+
+
+def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: list[Problem]) -> Fact | None:
+    """Read one bullet; None when it is plain text, with a problem when it was meant as a fact."""
+    match = HEAD.match(bullet.text)
+    reason = _malformed(bullet.text, match)
+    keys = _Keys()
+    if match and not reason:
+        keys, reason = _keys(match[2] or "", match[1])
+    if reason or not match:
+        if reason:
+            problems.append(Problem(note.path, bullet.start_line, f"{reason}; indexed as plain text"))
+        return None
+    narrative, identifier = _without_block_id(match[5])
+    head = list(entities.mentions(match[3]))
+    for message in _notices(match[4].strip(), head, keys):
+        problems.append(Problem(note.path, bullet.start_line, message))
+    return Fact(
+        kind=match[1],
+        start_line=bullet.start_line,
+        end_line=bullet.end_line,
+        narrative=narrative,
+        entities=tuple({entities.slug(n): n for n in (*entities.mentions(narrative), *head)}.values()),
+        heads=tuple(head),
+        block_id=identifier,
+        confidence=keys.confidence,
+        importance=keys.importance,
+        occurred=keys.occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
+        scope=keys.scope,
+        by=keys.by,
+    )
+
+
+def _malformed(text: str, match: re.Match[str] | None) -> str:
+    """Why a bullet that was meant as a fact is none, or ""."""
+    if match:
+        rest = match[4].strip()
+        if rest and not match[3] and (rest[0].isalpha() or rest.startswith("[[")):
+            return f"`{rest}` stands before the colon: an entity is written `@Name` or `@[[Name]]`"
+        if rest and ("=" in rest or not match[4][0].isspace()):
+            return f"`{rest}` does not belong before the colon"
+        return "" if match[5].strip() else "a fact without text"
+    meant = _MEANT.match(text)
+    if not meant:
+        return ""
+    if text.startswith("~~"):
+        return "a struck-out fact"
+    kind = meant["kind"]
+    if kind and kind not in KINDS:
+        marked = "@" in meant[0] or "(" in meant[0]
+        return f"`{kind}` is not a kind (W, B, O or S)" if marked else ""
+    return "not a fact: expected `KIND(keys) @Entity: text`" if "@" in text or "(" in text else ""
+
+
+def _notices(rest: str, names: list[str], keys: _Keys) -> Iterator[str]:
+    if keys.by == provenance.UNCLEAR:
+        yield f"`by=` is none of {provenance.KNOWN}: it counts as from outside"
+    if keys.slip:
+        yield f"`scope={keys.slip}` {no_scope(keys.slip)}"
+    if rest and names:
+        yield f"`@{names[-1]} {rest}` gives the entity {names[-1]}: write `@[[{names[-1]} {rest}]]`"
+    for name in names:
+        if entities.is_reserved(name):
+            yield f"{name} is a reserved file name on Windows; its page would be {name}_.md"
+
+
+def _without_block_id(text: str) -> tuple[str, str | None]:
+    identifier = block_id(text)
+    return (text[: text.rindex("^")].rstrip() if identifier else text.strip()), identifier
+
+
+def _keys(text: str, kind: str) -> tuple[_Keys, str]:
+    """Read `key=value, …`; returns the values and what is wrong with them, or ""."""
+    values: dict[str, str] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        key, equals, value = (x.strip() for x in part.partition("="))
+        if not equals or key not in ("c", "i", "t", "scope", "by"):
+            hint = "; a decimal number is written 0.9" if part.isdigit() else ""
+            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=){hint}"
+        if key in values:
+            return _Keys(), f"`{key}=` is there twice"
+        values[key] = value
+    confidence, importance = _unit(values.get("c")), _unit(values.get("i"))
+    for key, number in (("c", confidence), ("i", importance)):
+        if key in values and number is None:
+            return _Keys(), f"`{key}={values[key]}` is not a number from 0 to 1"
+    occurred = dates.parse_t(values["t"]) if "t" in values else None
+    if values.get("scope") == "":
+        return _Keys(), "`scope=` names no scope"
+    if "t" in values and occurred is None:
+        return _Keys(), f"`t={values['t']}` is not an ISO date or from/to"
+    if confidence is None and kind == "O":
+        confidence = DEFAULT_OPINION_CONFIDENCE
+    given = values.get("scope", "")
+    scope = normal_scope(given) if given else None
+    by = provenance.normal(values["by"]) if "by" in values else None
+    return _Keys(confidence, importance, occurred, scope, by, "" if is_scope(given) else given), ""
+
+
+def _unit(text: str | None) -> float | None:
+    if text is None or not re.fullmatch(r"\d*\.?\d+|\d+\.", text, re.ASCII):
+        return None
+    number = float(text)
+    return number if 0 <= number <= 1 else None
+
+
+def _report_no_space(note: Note, start: int, end: int, problems: list[Problem]) -> None:
+    for number in range(start, end + 1):
+        line = note.lines[number - 1]
+        if line.lstrip(" \t")[:1] in ("-", "*", "+") and _NO_SPACE.match(line) and _holds_facts(note, number):
+            problems.append(Problem(note.path, number, "no space after the bullet: plain text"))

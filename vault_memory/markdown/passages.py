@@ -1,0 +1,256 @@
+"""Owns the cutting of a Note into passages (what is ranked) and chunks (token-bounded runs of passages).
+
+Pure; token counts come from outside. A passage is a fact, a list item, a heading, a paragraph or a window of lines of
+one; a line too long to hand over whole becomes several passages, each a run of its sentences with character offsets.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
+from typing import NamedTuple
+
+from vault_memory.markdown.facts import KINDS, Fact
+from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
+from vault_memory.store.candidate import ASIDE
+from vault_memory.text import languages, terms
+
+WINDOW_CHARS = 320
+"""A paragraph of several lines is cut into windows of about this many characters (some 70 tokens)."""
+
+LONG_LINE_CHARS = 480
+"""A longer line (some 110 tokens) is cut into runs of sentences."""
+
+SUMMARIES = "bank/summaries/"
+
+
+class Passage(NamedTuple):
+    """The unit that is ranked: lines, the characters of the line where it is only part of one, kind and text.
+
+    `part` counts the pieces of a long fact: each is private, dated and about someone as the whole is.
+    """
+
+    start_line: int
+    end_line: int
+    kind: str
+    text: str
+    from_char: int | None = None
+    to_char: int | None = None
+    fact: Fact | None = None
+    part: int = 0
+    is_heading: bool = False
+    is_aside: bool = False
+
+    @property
+    def body(self) -> str:
+        """The text without list, heading or quote mark, and without a fact's kind and keys."""
+        return terms.body(self.text, self.fact is not None)
+
+
+class Chunk(NamedTuple):
+    """A run of passages by their 0-based position in the note, both ends included, and their tokens together."""
+
+    first: int
+    last: int
+    tokens: int
+
+
+def passages(note: Note, facts: Iterable[Fact]) -> Iterator[Passage]:
+    """Yield the note's passages in order; together they hold every line that is text, each once.
+
+    The marks around a block that reflect owns say nothing and are in none.
+    `facts` must come in line order. Works lazily: a note of 20 MB never has all its passages in memory.
+    """
+    queue = iter(facts)
+    fact = next(queue, None)
+    marks = {line for block in note.owned for line in (block.start_line, block.end_line)}
+    window: list[int] = []
+    size = 0  # characters in the window
+    number, last = 1, len(note.lines)
+    while number <= last:
+        if fact is not None and fact.start_line == number:
+            yield from _flush(note, window)
+            yield from _lines(note, number, fact.end_line, fact)
+            number, fact = fact.end_line + 1, next(queue, None)
+            continue
+        if window and (size + len(note.lines[number - 1]) > WINDOW_CHARS or _breaks(note, number, window)):
+            yield from _flush(note, window)
+        if number in marks:
+            yield from _flush(note, window)
+            number += 1
+            continue
+        if note.states[number - 1] != BLANK and not _is_no_text(note, number):
+            size = len(note.lines[number - 1]) + (size if window else 0)
+            window.append(number)
+        number += 1
+    yield from _flush(note, window)
+
+
+CONTEXT_WEIGHTS = (4, 2, 1, 1)
+"""How much a passage's own text and those one, two and three passages away count in its embedding."""
+
+
+def with_context(
+    stream: Iterable[Passage], scope: Callable[[Passage], str | None] = lambda _: None
+) -> Iterator[tuple[Passage, int, tuple[tuple[str, int], ...]]]:
+    """Give each passage its section and the weighted texts around it there; a heading stands alone.
+
+    What is of another `scope` is no context: who may not see it would meet its meaning in the vectors beside it.
+    Sections count the headings above; a heading's own number is negative, frontmatter has a number of its own.
+    """
+    reach = len(CONTEXT_WEIGHTS) - 1
+    around: deque[tuple[Passage | None, int, str]] = deque(maxlen=2 * reach + 1)
+    section = 0
+    for passage in chain(stream, repeat(None, reach)):
+        section += passage is not None and passage.is_heading
+        place = ASIDE if passage is not None and passage.is_aside else section
+        around.append((passage, place, passage.body if passage else ""))
+        if len(around) > reach:
+            at = len(around) - 1 - reach
+            found = _context(around, at, scope)
+            if found:
+                yield found
+
+
+def _context(
+    around: "deque[tuple[Passage | None, int, str]]", at: int, scope: Callable[[Passage], str | None]
+) -> tuple[Passage, int, tuple[tuple[str, int], ...]] | None:
+    passage, section, body = around[at]
+    if passage is None:
+        return None
+    context = [(body, CONTEXT_WEIGHTS[0])]
+    if not passage.is_heading:
+        for position, (other, its_section, text) in enumerate(around):
+            if position == at or other is None or its_section != section or other.is_heading:
+                continue
+            if scope(other) == scope(passage):
+                context.append((text, CONTEXT_WEIGHTS[abs(position - at)]))
+    return passage, -section if passage.is_heading else section, tuple(context)
+
+
+def chunks(tokens: Sequence[int], headings: Sequence[bool], target: int, overlap: int) -> Iterator[Chunk]:
+    """Cut a note's passages into runs of at most `target` tokens that share about `overlap` with the one before.
+
+    `tokens` and `headings` have one entry a passage. A heading starts a new chunk without overlap once the open one
+    holds a quarter of `target`; a single passage over `target` is a chunk of its own.
+    """
+    first, total = 0, 0
+    for position, count in enumerate(tokens):
+        at_heading = headings[position] and total >= target // 4
+        if position > first and (at_heading or total + count > target):
+            yield Chunk(first, position - 1, total)
+            first, total = _overlap(tokens, position, 0 if at_heading else min(overlap, target - count))
+        total += count
+    if len(tokens) > first:
+        yield Chunk(first, len(tokens) - 1, total)
+
+
+def _overlap(tokens: Sequence[int], end: int, room: int) -> tuple[int, int]:
+    first, total = end, 0
+    while first > 0 and total + tokens[first - 1] <= room:
+        first -= 1
+        total += tokens[first]
+    return first, total
+
+
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+
+
+def _breaks(note: Note, number: int, window: list[int]) -> bool:
+    """Whether the window must end before line `number`, whatever its size."""
+    state, before = note.states[number - 1], note.states[window[-1] - 1]
+    if state in (BLANK, HEADING) or before == HEADING:
+        return True
+    if state != before and not {state, before}.isdisjoint((FRONT, CODE)):
+        return True
+    if state == TEXT and _LIST_ITEM.match(note.lines[number - 1]):
+        return True
+    return bool(note.owned) and note.is_owned(number) != note.is_owned(window[-1])
+
+
+def _is_no_text(note: Note, number: int) -> bool:
+    """Whether a line is a fence of frontmatter, or the head of a session's text, which nobody said (derived.py)."""
+    if note.states[number - 1] != FRONT:
+        return False
+    return note.lines[number - 1].rstrip() == "---" or note.path.startswith(f"{note.properties.get('session')}/")
+
+
+def _flush(note: Note, window: list[int]) -> Iterator[Passage]:
+    if window:
+        yield from _lines(note, window[0], window[-1], None)
+        window.clear()
+
+
+def _lines(note: Note, start: int, end: int, fact: Fact | None) -> Iterator[Passage]:
+    """The passages of lines `start`..`end`: one, unless a line is too long to hand over whole."""
+    kind = KINDS[fact.kind] if fact else _kind(note, start)
+    if not any(_is_long(note.lines[n - 1]) for n in range(start, end + 1)):
+        text = "\n".join(note.lines[start - 1 : end])
+        state = note.states[start - 1]
+        yield Passage(
+            start, end, kind, text, fact=fact, is_heading=state == HEADING, is_aside=state in (FRONT, COMMENT)
+        )
+        return
+    part = 0
+    for number in range(start, end + 1):
+        line = note.lines[number - 1]
+        aside = note.states[number - 1] in (FRONT, COMMENT)
+        if not _is_long(line):
+            yield Passage(number, number, kind, line, fact=fact, part=part, is_aside=aside)
+            part += 1
+            continue
+        for begin, stop in pieces(line):
+            yield Passage(number, number, kind, line[begin:stop], begin, stop, fact, part, is_aside=aside)
+            part += 1
+
+
+def _kind(note: Note, number: int) -> str:
+    return "page" if note.path.startswith(SUMMARIES) or (note.owned and note.is_owned(number)) else "note"
+
+
+_SENTENCE_END = re.compile(r"[.!?…؟۔։።][\"'»”’)\]*_]*\s+|[。！？｡．]+[」』”’）]*\s*|[।॥။។༎།]+\s*|[;:؛]\s+|[；：]\s*")
+
+
+def pieces(line: str) -> Iterator[tuple[int, int]]:
+    """Cut a long line into runs of sentences of about 320 characters: (from, to) offsets, white space trimmed.
+
+    A sentence of more than 480 characters is cut at a space, one without spaces anywhere but inside a character with
+    its marks. The figures are for ASCII; scripts of two or three bytes a letter cost as many more tokens.
+    """
+    window, longest = _scaled(line, WINDOW_CHARS), _scaled(line, LONG_LINE_CHARS)
+    begin = 0
+    ends = [m.end() for m in _SENTENCE_END.finditer(line)]
+    cut = 0
+    while len(line) - begin > longest:
+        stop = 0
+        while cut < len(ends) and ends[cut] - begin <= window:
+            stop = ends[cut]
+            cut += 1
+        if stop - begin < window // 4:
+            if cut < len(ends) and ends[cut] - begin <= longest:
+                stop = ends[cut]
+            else:
+                space = line.rfind(" ", begin + window // 4, begin + window)
+                stop = space + 1 if space > 0 else begin + window
+                while stop < len(line) and languages.starts_no_cluster(line, stop):
+                    stop += 1
+        yield from _trimmed(line, begin, stop)
+        begin = stop
+    yield from _trimmed(line, begin, len(line))
+
+
+def _is_long(line: str) -> bool:
+    return len(line) > _scaled(line, LONG_LINE_CHARS)
+
+
+def _scaled(line: str, characters: int) -> int:
+    """How many characters of this line are worth so many of ASCII, by its bytes; always more than a trace."""
+    if line.isascii():
+        return characters
+    return max(characters * len(line) // len(line.encode("utf-8", "replace")), characters // 4)
+
+
+def _trimmed(line: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    text = line[begin:stop]
+    if text.strip():
+        yield begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())

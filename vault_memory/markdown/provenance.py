@@ -1,0 +1,94 @@
+"""Owns who a text is from, and whether that is to be trusted: the values of `by=` and of the property `by`. Pure.
+
+`person` wrote it unless something else is said; `agent:<id>` and `import[:what]` are told apart and trusted; `web` and
+`tool` came from outside, and so did an import of those. What cannot be read is trusted by nobody: a slip must never
+make more of a text than it is.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from vault_memory.markdown.frontmatter import guarded
+
+PERSON, WEB, UNCLEAR = "person", "web", "unclear"
+
+_FORM = re.compile(r"person|web|tool|import(?::[^\s,()]+)?|agent:[^\s,()]+")
+_OUTSIDE = re.compile(r"(?:import:)?(?:web|tool).*|unclear")
+_PAGE = re.compile(r"\s*+<?https?://", re.IGNORECASE)
+_SAYS_WEB = re.compile(
+    r"\A\W*+(?:https?://|from (?:(?:the|a) )?(?:web|internet|web ?page|web ?site)\b)|\(from the web\)"
+    r"|\b(?:sources?|from|via|according to|read (?:at|in|on)|quelle|fuente|fonte|källa|bron)\b"
+    r"\W{0,6}(?:\w[^\[\]\n]{0,200}\]\()?https?://"
+    r"|^\[\^?\w+\]:[ \t]*<?https?://",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""An address that a text cites as where it is from: named so, as a link too, or as a footnote; not any it tells of."""
+_SAYS_TOOL = re.compile(r"\A\W*+(?:from (?:a|the) tool|tool (?:output|result))\b|\(tool output\)", re.IGNORECASE)
+
+KNOWN = "person, agent:<id>, import, import:<what>, web or tool"
+
+
+def normal(text: str) -> str:
+    """Who a text is from as it is stored: in small letters; UNCLEAR where it is none of the forms."""
+    text = text.strip().casefold()
+    return text if _FORM.fullmatch(text) else UNCLEAR
+
+
+def is_trusted(by: str) -> bool:
+    """Whether a text is a person's own, or was written for them: not from a web page or a tool's output."""
+    return by == PERSON or _OUTSIDE.fullmatch(by) is None
+
+
+def least(found: Iterable[str]) -> str:
+    """Of several that a text may be from, the one who is trusted least."""
+    return min(sorted(found), key=is_trusted)
+
+
+def own(said: str | None, of_note: str) -> str | None:
+    """Who a line is from where that is not what its note says: no line claims more than its note does.
+
+    A page that was saved from the web may say of its own lines that a person wrote them, and so may an agent's note.
+    """
+    if said is None or said == of_note or _weight(said) > _weight(of_note):
+        return None
+    return said
+
+
+def _weight(by: str) -> int:
+    """How much the word of somebody counts: a person's most, then what was written for them, then the outside."""
+    return 2 if by == PERSON else int(is_trusted(by))
+
+
+def of_properties(properties: Mapping[str, object]) -> str:
+    """Who a note is from, whatever the case of the property's name.
+
+    Where it does not say, but names a page as its source, as web clippers do, it is from the web.
+    """
+    named = [(key, value) for key, value in properties.items() if value not in (None, "")]
+    said = next((value for key, value in named if guarded(key) == "by"), None)
+    if said is not None:
+        return normal(str(said))
+    return WEB if any(key.casefold() == "source" and _is_page(value) for key, value in named) else PERSON
+
+
+def _is_page(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_page, value))
+    return isinstance(value, str) and _PAGE.match(value) is not None
+
+
+def of_stored(text: str, by: str) -> str:
+    """Who a text is from that somebody stores: an import where it says itself that it came from outside."""
+    return "import:web" if _SAYS_WEB.search(text) else "import:tool" if _SAYS_TOOL.search(text) else by
+
+
+def mark(by: str) -> str:
+    """What is written behind a text that came from outside: ` (from the web)`, or nothing."""
+    if is_trusted(by):
+        return ""
+    return " (from the web)" if "web" in by else " (tool output)" if "tool" in by else " (origin unclear)"
+
+
+def teller(by: str) -> str:
+    """What somebody who is no person is called: `claude-code` for `agent:claude-code`; "" for a person."""
+    return "" if by == PERSON else by.removeprefix("agent:")

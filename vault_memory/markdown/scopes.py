@@ -1,0 +1,250 @@
+"""Owns which lines of a note are private: by list items that name a scope, however badly, and by folders. Pure.
+
+A well-formed fact's own scope is retain.py's business; here a slip must never widen access. Who list items say they
+are from is found in the same way.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from vault_memory.markdown import facts as retain
+from vault_memory.markdown import provenance
+from vault_memory.markdown.facts import BULLET, HEAD, UNREADABLE_SCOPE, is_scope, no_scope, normal_scope
+from vault_memory.markdown.frontmatter import guarded
+from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note, Problem
+
+GLOBAL = "global"
+
+Folders = tuple[tuple[str, str], ...]
+"""(folder as `folder_key` gives it, its scope): what a configuration says of folders."""
+
+
+class _Key(NamedTuple):
+    """A key that holds for all lines of the item that names it: how it is written, what its value means, and what
+    several values come to."""
+
+    named: re.Pattern[str]
+    hint: str
+    read: Callable[[str], str]
+    joined: Callable[[set[str]], str]
+
+
+_SCOPE = _Key(
+    re.compile(r"\bscopes?[ \t]*=[ \t]*([^\s,()]*)|\([^()]*?\bscopes?[ \t]*::?[ \t]*([^\s,()]*)", re.IGNORECASE),
+    "cope", lambda text: normal_scope(text) if text else UNREADABLE_SCOPE,
+    lambda found: next(iter(found)) if len(found) == 1 else UNREADABLE_SCOPE,
+)  # fmt: skip
+_BY = _Key(
+    re.compile(r"\([^()]*?\bby[ \t]*=[ \t]*([^,()]*)()", re.IGNORECASE), "by", provenance.normal, provenance.least
+)
+
+_QUOTED = re.compile(r"[ \t]*+>[ \t]?")
+_FIELD = re.compile(
+    r"(?:^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)]|\[.\])[ \t])*+|[\[(])[ \t*_]*+scopes?[ \t*_]*+::([^\])]*)", re.IGNORECASE
+)
+"""A field as Dataview reads it: all of a line or of a list item, or in brackets."""
+
+
+class _Item:
+    """An open list item: where it began, in how many quotes, how far it is indented, its value, what it names, and
+    whether its head has been read."""
+
+    def __init__(self, first: int, quotes: int, indent: int, outer: str | None) -> None:
+        self.first, self.quotes, self.indent, self.value, self.head_read = first, quotes, indent, outer, False
+        self.named: set[str] = set()
+
+
+def by_line(note: Note) -> dict[int, str]:
+    """The scope of each line that a list item with a scope holds: its paragraphs, lists and code, to its last line;
+    and of each line with a field that says so, which opens nothing."""
+    found = _by_line(note, _SCOPE)
+    for number, said in _fields(note):
+        scope = _SCOPE.read(said)
+        if scope != GLOBAL:
+            found[number] = _SCOPE.joined({scope, found.get(number, scope)})
+    return found
+
+
+def slips(note: Note) -> Iterator[Problem]:
+    """The fields that name no scope as it should be written."""
+    for number, said in _fields(note):
+        if not is_scope(said):
+            yield Problem(note.path, number, f"`scope:: {said:.80}` {no_scope(said)}")
+
+
+def _fields(note: Note) -> Iterator[tuple[int, str]]:
+    """Each line with a field of a scope, and what it says."""
+    for number, line in enumerate(note.lines, 1):
+        if "::" in line and note.states[number - 1] == TEXT:
+            yield from ((number, match[1].strip()) for match in _FIELD.finditer(note.plain(number)))
+
+
+def origins_by_line(note: Note) -> dict[int, str]:
+    """Who each line is from that a list item with a `by=` holds."""
+    return _by_line(note, _BY)
+
+
+def _by_line(note: Note, key: _Key) -> dict[int, str]:
+    found: dict[int, str] = {}
+    if not any(key.hint in line or key.hint.upper() in line for line in note.lines):
+        return found  # nearly every note
+    items: list[_Item] = []
+    after_blank = True
+    for number, line in enumerate(note.lines, 1):
+        state = note.states[number - 1]
+        quotes, text = _unquoted(line)
+        if state == BLANK or not text.strip():
+            after_blank = True
+            continue
+        bullet = BULLET.match(text)
+        _close(items, line, state == HEADING, bullet is not None or after_blank)
+        after_blank = False
+        if bullet:
+            indent = len(bullet[1].expandtabs(4))
+            items.append(_Item(number, quotes, indent, items[-1].value if items else None))
+        if items:
+            _read(items[-1], bullet[2] if bullet else text, (number, key), found)
+    return found
+
+
+def _unquoted(line: str, most: int = -1) -> tuple[int, str]:
+    """How many quotes a line stands in, up to `most` of them, and the line without their marks."""
+    quotes = 0
+    while quotes != most and (match := _QUOTED.match(line)):
+        quotes, line = quotes + 1, line[match.end() :]
+    return quotes, line
+
+
+def _close(items: list[_Item], line: str, heading: bool, may_end: bool) -> None:
+    """End the items this line is no part of; a line right below an item continues it even without an indent."""
+    while items and (heading or (may_end and not _is_inside(items[-1], line))):
+        items.pop()
+
+
+def _is_inside(item: _Item, line: str) -> bool:
+    quotes, text = _unquoted(line, item.quotes)
+    return quotes == item.quotes and len(text[: len(text) - len(text.lstrip(" \t"))].expandtabs(4)) > item.indent
+
+
+def _read(item: _Item, text: str, at: tuple[int, _Key], found: dict[int, str]) -> None:
+    """Look for the item's value in its head, in all of the text while no head is seen; it holds from the first line."""
+    number, key = at
+    named = [] if item.head_read else [key.read(match[1] or match[2] or "") for match in _named(item, key, text)]
+    if named:
+        item.named.update(named)
+        item.value = key.joined(item.named)
+        found.update((n, item.value) for n in range(item.first, number))
+    if item.value:
+        found[number] = item.value
+
+
+def _named(item: _Item, key: _Key, text: str) -> Iterator[re.Match[str]]:
+    return key.named.finditer(_head(item, text))
+
+
+def _head(item: _Item, text: str) -> str:
+    match = HEAD.match(text)
+    item.head_read = match is not None
+    return text[: match.start(5)] if match else text
+
+
+def of_lines(found: dict[int, str], start: int, end: int) -> str | None:
+    """The scope of a passage of several lines; one that nobody has where they differ."""
+    named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
+    return named.pop() if len(named) == 1 else UNREADABLE_SCOPE if named else None
+
+
+def origin_of_lines(found: dict[int, str], start: int, end: int) -> str | None:
+    """Who a passage of several lines is from; where they differ, the one who is trusted least."""
+    named = {found[n] for n in range(start, end + 1) if n in found} if found else set()
+    return provenance.least(named) if named else None
+
+
+# --- whole notes -----------------------------------------------------------------------------------------------------
+
+
+def of_note(properties: Mapping[str, object], path: str, folders: Folders) -> str:
+    """The scope of a whole note: its own, however the property is called (properties.guarded), else its folder's."""
+    said = _said(properties)
+    return normal_scope(said) if said else of_folder(path, folders)
+
+
+def _said(properties: Mapping[str, object]) -> str:
+    """What a note says that its scope is, as a text; "" for nothing. All but an empty value counts: `no` is no slip."""
+    value = next((value for key, value in properties.items() if guarded(key) == "scope"), None)
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return "" if value is None or value == [] else str(value).strip()
+
+
+def problem(properties: Mapping[str, object]) -> str:
+    """What is wrong with the scope that a note names, or ""."""
+    said = _said(properties)
+    if not said:
+        named = any(guarded(key) == "scope" for key in properties)
+        return "`scope` names no scope: it counts for nothing" if named else ""
+    if normal_scope(said) == UNREADABLE_SCOPE:
+        return "its `scope` cannot be read: no agent sees the note"
+    return "" if is_scope(said) else f"`scope: {said:.80}` {no_scope(said)}"
+
+
+def of_folder(path: str, folders: Folders) -> str:
+    """What is said of the nearest folder that a note lies in: GLOBAL where nothing is."""
+    if not folders:
+        return GLOBAL
+    name = f"{folder_key(path)}/"
+    holding = [(folder, scope) for folder, scope in folders if not folder or name.startswith(f"{folder}/")]
+    return max(holding, key=lambda pair: len(pair[0]), default=("", GLOBAL))[1]
+
+
+def folder_key(path: str) -> str:
+    """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
+    key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()
+    return "" if key == "." else key
+
+
+def joined(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
+    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
+
+    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
+    is, that holds for all that lies in it.
+    """
+    taken, refused = list(own), []
+    for folder, scope in of_vault:
+        if scope == GLOBAL or any(not mine or f"{folder}/".startswith(f"{mine}/") for mine, _ in own):
+            refused.append(folder)
+        else:
+            taken.append((folder, scope))
+    return tuple(sorted(taken)), refused
+
+
+def of_each_line(note: Note, whole: str, facts: Iterable[tuple[int, int, str | None]]) -> dict[int, str]:
+    """The scope of each line of a note whose own is `whole`; `facts` are first line, last line and scope of each."""
+    found = dict.fromkeys(range(1, len(note.lines) + 1), whole) | by_line(note)
+    for start, end, scope in facts:
+        if scope:
+            found |= dict.fromkeys(range(start, end + 1), scope)
+    return found
+
+
+class Standing(NamedTuple):
+    """Whose a line is, and who it is from."""
+
+    scope: str
+    by: str
+
+
+def of_all_lines(note: Note, folders: Folders) -> list[Standing]:
+    """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
+    facts = list(retain.facts(note, None))
+    whole = of_note(note.properties, note.path, folders)
+    own = of_each_line(note, whole, ((fact.start_line, fact.end_line, fact.scope) for fact in facts))
+    of_whole, by = provenance.of_properties(note.properties), origins_by_line(note)
+    for fact in facts:
+        if fact.by:
+            by |= dict.fromkeys(range(fact.start_line, fact.end_line + 1), fact.by)
+    return [
+        Standing(own[number], provenance.own(by.get(number), of_whole) or of_whole)
+        for number in range(1, len(note.lines) + 1)
+    ]

@@ -1,1 +1,0 @@
-"""Owns the order of what was found: evidence in, scores and a packed selection out. Pure."""

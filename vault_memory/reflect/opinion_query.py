@@ -1,0 +1,205 @@
+"""Owns opinions as a person or a program asks for them: the beliefs of reflect's page, with all that they rest on.
+
+They are worked out by reflect's own look at the index (reflect/beliefs.py), never by rules of this module. Nothing is
+written, and no page need be there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import chain
+from typing import NamedTuple
+
+from vault_memory.markdown.scopes import GLOBAL
+from vault_memory.reflect import bearing, beliefs, facts
+from vault_memory.reflect.confidence import shown
+from vault_memory.reflect.model import Fact
+from vault_memory.reflect.plan_run import Look, Seen
+from vault_memory.reflect.run import Run
+from vault_memory.search.entities import FactLine, Names
+from vault_memory.search.superseded import marked
+from vault_memory.store.rows import KINDS, Store
+from vault_memory.vault.vault import Vault
+
+_PRIVATE = """
+SELECT DISTINCT coalesce(p.scope, n.scope) FROM passage p JOIN note n ON n.id = p.note_id
+WHERE p.kind = ? AND coalesce(p.scope, n.scope) <> ?
+"""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How sure one was, 0..1, at the end of a day."""
+
+    date: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """A belief as `opinions@1` has it: lists of facts newest first, confidences rounded to .05, `history` oldest first.
+
+    `evidence` is every place it was written. One that is private to a scope is weighed with what that scope sees.
+    """
+
+    statement: str
+    confidence: float
+    entities: tuple[str, ...]
+    trend: str
+    evidence: Sequence[FactLine]
+    superseded_by: str | None = None
+    supports: Sequence[FactLine] = ()
+    contradicts: Sequence[FactLine] = ()
+    related: Sequence[FactLine] = ()
+    history: Sequence[Moment] = ()
+    sparkline: str = ""
+    updated: str | None = None
+    """The day of the newest fact that it rests on."""
+    set_by_hand: str | None = None
+    """The day from which the user's own confidence counts."""
+    weighed: bool = True
+    """False where too much else is held about its subject: then only its own statements count."""
+    scope: str = GLOBAL
+
+
+class _Belief(NamedTuple):
+    """An opinion of reflect's, whose it is, and whether it was weighed."""
+
+    opinion: beliefs.Opinion
+    scope: str = GLOBAL
+    weighed: bool = True
+
+
+class Asking(NamedTuple):
+    """Where opinions are looked for: the vault, its index, as of when, and the entity they are to be about."""
+
+    vault: Vault
+    store: Store
+    seen: Seen
+    entity: str | None = None
+
+    def look(self) -> Look:
+        """Look as reflect does, page of opinions included: the numbers on it may be the user's."""
+        return Look(self.vault, self.store, self.seen)
+
+
+def held(asking: Asking) -> list[Opinion]:
+    """The opinions held, surest first; behind them those too many to be weighed, then those that hold no longer."""
+    return held_by(asking.look(), asking)
+
+
+def held_by(look: Look, asking: Asking) -> list[Opinion]:
+    """The same from a look that was taken already."""
+    names = Names(asking.store)
+    public = Names(asking.store, with_private=False)
+    by_all, by_some = (each.canonical(asking.entity) if asking.entity else None for each in (public, names))
+    found = [*_shared(look.run, by_all), *_private(look.run, asking, by_some)]
+    lines = _lines(asking, (fact for one in found for fact in _all(one.opinion)))
+    speakers = look.run.told.speakers
+    slugs = {slug for one in found for slug in one.opinion.statement.about}
+    called = {slug: names.shown(slug) or speakers.get(slug) or slug for slug in slugs}
+    opinions = [_opinion(one, lines, called) for one in found]
+    return sorted(opinions, key=lambda one: (bool(one.superseded_by), not one.weighed, -one.confidence, one.statement))
+
+
+# --- whose they are --------------------------------------------------------------------------------------------------
+
+
+def _shared(run: Run, about: str | None) -> Iterator[_Belief]:
+    """What stands, or has no room, on the page that is for everybody."""
+    return _beliefs(beliefs.held(run.told.facts, run.vault, about), run, about)
+
+
+def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
+    """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
+    scopes = [scope for (scope,) in asking.store.rows(_PRIVATE, KINDS.index("opinion"), GLOBAL)]
+    if not scopes:
+        return
+    seen = asking.seen
+    everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
+    for scope in sorted(scopes):
+        mine = [fact for fact in everything if fact.scope == scope]
+        whom = {slug for fact in mine if fact.kind == bearing.OPINION for slug in fact.about or (bearing.NOBODY,)}
+        open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
+        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (bearing.NOBODY,))]
+        for one in _beliefs(beliefs.held(told, run.vault, about), run, about):
+            if any(fact.scope == scope for fact in one.opinion.told):
+                yield one._replace(scope=scope)
+
+
+def _beliefs(found: beliefs.Held, run: Run, about: str | None) -> Iterator[_Belief]:
+    every = chain(
+        map(_Belief, found.opinions),
+        (_Belief(beliefs.as_stated(told, run.vault), weighed=False) for told in found.unweighed),
+    )
+    return (one for one in every if about is None or any(about in fact.about for fact in one.opinion.told))
+
+
+# --- as it is told ---------------------------------------------------------------------------------------------------
+
+
+def _all(opinion: beliefs.Opinion) -> Iterator[Fact]:
+    return chain(opinion.told, opinion.supports, opinion.contradicts, opinion.related)
+
+
+def _lines(asking: Asking, told: Iterable[Fact]) -> dict[tuple[str, int], FactLine]:
+    """These facts as they stand in their notes, by place; each with what took its place."""
+    known = {(fact.path, fact.line): fact for fact in told}
+    bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
+    inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
+    every = [*marked(asking.store, bullets, asking.seen.today), *inferred]
+    return {(line.path, line.start_line): line for line in every}
+
+
+def _line(fact: Fact) -> FactLine:
+    since, until = (fact.occurred.start, fact.occurred.end) if fact.occurred else (None, None)
+    occurred = f"{since}" if since == until else f"{since}/{until}"
+    return FactLine(
+        kind=fact.kind, text=fact.text, path=fact.path, start_line=fact.line, end_line=fact.line + fact.more_lines,
+        date=_iso(fact.day), occurred=occurred if since else None, confidence=fact.confidence,
+        by=fact.by, trusted=fact.is_trusted,
+    )  # fmt: skip
+
+
+def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called: Mapping[str, str]) -> Opinion:
+    opinion = belief.opinion
+    statement = lines[opinion.statement.path, opinion.statement.line]
+
+    def told(of: Sequence[Fact]) -> list[FactLine]:
+        found = [lines[fact.path, fact.line] for fact in of]
+        return sorted(found, key=_newest_first) if len(found) > 1 else found
+
+    return Opinion(
+        statement=statement.text,
+        confidence=opinion.belief.shown,
+        entities=tuple(called[slug] for slug in opinion.statement.about),
+        trend=opinion.belief.trend,
+        evidence=told(opinion.told),
+        superseded_by=statement.superseded_by,
+        supports=told(opinion.supports),
+        contradicts=told(opinion.contradicts),
+        related=told(opinion.related),
+        history=_history(opinion),
+        sparkline=opinion.belief.sparkline,
+        updated=_iso(opinion.updated),
+        set_by_hand=_iso(opinion.since) if opinion.is_given else None,
+        weighed=belief.weighed,
+        scope=belief.scope,
+    )
+
+
+def _newest_first(line: FactLine) -> tuple[int, str, int]:
+    """What has no day comes last."""
+    return (-date.fromisoformat(line.date).toordinal() if line.date else 0, line.path, line.start_line)
+
+
+def _history(opinion: beliefs.Opinion) -> tuple[Moment, ...]:
+    """How sure one was from the day of the prior on, if nothing older moved it."""
+    days = opinion.belief.history
+    start = opinion.since.toordinal() if opinion.since else None
+    first = [(start, opinion.prior)] if start and (not days or start < days[0][0]) else []
+    return tuple(Moment(date.fromordinal(day).isoformat(), shown(value)) for day, value in (*first, *days))
+
+
+def _iso(day: date | None) -> str | None:
+    return day.isoformat() if day else None

@@ -1,0 +1,362 @@
+"""Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
+
+from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.markdown.entities import link_name
+from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
+from vault_memory.reflect.blocks import Block, Line
+from vault_memory.reflect.inputs import Bearings, Options
+from vault_memory.reflect.ledger import Ledger
+from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, edit, planned, retracted, skip
+from vault_memory.reflect.retell import Retelling
+from vault_memory.reflect.run import Job, Run
+from vault_memory.reflect.sections import counted
+from vault_memory.resources import template
+from vault_memory.store.rows import Store
+from vault_memory.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.indexer import Progress
+
+_REFLECTED = """
+SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL, length(r.hash) > 0
+FROM reflected r LEFT JOIN note n ON n.path = r.path
+"""
+"""A page with the signature of what it was made of, whether it is as it was then, is there, and was there."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is looked at: as of a day, and only what is asked for."""
+
+    today: date
+    since: date | None = None
+    only: tuple[str, ...] = ()
+    force: bool = False
+    only_core: bool = False
+    entity_days: int = 2
+
+
+class Proposed(NamedTuple):
+    """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
+
+    open: int
+    full: int
+    passed: proposals.Passed
+    gates: proposals.Gates = proposals.Gates()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A plan, how to make an edit anew, and what the next run is to know."""
+
+    plan: Plan
+    again: Callable[[Edit], Edit | None]
+    said: user_feedback.Said
+    signatures: dict[str, bytes]
+    bearings: Bearings
+    facts: int
+    proposed: Proposed | None = None
+    """What came of the proposals, where they were asked for."""
+    untold: dict[str, str] = field(default_factory=dict)
+    """The pages of periods with too little to tell, each with the reason."""
+    moves: Callable[[Edit], list[Move]] = lambda edit: []
+    """What became of the opinions with an edit of their page."""
+    gone: frozenset[str] = frozenset()
+    """The pages that stood after the last run and are not there any more: the next one does not look for them."""
+
+
+class Look:
+    """One look; `vault` is where the pages are read, and `retelling` what a configured model has to say on them."""
+
+    def __init__(self, vault: Vault, store: Store, seen: Seen, retelling: Retelling | None = None) -> None:
+        self._vault, self._store, self._seen, self._retelling = vault, store, seen, retelling
+        self._said = user_feedback.read(store)
+        self._ledger = Ledger(vault.root)
+        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._signatures: dict[str, bytes] = {}
+        self._untold: dict[str, str] = {}
+        self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
+        self._hear_opinions()
+        options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed())
+        self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
+        self._past = Past(
+            facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
+            last=self._ledger.last,
+            hidden=self._said.hidden,
+            force=seen.force,
+            withheld=frozenset(map(blocks.short, self._run.told.withheld)),
+            is_linked=self._run.is_linked,
+            same=self._same_opinions,
+        )
+
+    def _hear_opinions(self) -> None:
+        """Take in the confidences given by hand: on the page of opinions, and on those of entities."""
+        changed = (path for path, (_, is_same, is_there, _) in self._known.items() if is_there and not is_same)
+        pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
+        for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
+            block = self._block(path, name)
+            last = self._ledger.last(block.sha) if block else None
+            user_feedback.hear_opinions(self._said, user_feedback.Written(path, block, last), self._seen.today)
+
+    @property
+    def run(self) -> Run:
+        """The facts and the opinions they hold, with what people said to them, in the journals and on the pages."""
+        return self._run
+
+    def found(self, progress: "Progress | None" = None) -> Found:
+        """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
+        core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
+        plans = [] if self._seen.only_core else [*self._pages(progress), Plan((), notices=tuple(self._run.notices()))]
+        proposed = None
+        if after is not None:
+            proposed, page = self._left(after) if self._seen.only_core else self._proposals(after)
+            plans += page
+        told, unmade = self._run.told, sorted(self._run.unmade)
+        if not self._seen.only_core:  # which does not ask whether they were lost
+            tidied = frozenset[str]() if self._seen.force else self._gone - self._moved
+            removed = sorted(tidied.union(unmade) - self._said.removed)
+            self._said.new += (user_feedback.New("removed", path, 1.0) for path in removed)
+        plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
+        return Found(
+            plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts), proposed,
+            self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
+            frozenset() if self._seen.only_core else self._gone - self._moved,
+        )  # fmt: skip
+
+    @property
+    def _is_core_wanted(self) -> bool:
+        """Whether proposals are heard: what was ticked goes from their page with the same run that does it."""
+        return self._seen.only_core or "proposals" in (self._seen.only or ("proposals",))
+
+    def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
+        plans: list[Plan] = []
+        asked: set[str] = set()
+        most = self._run.most if progress else 0
+        for done, job in enumerate(self._run.jobs()):
+            if progress:
+                progress(done, most, done)
+            asked.add(job.path)
+            signature, is_same, is_there, _ = self._known.get(job.path, (b"", False, False, False))
+            if is_same and self._stands(signature, job):
+                if is_there:
+                    plans.append(Plan((), (), (job.path,)))
+                    self._run.stands(job.path)
+                elif job.without:
+                    self._untold[job.path] = job.without
+                continue
+            draft = self._draft(job)
+            if draft:
+                self._run.stands(job.path)
+                plans.append(self._drafted(draft))
+            elif job.without:
+                self._untold[job.path] = job.without
+        return [*plans, *self._stale(asked)]
+
+    def _stale(self, asked: Container[str]) -> Iterator[Plan]:
+        """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
+        for draft in self._run.older():
+            block = None if draft.path in asked else self._block(draft.path, draft.block)
+            if block is None or block.lines == tuple(line.text for line in draft.lines):
+                continue
+            if not self._run.is_beside(draft.path):
+                yield self._drafted(draft)
+            elif any(fact not in self._past.facts for fact in block.cites):
+                yield self._drafted(retracted(draft.path, draft.block, block, self._past))
+
+    def _removed(self) -> frozenset[str]:
+        """The pages that are not made again, for a person removed them; none where that is asked for.
+
+        Raises RefusedError where so many are gone at once that they were lost.
+        """
+        stood = [path for path, (_, _, _, was_there) in self._known.items() if was_there]
+        there = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
+        missing = {link_name(path): path for path in stood if path not in there}
+        notes = (row[0] for row in self._store.rows("SELECT path FROM note")) if missing else ()
+        self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
+        pages = user_feedback.Pages(stood, there, self._moved)
+        self._gone = user_feedback.hear_pages(self._said, pages)
+        if self._seen.only_core:
+            return self._gone.union(self._said.removed)
+        if self._seen.force:
+            return frozenset()
+        user_feedback.refuse_lost(self._gone, self._said, pages)
+        return self._gone.union(self._said.removed)
+
+    def _is_there(self, path: str) -> bool:
+        """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
+        if path in self._known and self._known[path][2]:
+            return True
+        try:
+            return self._page(path) is not None
+        except (RefusedError, VaultError, ValueError):
+            return True  # also what is no path at all: anybody can write a journal
+
+    def _same_opinions(self) -> dict[str, str]:
+        """By the names of facts that state the same opinion what all of these are known by."""
+        told = (one.told for one in self._run.opinions.opinions if len(one.told) > 1)
+        return {blocks.short(fact.key): f"opinion {blocks.short(facts[0].key)}" for facts in told for fact in facts}
+
+    def _stands(self, signature: bytes, job: Job) -> bool:
+        """Whether a page made of that is as it should be."""
+        if self._retelling and job.subject:
+            return self._retelling.stands(signature, job.signature)
+        return signature == job.signature
+
+    def _draft(self, job: Job) -> Draft | None:
+        """The draft of a page, with what a model writes on it, and the signature that it is to be known by."""
+        draft, signature = job.draft(), job.signature
+        if self._retelling and job.subject:
+            if draft is None:
+                signature = self._retelling.signature(signature)
+            elif not planned([draft], self._page, self._past).skipped:  # nobody is asked for what cannot be written
+                present = self._block(draft.path, draft.block)
+                draft, signature = self._retelling.retold(draft, signature, job.subject(), present)
+        self._signatures[job.path] = signature
+        left = job.left() if draft is None and job.left else None
+        return left if left and self._block(left.path, left.block) else draft
+
+    def _drafted(self, draft: Draft) -> Plan:
+        self._drafts[draft.path, draft.block] = draft
+        return planned([draft], self._page, self._past)
+
+    def _again(self, late: Edit) -> Edit | None:
+        if not late.block:
+            return self._core_edit(late.path)
+        return edit(self._drafts[late.path, late.block], self._page(late.path), self._past)
+
+    # --- the core ------------------------------------------------------------------------------------------------
+
+    def _core(self) -> tuple[Plan, bytes | None]:
+        """The edit of the core that was ticked, and what it holds then; what cannot be done stays ticked.
+
+        A core that cannot be read is told of, and nothing is heard or proposed: no other page hangs on it.
+        """
+        try:
+            path, before = self._core_page()
+        except (ConflictError, RefusedError, VaultError) as error:
+            return Plan((), (skip(core.PATHS[0], error),)), None
+        self._hear()
+        after, skipped = before or core.START, list[Skipped]()
+        notices = (_lost(path, len(self._said.lost)),) if self._said.lost else ()
+        for name, change in list(self._said.ticked.items()):
+            try:
+                after = core.changed(path, after, change)
+            except ConflictError as error:
+                skipped.append(skip(path, error))
+                del self._said.ticked[name]
+                self._said.settled.discard(name)
+                self._said.done.discard(name)
+        user_feedback.hear_done(self._said)
+        made = self._core_edit(path) if self._said.ticked else None
+        return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
+
+    def _core_page(self) -> tuple[str, bytes | None]:
+        """Where the core is, and what it holds; raises ConflictError, RefusedError or VaultError if unreadable."""
+        for path in core.PATHS:
+            data = self._page(path)
+            if data is not None:
+                core.text_of(path, data)
+                return path, data
+        return core.PATHS[0], None
+
+    def _hear(self) -> None:
+        """Hear what was said on the page of proposals."""
+        block = self._block(proposals.PATH, proposals.BLOCK)
+        last = self._ledger.last(block.sha) if block else None
+        user_feedback.hear_proposals(self._said, block, last, only_ticks=self._seen.only_core)
+        user_feedback.hear_facts(self._said, self._run.told.facts)
+
+    def _core_edit(self, path: str) -> Edit | None:
+        """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
+        before = self._page(path)
+        after = before or core.START
+        for change in self._said.ticked.values():
+            after = core.changed(path, after, change)
+        why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
+        return Edit(path, before, after, why) if after != before else None
+
+    def _proposals(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+        """What is proposed for the core as it is to be, and the page of it."""
+        lines, open_, passed = self._run.proposals(core.items(core.PATHS[0], after), self._said)
+        full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
+        is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
+        page = [self._drafted(self._proposals_page(lines))] if is_there or lines != proposals.NOTHING else []
+        return Proposed(len(open_), full, passed), page
+
+    def _left(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+        """What is left on the page of proposals where only what was ticked is done, and the page without that."""
+        try:
+            data = self._page(proposals.PATH)
+            block = blocks.read(proposals.PATH, data, proposals.BLOCK).block if data is not None else None
+        except (ConflictError, RefusedError, VaultError) as error:
+            return Proposed(0, 0, proposals.Passed()), [Plan((), (skip(proposals.PATH, error),))]
+        texts = block.lines if block else ()
+        found = filter(None, map(proposals.stated, texts))
+        open_ = [one for one in found if one.name not in self._said.settled]
+        full = sum(one.what == core.ADD and not core.has_room(after, one.quoted) for one in open_)
+        last = self._ledger.last(block.sha) if block else None
+        lines = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
+        page = self._proposals_page(proposals.left(lines, self._said.settled))
+        return Proposed(len(open_), full, proposals.Passed()), [self._drafted(page)] if self._said.settled else []
+
+    def _proposals_page(self, lines: tuple[Line, ...]) -> Draft:
+        why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
+        return Draft(
+            proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
+            settled=lambda text: proposals.name_of(text) in self._said.settled,
+            account=lambda was, lines: why,
+        )  # fmt: skip
+
+    # --- pages ---------------------------------------------------------------------------------------------------
+
+    def _page(self, path: str) -> bytes | None:
+        """What a page holds, None where there is none; raises RefusedError for a way out of the vault."""
+        self._vault.locate(path)
+        try:
+            return self._vault.read(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise VaultError(f"{path} cannot be read: {error.strerror}.", "Check its permissions.") from error
+
+    def _holds_block(self, path: str) -> bool:
+        """Whether a note has the block of an entity's page."""
+        with suppress(RefusedError, VaultError):
+            begins = f"memory:begin {entity_page.BLOCK}".encode() in (self._page(path) or b"")  # else it costs a parse
+            return begins and self._block(path, entity_page.BLOCK) is not None
+        return False
+
+    def _block(self, path: str, name: str) -> Block | None:
+        """A block of a page as it stands; none where it cannot be read, which is said where it is to be written."""
+        try:
+            data = self._page(path)
+            return blocks.read(path, data, name).block if data is not None else None
+        except (ConflictError, RefusedError, VaultError):
+            return None
+
+
+def _lost(path: str, count: int) -> Notice:
+    """What is told of proposals that are dropped; never their words, for these may be forgotten."""
+    rest, they = ("rests", "it goes") if count == 1 else ("rest", "they go")
+    why = (
+        f"{counted(count, 'proposal')} that you ticked or reworded {rest} on what no note holds any more:"
+        f" {they} from {proposals.PATH}, and not into {path}."
+    )
+    return Notice(path, why, "Write there yourself what should stand there all the same.")
+
+
+def _joined(plans: list[Plan]) -> Plan:
+    return Plan(
+        tuple(one for plan in plans for one in plan.edits),
+        tuple(one for plan in plans for one in plan.skipped),
+        tuple(one for plan in plans for one in plan.unchanged),
+        orphaned=tuple(one for plan in plans for one in plan.orphaned),
+        notices=tuple(one for plan in plans for one in plan.notices),
+    )

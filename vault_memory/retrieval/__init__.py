@@ -1,1 +1,0 @@
-"""Owns the answering of questions: the lanes, what they find, and what is told of it."""

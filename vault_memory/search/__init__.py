@@ -1,0 +1,1 @@
+"""From a question to a cited answer: lanes, ranking, packing."""

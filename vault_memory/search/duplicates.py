@@ -1,0 +1,120 @@
+"""Owns where a fact or a note stands already that somebody wants kept: the same but for its letters (same.py).
+
+What was forgotten or superseded does not stand any more, nor what came from outside where the new text did not.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import date
+
+from vault_memory.markdown import provenance, text_equality
+from vault_memory.markdown.facts import Fact
+from vault_memory.markdown.note import FRONT, Note
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import of_all_lines
+from vault_memory.search.answer import Filters
+from vault_memory.search.entities import Names
+from vault_memory.search.get import Opened
+from vault_memory.search.superseded import superseded
+from vault_memory.store import usage
+from vault_memory.store.rows import KINDS, Store, wording_hash
+from vault_memory.vault.vault import Vault
+
+SAME_WORDS = """
+SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
+FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
+"""
+_MENTIONED = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
+
+
+def fact(store: Store, wanted: Fact, today: date) -> str | None:
+    """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
+
+    What was done is done again on another day.
+    """
+    rows = store.rows(SAME_WORDS, wording_hash(wanted.narrative))
+    is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
+    found = {
+        int(passage): (path, int(line))
+        for passage, path, line, key, by, day, kind in rows
+        if (provenance.is_trusted(by) or not trusted)
+        and (not is_done or (day == today.isoformat() and KINDS[kind] == "experience"))
+        and not ((last := usage.last_word(store, key)) and last.stands)
+    }
+    if not found:
+        return None
+    names = Names(store)
+    about = set(map(names.canonical, wanted.entities))
+    after = superseded(store, names, found, today, Filters())
+    for passage, (path, line) in found.items():
+        mentioned = {names.canonical(name) for (name,) in store.rows(_MENTIONED, passage)}
+        if passage not in after and about <= mentioned:
+            return f"{path}#L{line}"
+    return None
+
+
+_LIKE_NOTES = """
+SELECT path, first, count FROM note
+WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
+"""
+_FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
+_HEAD_BYTES = 1000
+"""What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
+
+_LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
+"""Whom a stored note is about, as filing.py puts it at its end."""
+
+
+def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
+    """The path of a note in these scopes (none given: in any) that says the same, whatever its title.
+
+    One with a line that these scopes do not open says something else: who guesses the line must not be told so.
+    """
+    # Behind a blank line nothing of it is taken for properties.
+    wanted, trusted = _folded(parse("x.md", f"\n{text}".encode("utf-8", "replace"))), provenance.is_trusted(by)
+    for path in _like(store, text, scopes):
+        with suppress(OSError):
+            found = parse(path, vault.read(path))
+            counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not trusted
+            if not counts or _hides(found, Opened(tuple(scopes), vault.config.folder_scopes)):
+                continue
+            if wanted in (_folded(found), _folded(found, len(_LINKS.sub("", "\n".join(found.lines)).split("\n")))):
+                return path
+    return None
+
+
+def _like(store: Store, text: str, scopes: Sequence[str]) -> list[str]:
+    """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
+    size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
+    rows = list(store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes))))
+    return [path for path, *passages in rows if _ends_with(store.rows(_FROM_THE_END, *passages), wanted)]
+
+
+def _ends_with(passages: Iterable[tuple[str]], wanted: str) -> bool:
+    """Whether passages, the last one first, come to what is wanted; links may follow, and properties stand before."""
+    for number, (text,) in enumerate(passages):
+        letters = _letters(text)
+        if wanted.endswith(letters):
+            wanted = wanted.removesuffix(letters)
+        elif number or not _LINKS.search(f"\n\n{text}"):
+            return False
+        if not wanted:
+            return True
+    return False
+
+
+def _folded(found: Note, last: int | None = None) -> str:
+    """A note's lines behind its properties, as far as the last one wanted."""
+    first = found.states.count(FRONT)
+    return text_equality.folded_lines(found.lines[first:last], found.states[first:last])
+
+
+def _letters(text: str) -> str:
+    return "".join("".join(map(text_equality.folded, text.splitlines())).split())
+
+
+def _hides(found: Note, opened: Opened) -> bool:
+    return bool(opened.scopes) and any(own.scope not in opened.scopes for own in of_all_lines(found, opened.folders))

@@ -1,0 +1,120 @@
+"""Owns `get`: lines of one note as the file holds them now, never outside the vault."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from vault_memory.markdown.note import decode, split_lines
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import Folders, Standing, of_all_lines, of_note
+from vault_memory.vault.vault import Vault
+
+MAX_CHARS = 10_000
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines `start_line`..`end_line` of a note; a missing note is empty and `not_found`.
+
+    `line_cut` says that what is truncated ends within `end_line`, a line too long to be shown whole. The note has so
+    many `lines`; `origins` says who each of those shown is from, only to an asker with scopes.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    truncated: bool = False
+    not_found: bool = False
+    line_cut: bool = False
+    lines: int = 0
+    origins: tuple[str, ...] = ()
+
+
+class Part(NamedTuple):
+    """The lines wanted (1-based, both ends included; None is the last), and tokens at most, of each all where None."""
+
+    lines: tuple[int, int | None] | None = None
+    max_tokens: int | None = None
+
+
+class Opened(NamedTuple):
+    """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
+
+    scopes: tuple[str, ...] = ()
+    folders: Folders = ()
+
+
+EVERYTHING = Opened()
+
+
+def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
+    """Read a note's lines, at most 10,000 characters unless told.
+
+    Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
+    would say that there is something. Where nothing else is, nothing was found. Neither is, by somebody with scopes,
+    what the user has excluded.
+    Raises RefusedError for a path that leads out of the vault.
+    """
+    found = vault.locate(path)
+    if found is None or (opened.scopes and vault.is_left_out(found)):
+        return Excerpt(path, 0, 0, "", not_found=True)
+    data = vault.read(found)
+    everything = split_lines(decode(data)[0])
+    origins: list[str] = []
+    if opened.scopes:
+        note = parse(found, data)
+        standing = of_all_lines(note, opened.folders)
+        shown = _seen(everything, standing, opened.scopes)
+        is_shut = not everything and of_note(note.properties, found, opened.folders) not in opened.scopes
+        if is_shut or (shown != everything and not any(shown)):
+            return Excerpt(path, 0, 0, "", not_found=True)
+        everything, origins = shown, [each.by for each in standing]
+    lines, max_tokens = part
+    first, last = lines or (1, None)
+    first = max(first, 1)
+    wanted = everything[first - 1 : last]
+    text = "\n".join(wanted)
+    kept = _within_tokens(text, max_tokens) if max_tokens is not None else text[:MAX_CHARS]
+    # A cut shows whole lines, unless the very first line is too long.
+    if len(kept) < len(text) and "\n" in kept and text[len(kept)] != "\n":
+        kept = kept[: kept.rindex("\n")]
+    end = first + kept.count("\n") if wanted else first - 1
+    truncated = len(kept) < len(text)
+    line_cut = truncated and text[len(kept)] != "\n"
+    return Excerpt(
+        found, first, end, kept, truncated, line_cut=line_cut, lines=len(everything),
+        origins=tuple(origins[first - 1 : end]),
+    )  # fmt: skip
+
+
+def seen_lines(path: str, data: bytes, opened: Opened) -> list[str]:
+    """The lines with those empty that an asker does not see, up to the last one seen.
+
+    Read from the file, as it is to be shown: the index may know an older one.
+    """
+    lines = split_lines(decode(data)[0])
+    if not opened.scopes:
+        return lines
+    return _seen(lines, of_all_lines(parse(path, data), opened.folders), opened.scopes)
+
+
+def _seen(lines: Sequence[str], standing: Sequence[Standing], scopes: tuple[str, ...]) -> list[str]:
+    hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in scopes}
+    shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
+    while shown and len(shown) in hidden:
+        shown.pop()
+    return shown
+
+
+def _within_tokens(text: str, max_tokens: int) -> str:
+    """The longest beginning of `text` that holds at most that many tokens, to within a few characters."""
+    from vault_memory.text.tokens import count
+
+    low, high = 0, min(len(text), max_tokens * 16)
+    if count(text[:high]) <= max_tokens:
+        return text[:high]
+    while high - low > 8:
+        middle = (low + high) // 2
+        low, high = (middle, high) if count(text[:middle]) <= max_tokens else (low, middle)
+    return text[:low]

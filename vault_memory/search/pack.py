@@ -1,0 +1,205 @@
+"""Owns the packing of ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vault_memory.store.candidate import FACTS, PAGE, Candidate
+from vault_memory.text import terms
+
+MARK_TOKENS = 16
+"""The most that ` ← superseded by ` and a line number cost, besides the path."""
+
+ORIGIN_TOKENS = 8
+"""The most that saying of a passage that it came from outside costs (provenance.mark)."""
+
+JOINER = " … "
+JOINER_TOKENS = 2
+ESCAPE_TOKENS = 4
+"""The most that a control character costs more when it is printed as an escape."""
+
+_PLAIN_GAPS = ("", " ", "  ")
+"""What may stand between two parts joined as the line has them: it costs no more than the joiner; other space might."""
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
+
+FILL = 0.5
+"""Least score of a passage, against the best that did not fit, for it to stand in its place."""
+
+FEWEST_WORDS, NAME_WORDS = 4, 8
+"""A page repeats a fact with so many of its words in a row, behind fewer than so many of its own."""
+
+_ARTICLES = frozenset(("a", "an", "the"))
+
+
+def clean(text: str) -> str:
+    """Text from a note, fit for a terminal: control and direction characters shown as \\xNN."""
+    return CONTROL.sub(lambda m: f"\\x{ord(m[0]):02x}" if ord(m[0]) < 256 else f"\\u{ord(m[0]):04x}", text)
+
+
+@dataclass
+class Packed:
+    """What was taken, in rank order, each a list of passages of one place; and why the rest was not."""
+
+    places: list[list[Candidate]] = field(default_factory=list)
+    tokens: int = 0
+    rendered_tokens: int = 0
+    over_budget: int = 0
+    over_k: int = 0
+    near_duplicates: int = 0
+    best_needs: int = 0
+    """Tokens that the best passage of all needs, when it did not fit; else 0."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Results at most, tokens at most; `rendered` says that citations count against the budget.
+
+    `each_note` keeps the same words from another note: who asks when wants every time. `told` are lines that are handed
+    over besides: the same words again are repeats.
+    """
+
+    k: int | None
+    budget_tokens: int | None
+    rendered: bool
+    each_note: bool = False
+    told: tuple[str, ...] = ()
+
+
+def pack(
+    ranked: Iterable[Candidate], header_tokens: Mapping[int, int], limits: Limits,
+    marks: Mapping[int, int] | None = None, scores: Mapping[int, float] | None = None,
+) -> Packed:  # fmt: skip
+    """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
+
+    Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs,
+    `marks` what is printed behind a passage, by its id; `scores` are those of the ranking.
+    """
+    packer = _Packer(header_tokens, limits, marks or {})
+    for passage in ranked:
+        packer.add(passage, (scores or {}).get(passage.id, 0.0))
+    return packer.packed
+
+
+class _Packer:
+    """Fills one budget, a passage at a time."""
+
+    def __init__(self, header_tokens: Mapping[int, int], limits: Limits, marks: Mapping[int, int]) -> None:
+        self._headers, self._limits, self._marks = header_tokens, limits, marks
+        self.packed = Packed()
+        self._is_first = True
+        self._least = float("-inf")
+        self._notes: set[int] = set()
+        self._lines: dict[tuple[int, int], list[Candidate]] = {}
+        self._said: set[tuple[object, ...]] = set()
+        self._before = {said(text) for text in limits.told} - {()}
+        parts = {_words_of(terms.body(text, True).partition(": ")[2]) for text in limits.told}
+        self._told: set[tuple[str, ...]] = self._before | parts
+
+    def add(self, passage: Candidate, score: float) -> None:
+        """Take a passage, or count why not."""
+        is_first, self._is_first = self._is_first, False
+        packed, limits = self.packed, self._limits
+        part_of = self._lines.get((passage.note_id, passage.start_line)) if passage.from_char is not None else None
+        if part_of is None and limits.k is not None and len(packed.places) >= limits.k:
+            packed.over_k += 1
+            return
+        tokens, rendered = self._needs(passage, part_of is not None)
+        if self._is_over(tokens, rendered, score):
+            packed.over_budget += 1
+            if is_first:
+                packed.best_needs = rendered if limits.rendered else tokens
+            self._least = max(self._least, FILL * score) if score > 0 else self._least
+            return
+        words = _words(passage)
+        named = (passage.note_id if limits.each_note else None, *words)
+        if (
+            named in self._said
+            or words in self._before
+            or (passage.kind == PAGE and not limits.each_note and self._is_told(words))
+        ):
+            packed.near_duplicates += 1
+            return
+        self._said.add(named)
+        if passage.kind in FACTS:
+            self._told |= {words, _words_of(passage.text.partition(": ")[2])}
+        packed.tokens += tokens
+        packed.rendered_tokens += rendered
+        self._place(passage, part_of)
+
+    def _is_told(self, words: tuple[str, ...]) -> bool:
+        """Whether a page only repeats a fact that was taken: behind a number or the name of its subject, or cut."""
+        ends = (words[start:] for start in range(min(NAME_WORDS, len(words) - FEWEST_WORDS + 1)))
+        return any(fact[: len(rest)] == rest for rest in ends for fact in self._told)
+
+    def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
+        """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
+        tokens = passage.tokens + (JOINER_TOKENS if is_part else 0)
+        rendered = tokens + (0 if is_part else citation_tokens(passage) + self._marks.get(passage.id, 0))
+        return tokens, rendered + (0 if passage.note_id in self._notes else self._headers.get(passage.note_id, 0))
+
+    def _is_over(self, tokens: int, rendered: int, score: float) -> bool:
+        """Whether a passage does not fit, or is much worse than one that did not."""
+        packed, limits = self.packed, self._limits
+        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
+        return limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least)
+
+    def _place(self, passage: Candidate, part_of: list[Candidate] | None) -> None:
+        self._notes.add(passage.note_id)
+        if part_of is not None:
+            part_of.append(passage)
+            return
+        place = [passage]
+        self.packed.places.append(place)
+        if passage.from_char is not None:
+            self._lines[passage.note_id, passage.start_line] = place
+
+
+def citation_tokens(passage: Candidate) -> int:
+    """The most that `L123 ` before each line, its line end and escapes for control characters cost.
+
+    cl100k_base makes one token of three digits; `L`, the space and the line end are one each at the most.
+    """
+    lines = sum(3 + (len(str(n)) + 2) // 3 for n in range(passage.start_line, passage.end_line + 1))
+    return lines + ESCAPE_TOKENS * len(CONTROL.findall(passage.text))
+
+
+def _words(passage: Candidate) -> tuple[str, ...]:
+    """What a passage says, for knowing it again: its words in order without articles, marks and a fact's keys.
+
+    Nothing looser: one number, name or `not` more makes it another statement.
+    """
+    text = terms.body(passage.text, passage.kind not in ("note", PAGE)).casefold()
+    if passage.kind == PAGE:
+        text = text.partition(" — [")[0]  # where it was told from
+    return _words_of(text) or (text,)
+
+
+def said(text: str) -> tuple[str, ...]:
+    """What a line says, whatever its mark, kind and keys: its words in order without articles."""
+    return _words_of(terms.body(text, True))
+
+
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.findall(r"\w+", text.casefold()) if word not in _ARTICLES)
+
+
+def content(place: list[Candidate], line: str | None) -> tuple[str, bool]:
+    """The text of one place and whether it is only part of its line; parts stand in the line's order.
+
+    `line` is the whole line where the place is parts of one: neighbouring parts are joined as the line has them.
+    """
+    if line is None or place[0].from_char is None:
+        return place[0].text, False
+    texts: list[str] = []
+    end = -1
+    for part in sorted(place, key=lambda p: p.from_char or 0):
+        begin, stop = part.from_char or 0, part.to_char or 0
+        if texts and line[end:begin] in _PLAIN_GAPS:
+            texts[-1] += line[end:begin] + part.text
+        else:
+            texts.append(part.text)
+        end = stop
+    joined = JOINER.join(texts)
+    return joined, joined.strip() != line.strip()

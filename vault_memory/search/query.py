@@ -1,0 +1,235 @@
+"""Owns the reading of a question: content terms, names, candidate entities, time window, kind and recency hints.
+
+Pure; any text is a question, and none of it reaches FTS5 unquoted.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+
+from vault_memory.markdown import entities
+from vault_memory.text import dates, languages, terms
+from vault_memory.text.timewords import CALENDAR_WORDS
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
+    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
+    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
+    may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
+).union(languages.STOP_WORDS)
+"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
+
+MAX_FILE_WORDS = 8
+"""The longest name of a file that is looked for in a question."""
+
+MIN_WHOLE = 4
+"""Shorter questions are phrases that any answer may hold."""
+
+MAX_SPOKEN = 24
+"""A quotation is looked for in so many words; a pasted page is not one."""
+
+_ORDER_WORDS = {
+    "last",
+    "latest",
+    "first",
+    "earliest",
+    "most",
+    "recent",
+    "recently",
+    "newest",
+    "time",
+    "times",
+    "tried",
+    "try",
+}
+"""Words that say which of several is meant ("last time we tried …"), once that is understood."""
+
+_PERIOD_WORDS = frozenset(
+    """anything everything something things stuff events event news new going been done doing summary summarize
+    summarise recap overview review highlights list show give notes note important notable interesting
+    happens happening plan plans planned planning scheduled due upcoming coming take takes took place""".split()  # noqa: SIM905
+)
+"""Words that ask for what there was in a time ("a summary of last week"): alone with one, they ask for nothing else."""
+
+_OF_TIME = CALENDAR_WORDS | _ORDER_WORDS | {"ago", "next"}
+
+_WORD = re.compile(r"[^\s\"“”„]+")
+_QUOTED = re.compile(r"[\"“„]([^\"“”„]{2,200})[\"”“]")
+_EDGE = "@()[]{}<>«»‹›.,;:!?¡¿…'’‘`*_~|،؛؟।॥。、！？：；「」『』（）《》"
+_CAMEL = re.compile("[a-z][A-Z]")
+_PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_POSSESSIVE = re.compile(r"['’]s$")
+_NAME = re.compile(r"(?<![\w@])[^\W\d_a-z][\w'’-]*")
+_WHEN = re.compile(
+    r"\b(?:when|what (?:date|day|month|year|time)|how long|since when)\b"
+    r"|\b(?:which|what) (?:month|year|date|day|week)\b",
+    re.I,
+)
+_OPINION = r"\b(?:prefer\w*|opinions?|thinks?|thought|believe\w*|feels?|favou?rites?|(?:dis)?likes?|hates?|loves?)\b"
+_EXPERIENCE = r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed|built|made))\b"
+_KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compile(_EXPERIENCE, re.I)))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as it was understood.
+
+    `words` are its content words, case folded, `spoken` all from the first to the last of them; `whole` is the question
+    word by word, "" where it is no more than them; `phrases` FTS5
+    phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
+    only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
+    versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
+    words; `entity_slugs` runs of one to four words that may name an entity; `unread` says why a
+    date was not read.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    spoken: tuple[str, ...]
+    phrases: tuple[str, ...]
+    named: tuple[str, ...]
+    otherwise: tuple[str, ...]
+    whole: str
+    exact: tuple[str, ...]
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+    entity_slugs: tuple[str, ...]
+    window: dates.Window | None
+    unread: str
+    kinds: tuple[str, ...]
+    asks_when: bool
+    wants_latest: bool
+    wants_earliest: bool
+
+    @property
+    def others(self) -> Iterator["Question"]:
+        """The question with each of the other years its day may be of."""
+        for span in self.window.others if self.window else ():
+            named, _ = dates.spelled(span)
+            window = self.window and self.window._replace(span=span, others=())
+            yield replace(self, window=window, named=tuple(map(terms.quoted, named)))
+
+    def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
+        """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
+        phrases = {phrase.casefold() for phrase in known}
+        words = (word for word in self.words if word not in _OF_TIME and not terms.has_runs(word))
+        return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
+
+
+def understand(text: str, today: date) -> Question:
+    """Read a question asked on the local day `today`; never raises."""
+    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    window = dates.find_window(text, today)
+    spoken = [_bare(word) for word in _WORD.findall(text)]
+    spoken = [word for word in spoken if word]
+    idle = set(window.text.casefold().split()) if window else set()
+    latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
+    idle |= _ORDER_WORDS if latest or earliest else set()
+    content = [w for w in spoken if not _is_idle(w.casefold()) and w.casefold() not in idle]
+    of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
+    content = content if not of_time else []
+    named, loosely = dates.spelled(window.span) if window else ([], [])
+    # A question of nothing but such words ("to be or not to be") is asked for those words.
+    phrases = _phrases(content) or (() if window else _phrases(spoken))
+    return Question(
+        text=text,
+        words=tuple(dict.fromkeys(word.casefold() for word in content)),
+        spoken=(quotable := _quotable(text)),
+        whole=_whole(text, quotable),
+        phrases=phrases,
+        named=tuple(map(terms.quoted, named)),
+        otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
+        exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
+        files=tuple(_files(spoken)),
+        names=tuple(
+            dict.fromkeys(_POSSESSIVE.sub("", n) for n in _NAME.findall(text) if n.casefold() not in STOP_WORDS)
+        ),
+        entity_slugs=tuple(_runs(spoken)),
+        window=window,
+        unread="" if window else _unread(text),
+        kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
+        asks_when=_WHEN.search(text) is not None,
+        wants_latest=latest,
+        wants_earliest=earliest,
+    )
+
+
+def _is_idle(word: str) -> bool:
+    """Whether a word says nothing of the subject: a stop word, or a short form of one with another (won't, who'd)."""
+    head, mark, _ = word.replace("’", "'").partition("'")
+    return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
+
+
+def _unread(text: str) -> str:
+    """What is to be said of a date that may be two days."""
+    doubt = dates.ambiguous(text)
+    return f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
+
+
+def _quotable(text: str) -> tuple[str, ...]:
+    """The question's words without the idle ones at both ends: what of it could be a quotation.
+
+    A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
+    """
+    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
+    telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
+    return tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
+
+
+def _whole(text: str, quotable: tuple[str, ...]) -> str:
+    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
+    return " ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else ""
+
+
+def _bare(word: str) -> str:
+    """A word without the punctuation around it; a word of nothing else stays (`c++`, `->`, `??`)."""
+    bare = _POSSESSIVE.sub("", word.strip(_EDGE))
+    return bare or word
+
+
+def _phrases(words: list[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for word in words:
+        found |= dict.fromkeys(terms.match_terms(word))
+        if _has_inner_symbol(word) or _CAMEL.search(word):
+            # `tile-server` is one phrase, but a note may well say only "the server": its parts count too.
+            parts = [p for p in _PARTS.split(word) if len(p) > 2 and p.casefold() not in STOP_WORDS]
+            found |= dict.fromkeys(terms.quoted(part) for part in parts)
+    return tuple(found)
+
+
+def _has_inner_symbol(word: str) -> bool:
+    word = languages.without_marks(word)
+    return re.search(r"\w[^\w\s'’]+\w|\w_\w|\w[+#]+$|^[-/.#]+\w", word) is not None
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word is meant to the letter: a path, an option, a version, `c++`; a hyphenated word is not."""
+    return _has_inner_symbol(word) and re.fullmatch(r"[^\W\d_]+(?:-[^\W\d_]+)+", word) is None
+
+
+def _files(words: list[str]) -> Iterator[str]:
+    """Runs of words that may be a note's path or file name: each ends in `.md` or has a slash within."""
+    for end, word in enumerate(words, 1):
+        folded = word.casefold()
+        if folded.endswith(".md") or "/" in folded.strip("/"):
+            for start in range(max(end - MAX_FILE_WORDS, 0), end):
+                yield " ".join(words[start:end]).casefold().removesuffix(".md").lstrip("./") + ".md"
+
+
+def _runs(words: list[str]) -> list[str]:
+    """Slugs of all runs of up to four words, longest first, for looking entities up."""
+    found: dict[str, None] = {}
+    for length in (4, 3, 2, 1):
+        for start in range(len(words) - length + 1):
+            run = words[start : start + length]
+            if length == 1 and run[0].casefold() in STOP_WORDS:
+                continue
+            found[entities.slug(" ".join(run))] = None
+    found.pop("", None)
+    return list(found)

@@ -1,0 +1,203 @@
+"""Owns the reading of options, whoever sends them: the command line, a batch line, a client of the daemon.
+
+Whatever is wrong with them is one UsageError. Recall: one mapping of long option names to values in, one Request out.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.choices import MODES, PRESETS, REFLECTED, SOURCES
+from vault_memory.config import Config
+from vault_memory.errors import UsageError
+from vault_memory.markdown import facts
+from vault_memory.search.answer import Filters, Request
+from vault_memory.store.rows import KINDS
+from vault_memory.text import dates
+
+if TYPE_CHECKING:
+    from vault_memory.reflect.job import Asked
+    from vault_memory.write.retain import Bullet
+
+OPTIONS = (
+    "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
+    "preset", "explain",
+)  # fmt: skip
+FIRST_YEAR, LAST_YEAR = 1000, 9000
+"""Nearer to the ends of the calendar, the local day or "last year" may lie beyond them."""
+
+DATE_HELP = 'A date is 2025-11-27, 2025-11, 30d (30 days ago), yesterday, "last week", "Nov 27" …'
+
+
+def build(values: Mapping[str, Any], config: Config, rendered: bool = False, telling: bool = False) -> Request:
+    """Make a Request from option values; absent or None means the default. Raises UsageError naming what is wrong.
+
+    `rendered` and `telling` (see Request) are no options: who hands the answer on decides.
+    """
+    given = {key.replace("_", "-"): value for key, value in values.items() if value is not None}
+    unknown = sorted(set(given) - set(OPTIONS))
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is not an option of recall.", f"Known are: {', '.join(OPTIONS)}.")
+    query = given.get("query")
+    if not isinstance(query, str):
+        raise UsageError("`query` must be text.", "Give the question as text.")
+    now = moment(given.get("now"))
+    today = now.astimezone().date()
+    since, until = _day(given, "since", today, first=True), _day(given, "until", today, first=False)
+    if since and until and since > until:
+        raise UsageError(f"`since` ({since}) is later than `until` ({until}).", "Exchange the two.")
+    k, budget = count(given, "k"), count(given, "budget")
+    if k is None and budget is None:
+        k, budget = config.recall_k, config.recall_budget
+    return Request(
+        query=query,
+        now=now,
+        k=k,
+        budget_tokens=budget,
+        filters=Filters(
+            since=since,
+            until=until,
+            as_of=_day(given, "as-of", today, first=False),
+            entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
+            kinds=tuple(kind(text) for text in texts(given, "kind")),
+            tags=texts(given, "tag"),
+            scopes=scopes(given),
+        ),
+        source=choice(given, "source", SOURCES, "notes"),
+        mode=choice(given, "mode", MODES, "auto"),
+        preset=choice(given, "preset", PRESETS, config.recall_preset),
+        explain=bool(given.get("explain", False)),
+        rendered=rendered,
+        telling=telling,
+        id=given.get("id"),
+        is_pinned="now" in given,
+    )
+
+
+def moment(value: object) -> datetime:
+    """A time from a date or date-time text (local without a zone), a date meaning its end; None is now. Aware UTC."""
+    if value is None:
+        return datetime.now(UTC)
+    try:
+        parsed = datetime.fromisoformat(str(value))
+        if not FIRST_YEAR <= parsed.year <= LAST_YEAR:
+            raise ValueError("too near the ends of the calendar")
+        if len(str(value)) <= 10:
+            parsed = parsed.replace(hour=23, minute=59, second=59)
+        return parsed.astimezone(UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(f"`{value}` is not a date or time.", "Write 2025-12-03 or 2025-12-03T09:00:00Z.") from error
+
+
+def kind(text: str) -> str:
+    """The kind a letter or a word stands for; raises UsageError for any other."""
+    found = facts.KINDS.get(text.upper(), text.casefold())
+    if found not in KINDS:
+        raise UsageError(f"`{text}` is not a kind.", f"Kinds are W, B, O, S or {', '.join(KINDS)}.")
+    return found
+
+
+def count(given: Mapping[str, Any], key: str) -> int | None:
+    """A parameter that is a whole number above 0, None where it is absent; raises UsageError for anything else."""
+    value = given.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"`{key}` must be a whole number above 0.", f"For example {key}=8.")
+    return value
+
+
+def _day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
+    text = given.get(key)
+    if text is None:
+        return None
+    span = dates.parse_option(str(text), today)
+    if span is None:
+        raise UsageError(f"`{text}` is not a date that `{key}` understands.", DATE_HELP)
+    return span.start if first else span.end
+
+
+def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """A parameter that is one text or several; none where it is absent. Raises UsageError for anything else."""
+    value = given.get(key)
+    if value is None:
+        return ()
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
+        raise UsageError(f"`{key}` must be text or a list of texts.", "")
+    if any("\ud800" <= char <= "\udfff" for item in values for char in item):
+        raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Mend its encoding.")
+    return tuple(values)
+
+
+def scopes(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scopes that a `scope` parameter opens; none where it is absent: then all are open."""
+    return tuple(facts.normal_scope(text) for text in texts(given, "scope"))
+
+
+def choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:
+    """A parameter that is one of some words; raises UsageError for any other."""
+    value = given.get(key, default)
+    if value not in choices:
+        raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")
+    return str(value)
+
+
+# --- the other commands ----------------------------------------------------------------------------------------------
+
+
+def span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
+    """The note and the lines (1-based, both ends included, None is the last) that PATH, PATH#L12 or A:B name."""
+    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
+    if lines is None and not cited:
+        return path, None
+    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
+    last: int | None
+    if lines is None and cited:
+        first, last = int(cited[2]), int(cited[3] or cited[2])
+    elif match:
+        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
+    else:
+        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
+    if first < 1 or (last is not None and last < first):
+        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    return (cited[1] if cited else path), (first, last)
+
+
+def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | None = None, scope: str = "") -> "Bullet":
+    """The fact to be written; raises UsageError unless it would be read back as the one it states.
+
+    `scope` is for whom it counts: "" for everybody who may read its note.
+    """
+    from vault_memory.write.retain import Bullet, check
+
+    letter = next((k for k, word in facts.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
+    if not letter:
+        raise UsageError(
+            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
+        )
+    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence, scope=scope)
+    check(made)
+    return made
+
+
+def one_day(text: str | None) -> date:
+    """The one day that an option names; None is today."""
+    today = date.today()
+    found = dates.parse_option(text, today) if text else None
+    if text and (found is None or found.start != found.end):
+        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
+    return found.start if found else today
+
+
+def reflection(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> "Asked":
+    """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
+    from vault_memory.reflect.job import Asked
+
+    unknown = sorted(set(only) - set(REFLECTED))
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
+    at = moment(now)
+    day = _day({"since": since}, "since", at.astimezone().date(), first=True)
+    return Asked(at, day, tuple(only), **flags)

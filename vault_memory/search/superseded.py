@@ -1,0 +1,134 @@
+"""Owns which of the facts found were superseded, and where the fact stands that took their place.
+
+The claims lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+from vault_memory.markdown import provenance
+from vault_memory.markdown.supersede import ANY, Claim, Told, successors
+from vault_memory.search.answer import Filters
+from vault_memory.search.entities import FactLine, Names
+from vault_memory.store.rows import PASSAGES, Store
+
+
+class Successor(NamedTuple):
+    """The fact that took another's place."""
+
+    id: int
+    path: str
+    start_line: int
+    end_line: int
+    header_tokens: int
+    instead_of: str = ""
+    """What the older claimed, in words: who asks for that very thing wants the older."""
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        lines = f"#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
+        return self.path + lines
+
+
+def superseded(
+    store: Store, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
+) -> dict[int, Successor]:
+    """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
+
+    `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
+    that anybody here wrote: a web page retires no fact.
+    """
+    mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
+    wanted = json.dumps(list(ids))
+    asked = list(store.rows(mine, wanted))
+    if not asked:
+        return {}
+    subjects = {subject: _meaning(names, subject) for subject, _ in asked}
+    pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
+    pairs |= {(ANY, subject) for _, subject in pairs}
+    last = min(day for day in (today, filters.as_of, filters.until) if day)
+    rows = _claims(store, pairs, last, filters.scopes)
+    outside = {int(str(row[0])) for row in rows if not provenance.is_trusted(str(row[-1]))}
+    told = [_told(names, row[:-1]) for row in rows]
+    if filters.as_of or filters.until:
+        # Nobody knows whether what has no day was written by then.
+        told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
+    given = set(json.loads(wanted))
+    if by_each_other:
+        told = [one for one in told if one.key in given]
+    after = successors(told, last.toordinal(), given)
+    if outside:
+        own = [one for one in told if one.key not in outside]
+        after = {old: new for old, new in after.items() if old in outside} | dict(
+            successors(own, last.toordinal(), given - outside)
+        )
+    found = {old: new for old, new in after.items() if old in given}
+    places = _places(store, found.values())
+    said: dict[int, str] = {}
+    for one in told:
+        said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
+    return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
+
+
+def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+    """The same facts in the same order, each with where the fact stands that took its place."""
+    sql = (
+        "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value ->> 0"
+        f" CROSS JOIN {PASSAGES} AND p.start_line = j.value ->> 1"
+        " CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0"
+    )
+    places = json.dumps([(fact.path, fact.start_line) for fact in facts])
+    ids = {(path, line): passage for path, line, passage in store.rows(sql, places)}
+    after = superseded(store, Names(store), ids.values(), today, Filters())
+    newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
+    return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
+
+
+def _claims(
+    store: Store, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
+) -> list[tuple[object, ...]]:
+    sql = (
+        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
+        " coalesce(c.start, f.occurred_from), dense_rank() OVER (ORDER BY n.path), p.start_line,"
+        " coalesce(p.origin, n.origin)"
+        " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
+        " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
+        " WHERE coalesce(n.day, '') <= ?"
+        " AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
+    )
+    allowed = json.dumps(list(scopes))
+    return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
+
+
+def _told(names: Names, row: tuple[object, ...]) -> Told:
+    key, subject, slot, value, how, whole, day, since, note, line = row
+    begins = date.fromisoformat(str(since)).toordinal() if since else None
+    mentioned = date.fromisoformat(str(day)).toordinal() if day else begins
+    return Told(
+        key=int(str(key)),
+        subject=_meaning(names, str(subject))[0],
+        claim=Claim(str(slot), str(value), str(how), bool(whole)),
+        day=mentioned,
+        since=begins or mentioned,
+        note=int(str(note)),
+        line=int(str(line)),
+    )
+
+
+def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
+    """Who is meant by a subject, and every way that is written; of several heads only the very same ones."""
+    if not subject or "&" in subject:
+        return subject, [subject]
+    return names.canonical(subject), names.slugs(subject)
+
+
+def _places(store: Store, ids: Iterable[int]) -> Mapping[int, Successor]:
+    sql = (
+        "SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j"
+        " JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id"
+    )
+    return {row[0]: Successor(*row) for row in store.rows(sql, json.dumps(list(ids)))}

@@ -1,0 +1,161 @@
+"""Owns which project a folder belongs to: what the settings say of it, else the name of its git root, given once.
+
+A note names a project by a short name that is the same on every device. On one device only one folder has it: another
+of the same name would see what was kept for the first. Who came first is kept in the user's data folder.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory import folders
+from vault_memory.config import Config
+from vault_memory.markdown import entities
+from vault_memory.vault import line_files
+
+_POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
+_FILE = "projects.jsonl"
+
+
+class Named(NamedTuple):
+    """A folder that was met under a name; `inode` is that of the folder, which stays the same where it is moved."""
+
+    name: str
+    folder: str
+    inode: int
+
+
+def of_folder(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
+    """The scope of the project that a folder belongs to, or "" outside of any.
+
+    That is what the user's settings say of the nearest folder above it, else the name of its git root.
+    """
+    try:
+        here = folder.expanduser().absolute()
+        places = list(dict.fromkeys((here, *here.parents, *(resolved := here.resolve(),), *resolved.parents)))
+    except (OSError, RuntimeError):  # a loop of links, or no home
+        return ""
+    mapped = dict(config.projects)
+    for place in places:
+        if str(place) in mapped:
+            return mapped[str(place)]
+    root = git_root(here)
+    return of_root(root, config, environ) if root else ""
+
+
+def of_root(root: Path, config: Config, environ: Mapping[str, str]) -> str:
+    """The scope of the project that a folder is: its name's, or one of its own where another has that already."""
+    name = identifier(root.name)
+    if not name:
+        return ""
+    try:
+        mine = Named(name, os.path.realpath(root), os.stat(root).st_ino)
+        is_first = _is_first(mine, config, environ)
+    except OSError:  # who was first cannot be read or kept: rather no project's than another's
+        is_first = False
+    return f"project:{name}" if is_first else f"project:{name}-{digest(os.path.realpath(root))}"
+
+
+def remark(folder: Path, config: Config, environ: Mapping[str, str]) -> str:
+    """What is to be said of a folder that does not have the scope its name lets one expect; "" where it has."""
+    found = of_folder(folder, config, environ)
+    root = git_root(folder)
+    short = f"project:{identifier(root.name)}" if root else ""
+    if not root or found in (short, "") or found != f"{short}-{digest(os.path.realpath(root))}":
+        return ""
+    return f"{short} is another folder of this name; this one is {found} unless `[projects]` of your settings names it"
+
+
+def shared(config: Config, environ: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """The names that several folders have which are there, and those folders, the one that was first first."""
+    names: dict[str, list[str]] = {}
+    for each in _known(config, environ):
+        if os.path.isdir(each.folder):
+            names.setdefault(each.name, []).append(each.folder)
+    yield from ((name, found) for name, found in names.items() if len(found) > 1)
+
+
+def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
+    known = [each for each in _known(config, environ) if each.name == mine.name]
+    if mine.folder not in [each.folder for each in known]:
+        # Nothing is ever dropped of that file: the name would go to the next who comes.
+        line_files.append(_file(environ), json.dumps(mine._asdict()).encode())
+        # Read anew: another process may have been faster.
+        known = [each for each in _known(config, environ) if each.name == mine.name]
+    first = next(iter(known), None)
+    return first is not None and (first.folder == mine.folder or _has_moved(first, mine))
+
+
+def _has_moved(first: Named, mine: Named) -> bool:
+    """Whether the folder that was first is this one, under another path now. Of a drive that is away nobody knows."""
+    return first.inode == mine.inode and not os.path.lexists(first.folder)
+
+
+def _known(config: Config, environ: Mapping[str, str]) -> Iterator[Named]:
+    """The folders that were met, first first, each once, but for those of which the settings say what they are."""
+    mapped = dict(config.projects)
+    seen: set[str] = set()
+    try:
+        data = _file(environ).read_bytes()
+    except FileNotFoundError:
+        return
+    for line in data.splitlines():
+        try:
+            fields = json.loads(line)
+            found = Named(str(fields["name"]), str(fields["folder"]), int(fields["inode"]))
+        except (ValueError, KeyError, TypeError):
+            continue  # empty, or cut off
+        if found.folder not in seen and found.folder not in mapped:
+            seen.add(found.folder)
+            yield found
+
+
+def _file(environ: Mapping[str, str]) -> Path:
+    return Path(folders.user_folder("data", environ)) / _FILE
+
+
+# --- repositories and names ------------------------------------------------------------------------------------------
+
+
+def checkout(folder: Path) -> Path | None:
+    """The folder with the files of a repository that a folder lies in: the nearest with `.git`."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+
+
+def git_root(folder: Path) -> Path | None:
+    """The folder of the repository that a folder lies in: of a further worktree, that of the repository itself."""
+    place = checkout(folder)
+    return place and (_of_worktree(place / ".git") or place)
+
+
+def _of_worktree(mark: Path) -> Path | None:
+    """The repository that a worktree says it belongs to, where that knows of it: anybody can write such a file."""
+    try:
+        if not mark.is_file():
+            return None
+        said = _POINTS_TO.match(_read(mark))
+        entry = (mark.parent / said[1]).resolve() if said else mark
+        is_entry = entry.parent.name == "worktrees" and entry.parent.parent.name == ".git"
+        knows_it = is_entry and Path(_read(entry / "gitdir")).resolve() == mark.resolve()
+    except (OSError, ValueError):  # nothing there, or no path
+        return None
+    return entry.parent.parent.parent if knows_it else None
+
+
+def _read(file: Path) -> str:
+    with open(file, "rb") as opened:
+        return opened.read(4096).decode("utf-8", "replace").strip()
+
+
+def identifier(name: str) -> str:
+    """A name as it stands in a scope, so that a key of a fact can hold it: `Client A (old)` is `client-a-old`."""
+    return re.sub(r"(?:[^\w.-]|-)+", "-", entities.slug(name)).strip("-.")
+
+
+def digest(folder: str) -> str:
+    """What tells a folder from others of its name, in six characters."""
+    return hashlib.sha256(os.path.normpath(folder).encode("utf-8", "replace")).hexdigest()[:6]

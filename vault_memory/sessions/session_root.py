@@ -1,0 +1,132 @@
+"""Owns the sessions as a root: the folder of their derived texts with an index of its own, asked and read like a vault.
+
+What goes out says `sessions/<tool>/<id>` and counts messages; what is inside says paths and lines. Only here and in
+`derived` the one becomes the other.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from vault_memory.choices import TOOLS
+from vault_memory.config import Config
+from vault_memory.search.answer import SESSION, Request, Result
+from vault_memory.search.get import Excerpt
+from vault_memory.sessions import ledger, tools, transcript
+from vault_memory.sessions.sync import sweep
+from vault_memory.vault import locations
+
+NAME = "sessions"
+CATCH_UP_SECONDS = 0.5
+"""How long a question may spend on transcripts that have grown, before their texts are looked at."""
+
+PREFIX_TOKENS = 4
+"""The most that `sessions/` before a path costs."""
+
+
+def config_of(config: Config, environ: Mapping[str, str]) -> Config:
+    """The settings of the sessions' root: the vault's, but for where things are and what is left out."""
+    off = tuple(f"{tool}/**" for tool in TOOLS if tool not in config.sessions_tools)
+    return replace(
+        config, vault=ledger.folder(environ), index_path=None, daily_folder="memory", daily_format="YYYY-MM-DD",
+        ignore=off, folder_scopes=(), core_files=(), ignored=(), unknown=(), sources=(),
+    )  # fmt: skip
+
+
+def is_there(config: Config, environ: Mapping[str, str]) -> bool:
+    """Whether there are derived texts to be asked, and the settings want them."""
+    return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
+
+
+def catch_up(config: Config, environ: Mapping[str, str]) -> int:
+    """Read what was appended to the transcripts, as far as there is time; how many of them are behind still."""
+    return sweep(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
+
+
+def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
+    """Whether a derived file is of a tool that the settings want."""
+    return is_there(config, environ) and path.partition("/")[0] in config.sessions_tools
+
+
+def asked(request: Request) -> Request | None:
+    """The question as the sessions' root understands it; None where only other kinds are wanted."""
+    kinds = request.filters.kinds
+    if kinds and SESSION not in kinds:
+        return None
+    return request._replace(filters=request.filters._replace(kinds=()))
+
+
+def told(result: Result) -> Result:
+    """A result of that root as it is told outside."""
+    return result._replace(
+        kind=SESSION, path=transcript.outer(result.path), heading=(),
+        start_line=transcript.message_number(result.start_line), end_line=transcript.message_number(result.end_line),
+        header_tokens=result.header_tokens + PREFIX_TOKENS, root=NAME,
+    )  # fmt: skip
+
+
+def excerpt_of(excerpt: Excerpt) -> Excerpt:
+    """What was read of a derived text as it is told outside."""
+    if excerpt.not_found:
+        return excerpt
+    return replace(
+        excerpt, path=transcript.outer(excerpt.path), start_line=max(excerpt.start_line - transcript.HEAD_LINES, 0),
+        end_line=excerpt.end_line - transcript.HEAD_LINES, lines=transcript.message_number(excerpt.lines),
+    )  # fmt: skip
+
+
+def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
+    """The lines of messages (1-based, both ends included, None is the last); all of them but the head for None."""
+    first, last = messages or (1, None)
+    return transcript.line_number(max(first, 1)), None if last is None else transcript.line_number(last)
+
+
+class Left(NamedTuple):
+    """Texts of tools that the settings do not want any more; `gone` have no transcript now, and are the only copy."""
+
+    tools: tuple[str, ...]
+    texts: int
+    gone: int
+    bytes: int
+    folder: Path
+
+
+def left(config: Config, environ: Mapping[str, str]) -> Left:
+    """What is kept of tools that the settings do not want any more; with all of them, the index too."""
+    home = ledger.folder(environ)
+    off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
+    texts, there = 0, 0
+    for tool in off:
+        texts += sum(1 for _ in (home / tool).glob("*.md"))
+        known = ledger.load(ledger.file_of(home, tool))
+        with suppress(OSError):
+            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            there += sum(1 for source in sources if source.key in known and known[source.key].messages)
+    size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
+    return Left(off, texts, max(texts - there, 0), size, home)
+
+
+def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:
+    """Delete the texts of these tools' sessions; with those of all, the index too. Raises BusyError, OSError."""
+    home, index = ledger.folder(environ), None
+    if not config.sessions_tools:
+        index = locations.index_place(config_of(config, environ), home).path
+    with locations.writer_lock(home / ledger.STATE / "sweep", 0):
+        for tool in off:
+            shutil.rmtree(home / tool)
+            ledger.file_of(home, tool).unlink(missing_ok=True)
+        if index:
+            forget_index(home, index)
+            shutil.rmtree(home)
+
+
+def forget_index(root: Path, index: Path) -> None:
+    """Delete the index of sessions that are all gone: they were ours, and no drive is missing."""
+    for file in (*index.parent.glob(f"{index.name}*"), locations.memory_of(root)):
+        with suppress(OSError):
+            file.unlink()

@@ -1,0 +1,1 @@
+"""The SQLite index, and the only place that speaks SQL: schema, rows, candidates, journal, usage."""

@@ -1,0 +1,305 @@
+"""Owns the journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
+
+It notes what no note can hold: recalls that someone asked for (query hash, passages, day), what was only injected
+(`shown`), which is never evidence of use, and what was forgotten or taken back (by its hash alone: forgotten words
+must not live on here). Two devices never write the same file, so a synced vault has no conflicts
+here; all their files are read. A line that is damaged or half written is passed over and counted.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory.errors import RefusedError, VaultError
+from vault_memory.store.rows import text_hash
+from vault_memory.vault import locations
+
+TAIL_BYTES = 64
+"""What is compared of the end of the part that was read: a file that was replaced is read anew."""
+
+MAX_LINE = 1 << 20
+"""A longer line is damaged, and is never in memory as a whole."""
+
+KEPT = 1 << 12
+"""Of so many passages the hashes are remembered (some 200 bytes each): each question looks up those of its best."""
+
+LAST_YEAR = 9000
+"""No clock is right that says a later one, and nothing could ever come after it."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+
+
+class Cited(NamedTuple):
+    """A passage as the journal knows it: where it stood, and the hash of its text, which moves with it."""
+
+    source: str
+    key: int
+
+
+class Use(NamedTuple):
+    """A passage answered a question on a day (an ordinal); `passage` is the hash of its text, or of where it stood."""
+
+    passage: int
+    question: int
+    day: int
+
+
+class Tombstone(NamedTuple):
+    """A passage was forgotten on a day (an ordinal), or taken back (not `stands`).
+
+    `at` orders them: microseconds since 1970. `passage` is the hash of its text.
+    """
+
+    passage: int
+    at: int
+    day: int
+    stands: bool
+
+
+class Verdict(NamedTuple):
+    """What a person said to what reflect wrote: `what` is deleted, refused, given, ticked or removed.
+
+    They deleted the line `name` from the page `about`, refused the proposal `name`, gave the opinion `name` the
+    confidence `value` (0..1), ticked the proposal `name`, or removed the page `about` (`value` 0: it is there again).
+    Of what was ticked, `about` names its fact and the line of the core, by hashes. `at` orders them: microseconds
+    since 1970; `day` is an ordinal.
+    """
+
+    what: str
+    about: str
+    name: str
+    value: float
+    at: int
+    day: int
+
+
+MAX_NAME = 80
+VERDICTS = ("deleted", "refused", "given", "ticked", "removed")
+
+Event = Use | Tombstone | Verdict
+
+
+class Mark(NamedTuple):
+    """How far a file was read: bytes, the last of them, and how many lines were damaged so far."""
+
+    size: int = 0
+    tail: bytes = b""
+    damaged: int = 0
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def note_recall(root: Path, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+    """Append one recall; a vault that cannot be written goes without, for reading must not depend on it."""
+    _note(root, "recall", query, now, passages)
+
+
+def note_shown(root: Path, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+    """Append what was injected unasked; this counts for nothing, or memory would learn from its own output."""
+    _note(root, "shown", query, now, passages)
+
+
+def note_tombstone(root: Path, passage: Cited, now: datetime) -> None:
+    """Append that a passage was forgotten; raises RefusedError behind a link, VaultError when the system refuses."""
+    _note_aloud(root, {"event": "tombstone", **_when(now), "text": digits(passage.key), "source": passage.source})
+
+
+def note_restored(root: Path, key: int, now: datetime) -> None:
+    """Append that a forgotten passage was written again on purpose; raises like `note_tombstone`."""
+    _note_aloud(root, {"event": "restored", **_when(now), "text": digits(key)})
+
+
+def note_verdicts(root: Path, what: str, names: Iterable[str], now: datetime, about: str = "") -> None:
+    """Append that a person deleted lines of the page `about`, refused proposals or ticked them; raises like
+    `note_tombstone`."""
+    line = {"event": what, **_when(now), "about": about, "names": sorted(names), "value": 0.0}
+    if line["names"]:
+        _note_aloud(root, line)
+
+
+def note_given(root: Path, name: str, confidence: float, now: datetime, day: date | None = None) -> None:
+    """Append that a person gave an opinion a confidence by hand; raises like `note_tombstone`.
+
+    `day` is what that day is called where it is not the day of `now`: facts after it count as newer.
+    """
+    when = {**_when(now), **({"day": day.isoformat()} if day else {})}
+    _note_aloud(root, {"event": "given", **when, "about": "", "names": [name], "value": confidence})
+
+
+def note_removed(root: Path, path: str, now: datetime, *, stands: bool = True) -> None:
+    """Append that a person removed a page, or (not `stands`) has it again; raises like `note_tombstone`."""
+    _note_aloud(root, {"event": "removed", **_when(now), "about": path, "names": ["page"], "value": float(stands)})
+
+
+def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+    line = {
+        "event": event,
+        **_when(now, "seconds"),
+        "query": hashlib.sha256(" ".join(query.casefold().split()).encode("utf-8", "replace")).hexdigest()[:16],
+        "passages": [passage.source for passage in passages],
+        "texts": [digits(passage.key) for passage in passages],
+    }
+    with suppress(OSError, RefusedError):
+        _write(root, line)
+
+
+def _note_aloud(root: Path, line: dict[str, Any]) -> None:
+    try:
+        _write(root, line)
+    except OSError as error:
+        why = f"The journal in .memory/journal cannot be written: {error.strerror or error}."
+        raise VaultError(why, "Check permissions and free space.") from error
+
+
+def _when(now: datetime, to: str = "microseconds") -> dict[str, str]:
+    return {"day": now.astimezone().date().isoformat(), "at": now.isoformat(timespec=to)}
+
+
+def digits(key: int) -> str:
+    """A passage's hash as the journal writes it: 16 hex digits."""
+    return f"{key & (1 << 64) - 1:016x}"
+
+
+def _write(root: Path, line: dict[str, Any]) -> None:
+    file = own_file(root)
+    locations.make_folder(file.parent)
+    _append(file, json.dumps(line, separators=(",", ":")))
+
+
+def own_file(root: Path) -> Path:
+    """This device's file; raises RefusedError where a link would have another one written."""
+    file = locations.derived(root, f"journal/{locations.device_id()}.jsonl")
+    if file is None:
+        raise RefusedError(
+            ".memory/journal is behind a link: nothing was written.", "Make `.memory` and `journal` plain folders."
+        )
+    return file
+
+
+def _append(file: Path, line: str) -> None:
+    # One write of one line in append mode: lines of two processes do not mix.
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        # A line cut off by a crash must not take this one with it.
+        torn = os.lseek(descriptor, 0, os.SEEK_END) and os.lseek(descriptor, -1, os.SEEK_END)
+        end = b"\n" if torn and os.read(descriptor, 1) != b"\n" else b""
+        os.write(descriptor, end + line.encode("ascii") + b"\n")
+    finally:
+        os.close(descriptor)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=KEPT)
+def passage_key(text: str) -> int:
+    """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
+    return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)
+
+
+def files(root: Path) -> dict[str, Path]:
+    """Every device's file by name; none where `.memory` leads out of the vault, and no links (law 8)."""
+    if locations.derived(root, "journal") is None:
+        return {}
+    found: dict[str, Path] = {}
+    with suppress(OSError), os.scandir(root / ".memory" / "journal") as entries:
+        for entry in entries:
+            if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
+                found[entry.name] = Path(entry.path)
+    return found
+
+
+def size(file: Path) -> int:
+    """Bytes of a file now; 0 when it cannot be asked."""
+    with suppress(OSError):
+        return file.stat().st_size
+    return 0
+
+
+def is_continued(file: Path, mark: Mark) -> bool:
+    """Whether a file still begins with what was read of it."""
+    with suppress(OSError), open(file, "rb") as handle:
+        start = max(mark.size - TAIL_BYTES, 0)
+        handle.seek(start)
+        return handle.read(mark.size - start) == mark.tail
+    return False
+
+
+def read(file: Path, mark: Mark) -> Iterator[tuple[list[Event], Mark]]:
+    """Yield what each whole line behind `mark` says was used or forgotten, and the mark behind it.
+
+    A last line without its end is left for the next time: it may still be written. Raises OSError.
+    """
+    place, tail, damaged = mark
+    with open(file, "rb") as handle:
+        handle.seek(place)
+        while line := handle.readline(MAX_LINE):
+            whole = line.endswith(b"\n")
+            if not whole and len(line) < MAX_LINE:
+                return
+            events = _events(line) if whole else None
+            damaged += events is None
+            place, tail = place + len(line), (tail + line)[-TAIL_BYTES:]
+            yield events or [], Mark(place, tail, damaged)
+
+
+def _events(line: bytes) -> list[Event] | None:
+    """What a line says was used or forgotten: nothing for other events, None for a damaged line."""
+    if not line.strip():
+        return []
+    try:
+        event = json.loads(line)
+        if event["event"] in ("tombstone", "restored"):
+            return [_tombstone(event)]
+        if event["event"] in VERDICTS:
+            return list(_verdicts(event))
+        if event["event"] != "recall":
+            return []
+        day, question = date.fromisoformat(event["day"]).toordinal(), signed(event["query"])
+        return [Use(signed(text), question, day) for text in event["texts"]]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _tombstone(event: Any) -> Tombstone:  # noqa: ANN401 - it can be anything
+    day = date.fromisoformat(event["day"]).toordinal()
+    return Tombstone(signed(event["text"]), _at(event), day, event["event"] == "tombstone")
+
+
+def _verdicts(event: Any) -> Iterator[Verdict]:  # noqa: ANN401 - it can be anything
+    at, day = _at(event), date.fromisoformat(event["day"]).toordinal()
+    about, value = str(event["about"]), float(event["value"])
+    if not 0 <= value <= 1:
+        raise ValueError("not a confidence")
+    for name in event["names"]:
+        if not isinstance(name, str) or len(name) > MAX_NAME:
+            raise ValueError("not a name")
+        yield Verdict(event["event"], about, name, value, at, day)
+
+
+def _at(event: Any) -> int:  # noqa: ANN401
+    at = datetime.fromisoformat(event["at"])
+    if at.tzinfo is None or at.year > LAST_YEAR:
+        raise ValueError("not a time that can be compared")
+    return (at - _EPOCH) // timedelta(microseconds=1)
+
+
+def later(now: datetime, at: int | None) -> datetime:
+    """A moment for an event that must come after the one of `at`, whatever the clock of the device that noted that."""
+    return now if at is None else max(now, _EPOCH + timedelta(microseconds=at + 1))
+
+
+def signed(text: Any) -> int:  # noqa: ANN401
+    """The hash that `digits` wrote; raises ValueError for anything else."""
+    if not isinstance(text, str) or len(text) != 16:
+        raise ValueError("not 16 hex digits")
+    return int.from_bytes(bytes.fromhex(text), "big", signed=True)

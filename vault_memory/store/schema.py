@@ -1,0 +1,342 @@
+"""Owns the index file: opening, pragmas, tables, fingerprint, and the swap of a rebuilt index for the old one.
+
+It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §6 and §10.
+"""
+
+import contextlib
+import importlib.machinery
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+
+from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.vault.vault import DailySettings
+
+VERSIONS = {"schema": 13, "notes": 15, "chunks": 6, "terms": 4}
+"""What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
+
+`schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
+what they read by, scopes.py, provenance.py and same.py,
+`chunks` chunk.py, `terms` terms.py.
+"""
+
+BUSY_TIMEOUT_MS = 5000
+
+APPLICATION_ID = 0x564D454D
+"""`VMEM` at byte 68 of the file: readable even when its pages are damaged (sqlite.org/fileformat.html §1.3.15)."""
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE note(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL, hash BLOB NOT NULL,
+  day TEXT, title TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, headings TEXT NOT NULL,
+  header_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0,
+  vector BLOB, first INTEGER NOT NULL, count INTEGER NOT NULL);
+CREATE TABLE passage(
+  id INTEGER PRIMARY KEY, note_id INTEGER NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+  from_char INTEGER, to_char INTEGER, kind INTEGER NOT NULL, tokens INTEGER NOT NULL, scope TEXT,
+  origin TEXT, section INTEGER NOT NULL, embedding_id INTEGER, text TEXT NOT NULL);
+CREATE INDEX passage_embedding ON passage(embedding_id);
+CREATE INDEX passage_scope ON passage(scope) WHERE scope IS NOT NULL;
+CREATE INDEX passage_origin ON passage(origin) WHERE origin IS NOT NULL;
+CREATE TABLE chunk(note_id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
+  PRIMARY KEY(note_id, first)) WITHOUT ROWID;
+CREATE TABLE fact(
+  passage_id INTEGER PRIMARY KEY, confidence REAL, importance REAL, occurred_from TEXT, occurred_to TEXT,
+  block_id TEXT, narrative TEXT NOT NULL, wording INTEGER NOT NULL, key INTEGER NOT NULL, decided INTEGER NOT NULL,
+  part INTEGER NOT NULL);
+CREATE INDEX fact_wording ON fact(wording);
+CREATE TABLE claim(passage_id INTEGER NOT NULL, subject TEXT NOT NULL, slot TEXT NOT NULL, value TEXT NOT NULL,
+  how TEXT NOT NULL, whole INTEGER NOT NULL, start TEXT, PRIMARY KEY(passage_id, slot, value, how)) WITHOUT ROWID;
+CREATE INDEX claim_slot ON claim(slot, subject);
+CREATE TABLE inferred(
+  passage_id INTEGER NOT NULL, line INTEGER NOT NULL, kind INTEGER NOT NULL, text TEXT NOT NULL, speaker TEXT,
+  occurred_from TEXT, occurred_to TEXT, key INTEGER NOT NULL, decided INTEGER NOT NULL,
+  PRIMARY KEY(passage_id, line)) WITHOUT ROWID;
+CREATE TABLE journal(file TEXT PRIMARY KEY, size INTEGER NOT NULL, tail BLOB NOT NULL, damaged INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE used(passage INTEGER NOT NULL, question INTEGER NOT NULL, day INTEGER NOT NULL,
+  PRIMARY KEY(passage, question)) WITHOUT ROWID;
+CREATE TABLE tombstone(passage INTEGER PRIMARY KEY, at INTEGER NOT NULL, day INTEGER NOT NULL, stands INTEGER NOT NULL);
+CREATE TABLE verdict(what TEXT NOT NULL, about TEXT NOT NULL, name TEXT NOT NULL, value REAL NOT NULL,
+  at INTEGER NOT NULL, day INTEGER NOT NULL, PRIMARY KEY(what, about, name)) WITHOUT ROWID;
+CREATE TABLE bearing(statement INTEGER NOT NULL, fact INTEGER NOT NULL, relation INTEGER NOT NULL,
+  PRIMARY KEY(statement, fact)) WITHOUT ROWID;
+CREATE TABLE reflected(path TEXT PRIMARY KEY, signature BLOB NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, slug TEXT NOT NULL);
+CREATE INDEX name_slug ON name(slug);
+CREATE TABLE mention(passage_id INTEGER NOT NULL, name_id INTEGER NOT NULL,
+  PRIMARY KEY(passage_id, name_id)) WITHOUT ROWID;
+CREATE INDEX mention_name ON mention(name_id, passage_id);
+CREATE TABLE alias(slug TEXT NOT NULL, note_id INTEGER NOT NULL, name TEXT NOT NULL, own INTEGER NOT NULL,
+  PRIMARY KEY(slug, note_id)) WITHOUT ROWID;
+CREATE TABLE link(note_id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL, anchor TEXT NOT NULL,
+  PRIMARY KEY(note_id, line, target, anchor)) WITHOUT ROWID;
+CREATE TABLE tag(note_id INTEGER NOT NULL, line INTEGER NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY(note_id, line, name)) WITHOUT ROWID;
+CREATE INDEX tag_name ON tag(name, note_id, line);
+CREATE TABLE problem(note_id INTEGER NOT NULL, line INTEGER NOT NULL, level TEXT NOT NULL, message TEXT NOT NULL);
+CREATE INDEX problem_note ON problem(note_id);
+CREATE TABLE embedding(
+  id INTEGER PRIMARY KEY AUTOINCREMENT, embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, vector BLOB NOT NULL);
+CREATE UNIQUE INDEX embedding_text ON embedding(embedder, text_hash);
+CREATE TABLE embedding_code(id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, code BLOB NOT NULL);
+CREATE TABLE embedder(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL);
+CREATE TABLE placed(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, embedding_id INTEGER NOT NULL,
+  PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
+CREATE INDEX placed_embedding ON placed(embedder, embedding_id);
+CREATE TABLE vectorless(embedder INTEGER NOT NULL, text_hash INTEGER NOT NULL, PRIMARY KEY(embedder, text_hash))
+  WITHOUT ROWID;
+CREATE TABLE unplaced(embedder INTEGER NOT NULL, passage_id INTEGER NOT NULL, text_hash INTEGER NOT NULL,
+  PRIMARY KEY(embedder, passage_id)) WITHOUT ROWID;
+CREATE TABLE note_vector(embedder INTEGER NOT NULL, note_id INTEGER NOT NULL, vector BLOB NOT NULL,
+  PRIMARY KEY(embedder, note_id)) WITHOUT ROWID;
+CREATE TABLE frequent(term TEXT PRIMARY KEY, passages INTEGER NOT NULL, notes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE passage_fts USING fts5(
+  body, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE note_fts USING fts5(
+  title, names, path, tags, content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2');
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
+  DELETE FROM passage_fts WHERE rowid = old.id;
+  DELETE FROM placed WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
+  DELETE FROM unplaced WHERE embedder IN (SELECT id FROM embedder) AND passage_id = old.id;
+END;
+CREATE TRIGGER note_gone AFTER DELETE ON note BEGIN
+  DELETE FROM note_fts WHERE rowid = old.id;
+  DELETE FROM note_vector WHERE embedder IN (SELECT id FROM embedder) AND note_id = old.id;
+END;
+"""
+
+
+class Settings(NamedTuple):
+    """What an index's rows depend on besides the notes and this program."""
+
+    daily: DailySettings
+    chunk_tokens: int
+    chunk_overlap: int
+    embedder: str
+    folders: tuple[tuple[str, str], ...] = ()
+    """The folders that have a scope: another map makes another index, so that a change leaks nothing for a moment."""
+
+    def fingerprint(self) -> str:
+        """One text that is equal exactly when an index can be used as it is (law 9)."""
+        versions = ";".join(f"{name}={number}" for name, number in VERSIONS.items())
+        chunks = f"{self.chunk_tokens}/{self.chunk_overlap} of cl100k_base"
+        scopes = f";scopes={sorted(self.folders)}" if self.folders else ""
+        daily = f"{self.daily.folder}|{self.daily.format}"
+        return f"{versions};chunks={chunks};embedder={self.embedder};daily={daily}{scopes}"
+
+
+DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
+"""What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
+
+_BUSY = (apsw.BusyError, apsw.LockedError)
+UNWRITABLE = (apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
+"""What is raised where an index can be read and not written."""
+
+_FAILED = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.PermissionsError, apsw.ReadOnlyError, apsw.AuthError)
+
+
+@contextlib.contextmanager
+def spoken(index: Path) -> Iterator[None]:
+    """Turn what SQLite raises for reasons outside this program into errors a person can act on."""
+    try:
+        yield
+    except _BUSY as error:
+        raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
+    except _FAILED as error:
+        raise IndexUnusableError(
+            f"The index {index} cannot be used: {error}.",
+            "Check free space and permissions there; the index is derived and may be deleted.",
+        ) from error
+
+
+def size(index: Path) -> int:
+    """The bytes of an index, with its write-ahead log."""
+    total = 0
+    for suffix in ("", "-wal"):
+        with contextlib.suppress(OSError):
+            total += os.path.getsize(f"{index}{suffix}")
+    return total
+
+
+def belongs_to(path: Path) -> str:
+    """Whose file stands where the index goes: "us" (or none, or an empty one), "another" program, or "unknown"."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(100)
+    except OSError:
+        return "us"  # missing, or it cannot be opened, which is said where it is
+    if not header or int.from_bytes(header[68:72], "big") == APPLICATION_ID:
+        return "us"
+    tables = _tables(path) if header.startswith(b"SQLite format 3\0") else None
+    if tables is None:
+        return "unknown"
+    log = path.with_name(path.name + "-wal")
+    empty = not tables and not (log.exists() and log.stat().st_size)
+    return "us" if empty or tables >= {"meta", "note", "passage", "passage_fts"} else "another"
+
+
+def _tables(path: Path) -> set[str] | None:
+    """The tables of a database, read without touching it or what lies beside it; None when it cannot be read."""
+    from urllib.parse import quote
+
+    uri = f"file:{quote(os.fsencode(path))}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        with contextlib.closing(apsw.Connection(uri, flags=flags)) as connection:
+            return {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except (apsw.Error, UnicodeDecodeError):
+        return None
+
+
+LEGIBLE_NO_MORE = "PRAGMA secure_delete=ON"
+"""What no note says any more, for it was forgotten say, is not to be read in the file; it costs nothing measurable."""
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    # By itself: what follows a statement that gives a row is not run.
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
+    connection.execute("PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
+    connection.execute(LEGIBLE_NO_MORE)
+    return connection
+
+
+def map_nothing(connection: apsw.Connection) -> None:
+    """Have nothing of the file in the process's memory map, for a process that stays.
+
+    What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
+    """
+    connection.execute("PRAGMA mmap_size=0")
+
+
+def create(path: Path) -> apsw.Connection:
+    """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole.
+
+    Its folder must be there: one made here could be in the place of a vault that has just gone (law 7).
+    """
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
+    connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
+    connection.execute(LEGIBLE_NO_MORE)
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(TABLES)
+    return connection
+
+
+def check_words(connection: apsw.Connection) -> None:
+    """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
+    versions = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
+    found = [version for (version,) in connection.execute(versions)]
+    if len(found) != 2 or not all(version in (4, 5) for version in found):
+        raise apsw.CorruptError("the tables of words have no version")
+
+
+def load_vector_functions(connection: apsw.Connection) -> None:
+    """Load sqlite-vec into this connection; raises IndexUnusableError when it is not installed.
+
+    The package's own import pulls in numpy (150 ms), so its library is found by path and loaded directly.
+    """
+    spec = importlib.machinery.PathFinder.find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise IndexUnusableError(
+            "sqlite-vec is not installed.", "Reinstall vault-memory: pip install --force-reinstall vault-memory"
+        )
+    connection.enable_load_extension(True)
+    try:
+        connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
+    finally:
+        connection.enable_load_extension(False)
+
+
+@contextlib.contextmanager
+def writing(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction, begun at once: a deferred one that reads first fails with BUSY_SNAPSHOT."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextlib.contextmanager
+def snapshot(connection: apsw.Connection) -> Iterator[None]:
+    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile.
+
+    Within another one it is that one.
+    """
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
+            connection.execute("ROLLBACK")
+
+
+def undo(connection: apsw.Connection, savepoint: str) -> None:
+    """Take back what was made since: a DROP fails while an error holds a question that was not read to its end."""
+    if connection.in_transaction:  # else a failed statement has taken it back by itself
+        connection.execute(f"ROLLBACK TO {savepoint}; RELEASE {savepoint}")
+
+
+def checkpoint(connection: apsw.Connection) -> None:
+    """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
+    with contextlib.suppress(*_BUSY):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def new_name(index: Path) -> Path:
+    """A name beside the index for one being built."""
+    return index.with_name(f"{index.name}.new-{os.urandom(4).hex()}")
+
+
+def sweep(index: Path) -> None:
+    """Delete unfinished builds; only called under the writer lock, when no other build can be under way."""
+    for orphan in index.parent.glob(f"{index.name}.new-{'[0-9a-f]' * 8}"):
+        with contextlib.suppress(OSError):
+            orphan.unlink()
+
+
+def swap_in(built: Path, index: Path) -> None:
+    """Put a finished build in the index's place: readers see the old content or the new, never a mixture.
+
+    Over a live index the pages are copied in one transaction. A rename would leave the old write-ahead log beside the
+    new file, and a reader of the old file deletes the new one's log when it closes (sqlite.org/howtocorrupt.html §2.4).
+    """
+    if index.exists() and _copied_into(built, index):
+        built.unlink()
+        return
+    for suffix in ("-wal", "-shm", "-journal"):
+        index.with_name(index.name + suffix).unlink(missing_ok=True)
+    try:
+        os.replace(built, index)
+    except FileNotFoundError as error:
+        raise IndexUnusableError(
+            f"The folder of the index {index} went while it was built.", "Check that the vault's drive is mounted."
+        ) from error
+
+
+def _copied_into(built: Path, index: Path) -> bool:
+    try:
+        with contextlib.closing(connect(index)) as target, contextlib.closing(apsw.Connection(str(built))) as source:
+            with target.backup("main", source, "main") as backup:
+                while not backup.done:
+                    backup.step(-1)
+            checkpoint(target)
+    except DAMAGED:
+        return False  # nobody can be reading a damaged file: it may be replaced
+    return True

@@ -1,0 +1,1 @@
+"""What everything may know of words, languages and dates; pure."""

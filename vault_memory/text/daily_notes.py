@@ -1,0 +1,134 @@
+"""Owns daily notes' names under a moment.js format, from a day to a name and back; knows no files.
+
+The format becomes a pattern once and is kept. Week, quarter and time tokens must be there but say nothing;
+names of months are read in English only, names of days in any language.
+"""
+
+import re
+from datetime import date, datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from vault_memory.text.spans import day_of
+from vault_memory.text.timewords import MONTHS
+
+_MOMENT = (
+    r"\[([^\]]*)\]|(YYYY|gggg|GGGG|MMMM|DDDD|dddd|MMM|DDD|ddd|YY|gg|GG|MM|Mo|DD|Do|dd|ww|wo|WW|Wo|HH|hh"
+    r"|mm|ss|M|D|d|e|E|w|W|Q|H|h|m|s|A|a)|(.)"
+)
+_NAME = r"[^\W\d_]+\.?"
+_ORDINAL = "[0-9]{1,2}(?:st|nd|rd|th)"
+# What a token says and its pattern.
+_SAYS = {
+    "YYYY": ("year", "[0-9]{4}"),
+    "YY": ("short year", "[0-9]{2}"),
+    "MMMM": ("month name", _NAME),
+    "MMM": ("month name", _NAME),
+    "MM": ("month", "[0-9]{2}"),
+    "Mo": ("month", _ORDINAL),
+    "M": ("month", "[0-9]{1,2}"),
+    "DD": ("day", "[0-9]{2}"),
+    "Do": ("day", _ORDINAL),
+    "D": ("day", "[0-9]{1,2}"),
+}
+
+
+class _Names(NamedTuple):
+    """A compiled format: how many path components it covers, and what each group says."""
+
+    components: int
+    regex: re.Pattern[str]
+    says: tuple[str, ...]
+
+
+def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
+    """The day in a note's path without its suffix; text after the date is allowed ("2026-01-05 Monday").
+
+    `stem` needs as many trailing path components as the format has, more do no harm; a name that starts with
+    an ISO date is that day under any format. None for other names, and for days the calendar does not have.
+    """
+    parts = stem.split("/")
+    names = _names(moment_format)
+    if names and (match := names.regex.match("/".join(parts[-names.components :]))):
+        said = dict(zip(names.says, match.groups(), strict=True))
+        if day := day_of(_said_year(said), _said_month(said), _said_number(said["day"])):
+            return day
+    iso = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1])
+    return day_of(int(iso[1]), int(iso[2]), int(iso[3])) if iso else None
+
+
+@lru_cache(maxsize=16)
+def _names(moment_format: str) -> _Names | None:
+    """The fewest trailing components that name a whole day, or None when the format names none."""
+    parts = moment_format.strip("/").split("/")
+    for count in range(1, len(parts) + 1):
+        pattern, says = _translated("/".join(parts[-count:]))
+        if "day" in says and {"year", "short year"} & set(says) and {"month", "month name"} & set(says):
+            return _Names(count, re.compile(pattern + r"(?![^\W_])"), tuple(says))
+    return None
+
+
+def _translated(moment_format: str) -> tuple[str, list[str]]:
+    pattern, says = "", list[str]()
+    for literal, token, other in re.findall(_MOMENT, moment_format, re.S):
+        if token in _SAYS:
+            says.append(_SAYS[token][0])
+            pattern += f"({_SAYS[token][1]})"
+        elif token:
+            pattern += _NAME if token in ("dddd", "ddd", "dd", "A", "a") else "[0-9]{1,4}(?:st|nd|rd|th)?"
+        else:
+            pattern += re.escape(literal or other)
+    return pattern, says
+
+
+def _said_month(said: dict[str, str]) -> int:
+    if "month" in said:
+        return _said_number(said["month"])
+    return MONTHS.get(said["month name"].lower().rstrip("."), 0)
+
+
+def _said_year(said: dict[str, str]) -> int:
+    if "year" in said:
+        return int(said["year"])
+    # As moment.js: 68 is 2068, 69 is 1969.
+    short = int(said["short year"])
+    return short + (2000 if short <= 68 else 1900)
+
+
+def _said_number(text: str) -> int:
+    return int(text.rstrip("stndrh"))
+
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def note_path(day: date, folder: str, moment_format: str) -> str:
+    """The vault-relative path of a day's note."""
+    name = format_day(datetime(day.year, day.month, day.day), moment_format).strip("/")
+    return f"{folder}/{name}.md" if folder else f"{name}.md"
+
+
+def format_day(when: datetime, moment_format: str) -> str:
+    """Write a day and time under a moment.js format, in English; tokens it does not know stay as they are."""
+    return "".join(
+        literal or other or _written(token, when) for literal, token, other in re.findall(_MOMENT, moment_format, re.S)
+    )
+
+
+def _written(token: str, when: datetime) -> str:
+    week = when.isocalendar()
+    month = list(MONTHS)[when.month - 1]  # the whole names come first
+    values = {
+        "YYYY": f"{when.year:04}", "YY": f"{when.year % 100:02}", "GGGG": f"{week.year:04}", "gggg": f"{week.year:04}",
+        "MMMM": month.capitalize(), "MMM": month[:3].capitalize(), "MM": f"{when.month:02}", "M": str(when.month),
+        "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{ordinal(when.day)}",
+        "dddd": _WEEKDAYS[when.weekday()], "ddd": _WEEKDAYS[when.weekday()][:3], "dd": _WEEKDAYS[when.weekday()][:2],
+        "WW": f"{week.week:02}", "W": str(week.week), "ww": f"{week.week:02}", "w": str(week.week),
+        "HH": f"{when.hour:02}", "H": str(when.hour), "mm": f"{when.minute:02}", "ss": f"{when.second:02}",
+    }  # fmt: skip
+    return values.get(token, token)
+
+
+def ordinal(day: int) -> str:
+    """The ending of a day's number: `th` of 27."""
+    return "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")

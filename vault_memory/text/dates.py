@@ -1,0 +1,376 @@
+"""Owns what counts as a date in questions, options and facts; must not know notes, files or the clock.
+
+The expressions come from `timewords`; here the words around one decide. Precision comes first: a wrong window
+hides the right answer, a missed one only fails to help. Pure; nothing here raises, whatever the text.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from typing import NamedTuple
+
+from vault_memory.text import tense
+from vault_memory.text.daily_notes import name_day, ordinal
+from vault_memory.text.spans import Part, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
+from vault_memory.text.timetokens import Tokens, tokens_of
+from vault_memory.text.timewords import (
+    CALENDAR_WORDS,
+    MONTHS,
+    NAMES,
+    VERBS,
+    Found,
+    counted_unit,
+    ends_here,
+    hinted,
+    ranged,
+    read,
+)
+
+__all__ = [
+    "Span",
+    "Window",
+    "ambiguous",
+    "date",
+    "find_window",
+    "name_day",
+    "occurred",
+    "parse_option",
+    "parse_t",
+    "property_day",
+    "spelled",
+    "wants_earliest",
+    "wants_latest",
+]
+
+_AGO = r"([0-9]{1,6}) ?([dwmy])"
+_LETTERS = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_LEADING_DAY = r"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})(?![0-9])"
+_AMBIGUOUS = r"(?<![\w./-])[0-9]{1,2}([/-])[0-9]{1,2}\1[0-9]{4}(?![\w/-])"
+_LATEST = r"\b(?:last time|latest|most recent(?:ly)?|newest)\b"
+_EARLIEST = r"\b(?:first time|earliest|originally)\b"
+_DID = r"\bdid [\w ]{1,40}? (last|first) (\w+)"
+_PREPOSITIONS = frozenset(
+    {"in", "on", "during", "throughout", "since", "until", "till", "before", "after", "by", "from", "between"}
+    | {"around", "near", "circa", "of", "for", "through"}
+)
+# After these a bare year is a year even when it is a round number.
+_YEAR_LEADS = ("in", "during", "throughout", "since", "until", "before", "after")
+_FACT_LEADS = ("in", "during", "throughout", "between", "from")
+_REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly", "monthly"})
+
+
+class Window(NamedTuple):
+    """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
+
+    `others` are what else it may mean, where no year is named: by another tense, or a year earlier.
+    """
+
+    span: Span
+    text: str
+    kind: str
+    others: tuple[Span, ...] = ()
+
+    @property
+    def middle(self) -> date | None:
+        """The day that is meant, where the question asks for what was around it."""
+        return plus(self.span.start, (self.span.end - self.span.start).days // 2) if self.kind == "around" else None
+
+
+class _Lead(NamedTuple):
+    """The words before an expression: its preposition, the token it starts at, whether "week of" is said."""
+
+    word: str
+    at: int
+    week: bool
+
+
+def parse_option(text: str, today: date) -> Span | None:
+    """The days of a D on the command line (`2025-11`, `30d`, `last week`, `Nov 27`), or None."""
+    text = text.strip()
+    if match := re.fullmatch(_AGO, text, re.I):
+        day = shift(today, _LETTERS[match[2].lower()], -int(match[1]))
+        return Span(day, day)
+    if (span := parse_t(text)) is not None:
+        # Four digits may be a slip for anything else: only a year people live in is taken.
+        return span if len(text) != 4 or 1900 <= span.start.year < 2200 else None
+    tokens = tokens_of(text)
+    at = next(i for i, token in enumerate(tokens) if token.word not in ("the", "on", "in", "from", "between"))
+    # Exact here, where a question's "two weeks ago" is as wide as people mean it.
+    if (counted := counted_unit(tokens, at)) and tokens[counted[2]].word == "ago":
+        day = shift(today, counted[1], -counted[0])
+        return Span(day, day) if tokens[counted[2] + 1].kind == "end" else None
+    first = read(tokens, at, today)
+    found = first and ranged(tokens, first, today, "between")
+    return settle(found, today, "past") if found and tokens[found.stop].kind == "end" else None
+
+
+def find_window(question: str, today: date) -> Window | None:
+    """The first time expression of a question; without a year, the day its tense means (tense.py)."""
+    if not hinted(question):
+        return None
+    tokens = tokens_of(question)
+    for found, lead in _dated(tokens, today, today):
+        mode = tense.of_question(question, lead.word)
+        if span := settle(_moved(found, today, mode), today, _mode(found, mode)):
+            text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
+            after = tokens[found.stop].word
+            window = _window(span, text, lead, found.second is not None, after, today)
+            window = _opened(window, today) if mode == tense.AHEAD else window
+            turned = _turned(found, today, span) if mode == tense.NEAR and window.span == span else None
+            earlier = _year_before(found, window) if mode != tense.AHEAD and span.start <= today else None
+            return window._replace(others=tuple(filter(None, (earlier, turned))))
+    return None
+
+
+def _year_before(found: Found, window: Window) -> Span | None:
+    """The same days a year earlier, where no year is named: the notes may be older than people think."""
+    if not isinstance(found.first, Part) or _tied(found) or window.kind in ("since", "until"):
+        return None
+    start, end = (shift(day, "year", -1) for day in window.span)
+    return Span(start, end) if start.day == window.span.start.day else None  # 29 February
+
+
+def _turned(found: Found, today: date, span: Span) -> Span | None:
+    """The days that another tense would have meant."""
+    readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
+    return next((reading for reading in readings if reading and reading != span), None)
+
+
+def ambiguous(question: str) -> tuple[str, list[date]] | None:
+    """The first date in numbers that may be two days ("5/9/2026"), with both; None where there is no such."""
+    for match in re.finditer(_AMBIGUOUS, question):
+        days = [
+            day for part in readings(match[0]) if part.year and (day := day_of(part.year, part.month, part.day or 1))
+        ]
+        if len(days) > 1:
+            return match[0], days
+    return None
+
+
+def spelled(span: Span) -> tuple[list[str], list[str]]:
+    """How notes write a day, a month or a year; the second list says it without the year, or as any number is."""
+    (year, month, day), name = span.start.timetuple()[:3], list(MONTHS)[span.start.month - 1]
+    if span.start == span.end:
+        days = (str(day), f"{day}{ordinal(day)}")
+        names = [f"{n} {m}" for n in days for m in (name, name[:3])] + [
+            f"{m} {n}" for n in days for m in (name, name[:3])
+        ]
+        return [*names, span.start.isoformat(), f"{day:02}.{month:02}.{year:04}", f"{day}.{month}.{year:04}"], []
+    if span == unit_of(span.start, "month"):
+        return [f"{name} {year}", f"{name[:3]} {year}"], [name] if name not in VERBS else []
+    return [], [str(year)] if span == unit_of(span.start, "year") else []
+
+
+def occurred(text: str, mentioned: date | None) -> Span | None:
+    """The first date or range a fact states; a missing year and relative words are read from `mentioned`."""
+    if not hinted(text):
+        return None
+    tokens = tokens_of(text)
+    # "every 3 May" is no day; with a year it still is one.
+    floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
+    anchor = mentioned or date.min
+    for found, lead in _dated(tokens, anchor, None):
+        mode = tense.of_fact([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
+        if (floats or _tied(found)) and (span := settle(found, anchor, _mode(found, mode))):
+            return span
+    return None
+
+
+def wants_latest(question: str) -> bool:
+    """Whether the newest answer is asked for ("last time we tried Y", "when did I last see P")."""
+    return re.search(_LATEST, question, re.I) is not None or _did(question, "last")
+
+
+def wants_earliest(question: str) -> bool:
+    """Whether the oldest answer is asked for ("the first time")."""
+    return re.search(_EARLIEST, question, re.I) is not None or _did(question, "first")
+
+
+def property_day(value: object) -> date | None:
+    """The day of a frontmatter `date` or `created`, as written there: no time zone is applied."""
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if not isinstance(value, str):
+        return None
+    text = value.strip().removeprefix("[[")
+    if match := re.match(_LEADING_DAY, text):
+        return day_of(int(match[1]), int(match[3]), int(match[4]))
+    tokens = tokens_of(text)
+    found = read(tokens, 0, date.min)
+    if found is None or tokens[found.stop].kind != "end" or not _tied(found):
+        return None
+    span = settle(found, date.min, "near")
+    return span.start if span and span.start == span.end else None
+
+
+def settle(found: Found, anchor: date, mode: str) -> Span | None:
+    """The days of what was found; the two ends of a range lend each other their year."""
+    first, second = found.first, found.second
+    if second is None:
+        return resolve(first, anchor, mode)
+    if isinstance(first, Part) and isinstance(second, Part):
+        first, second = _lent(first, second, anchor, mode)
+    start, end = resolve(first, anchor, mode), resolve(second, anchor, mode)
+    return Span(start.start, end.end) if start and end and start.start <= end.end else None
+
+
+def _mode(found: Found, mode: str) -> str:
+    # A range that has begun may reach a few days ahead.
+    return "past" if found.second is not None and mode == tense.PAST else mode
+
+
+def _moved(found: Found, today: date, mode: str) -> Found:
+    """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
+    first = found.first
+    if mode != tense.AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
+        return found
+    if found.sort in ("weekday", "abbreviation"):
+        first = Span(plus(first.start, 7), plus(first.end, 7))
+    elif found.sort == "ordinal":
+        months = (shift(unit_of(today, "month").start, "month", count) for count in range(1, 3))
+        days = (day_of(month.year, month.month, first.start.day) for month in months)
+        day = next((day for day in days if day), first.start)
+        first = Span(day, day)
+    return found._replace(first=first)
+
+
+def _opened(window: Window, today: date) -> Window:
+    """The window of a question that looks ahead: "by Friday" begins today, "after Friday" has no end."""
+    start, end = window.span
+    if window.kind == "until" and end >= today:
+        return window._replace(span=Span(today, end))
+    return window._replace(span=Span(start, date.max)) if window.kind == "since" and start > today else window
+
+
+def _lent(first: Part, second: Part, anchor: date, mode: str) -> tuple[Part, Part]:
+    turns = (first.month, first.day or 1) > (second.month, second.day or 31)
+    if second.year is None and first.year is not None:
+        return first, second._replace(year=first.year + turns)
+    end = resolve(second, anchor, mode)
+    if first.year is None and end is not None:
+        year = second.year if second.year is not None else end.start.year
+        return first._replace(year=year - turns), second._replace(year=year)
+    return first, second
+
+
+def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[Found, _Lead]]:
+    """Every expression that stands, in order, with what leads it."""
+    at = 0
+    while tokens[at].kind != "end":
+        first = read(tokens, at, anchor)
+        if first is not None:
+            lead = _lead(tokens, at)
+            found = ranged(tokens, first, anchor, lead.word)
+            # What repeats or is a name ("every last Friday", "Black Friday") is passed over whole.
+            refused = tokens[at - 1].word in ("every", "each", "black", "good")
+            if refused or _stands(tokens, at, found, lead, today):
+                if not refused:
+                    yield found, lead
+                at = found.stop
+                continue
+        at += 1
+
+
+def _lead(tokens: Tokens, at: int) -> _Lead:
+    """What stands before token `at`, past articles and "the end of"."""
+    before = _skip_back(tokens, at - 1)
+    if before < 0 or tokens[before].word not in _PREPOSITIONS:
+        return _Lead("", at, False)
+    word, part = tokens[before].word, tokens[before - 1].word if before else ""
+    if word != "of" or part not in ("week", "end", "start", "beginning", "middle", "month"):
+        return _Lead(word, before, False)
+    outer = _skip_back(tokens, before - 2)
+    if outer >= 0 and tokens[outer].word in _PREPOSITIONS:
+        return _Lead(tokens[outer].word, outer, part == "week")
+    return _Lead("in", before - 1, part == "week")
+
+
+def _skip_back(tokens: Tokens, at: int) -> int:
+    while at >= 0 and (tokens[at].word in ("the", "early", "mid", "late") or tokens[at - 1].word == "mid"):
+        at -= 1
+    return at
+
+
+def _tied(found: Found) -> bool:
+    """Whether the expression carries its own year."""
+    if found.sort in ("relative", "vague", "weekday", "abbreviation", "ordinal"):
+        return False
+    ends = [found.first] if found.second is None else [found.first, found.second]
+    return any(isinstance(end, Span) or end.year is not None for end in ends)
+
+
+def _stands(tokens: Tokens, at: int, found: Found, lead: _Lead, today: date | None) -> bool:
+    """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
+    ends, led = ends_here(tokens, found.stop), lead.word != ""
+    match found.sort:
+        case "fixed" | "relative":
+            return True
+        case "month":
+            return _month_stands(tokens[at].word, lead.word, ends, today is None)
+        case "year":
+            return ends and _year_stands(found.second or found.first, lead.word, today)
+        case "season":
+            clear = tokens[at].word in ("summer", "autumn", "winter")
+            return ends and clear and lead.word in ("in", "during", "throughout")
+        case "day":
+            return ends or led
+        case "dayfirst":
+            return (led and lead.word != "of") or (at == 0 and tokens[found.stop].kind == "end")
+        case _:
+            return today is not None and _spoken_stands(tokens, at, found.sort, ends, led)
+
+
+def _month_stands(word: str, lead: str, ends: bool, in_fact: bool) -> bool:
+    if lead not in (_FACT_LEADS if in_fact else _PREPOSITIONS):
+        return False
+    if word in NAMES and lead in ("of", "from", "by", "for"):
+        return False
+    return ends or word not in NAMES | VERBS
+
+
+def _year_stands(last: Part | Span, lead: str, today: date | None) -> bool:
+    if today is None:
+        return lead in _FACT_LEADS
+    if not isinstance(last, Part) or last.year is None or last.year > today.year + 1:
+        return False
+    return lead in _YEAR_LEADS or (lead != "" and last.year % 100 != 0)
+
+
+def _spoken_stands(tokens: Tokens, at: int, sort: str, ends: bool, led: bool) -> bool:
+    """The sorts that only a question may use."""
+    if sort == "weekday":
+        return led or (ends and not tokens[at - 1].capital)
+    if sort == "abbreviation":
+        return ends and led and tokens[at].capital
+    if sort == "number":
+        return led or (at == 0 and tokens[1].kind == "end")
+    if sort == "ordinal":
+        return ends and led and tokens[at - 1].word == "the"
+    return sort == "vague"
+
+
+def _window(span: Span, text: str, lead: _Lead, is_range: bool, after: str, today: date) -> Window:
+    """The window that preposition and days make together."""
+    if lead.week:
+        span = Span(unit_of(span.start, "week").start, unit_of(span.end, "week").end)
+    if is_range:
+        return Window(span, text, "between")
+    if lead.word in ("around", "near", "circa"):
+        return Window(Span(plus(span.start, -3), plus(span.end, 3)), text, "around")
+    if lead.word == "after":
+        start = plus(span.end, 1)
+        return Window(Span(start, max(start, today)), text, "since")
+    if lead.word == "since" or (lead.word == "from" and after in ("on", "onward", "onwards")):
+        return Window(Span(span.start, max(span.start, today)), text, "since")
+    if lead.word in ("until", "till", "by", "before"):
+        end = plus(span.start, -1) if lead.word == "before" else span.end
+        return Window(Span(date.min, end), text, "until")
+    return Window(span, text, "on")
+
+
+def _did(question: str, which: str) -> bool:
+    # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
+    match = re.search(_DID, question, re.I)
+    return match is not None and match[1].lower() == which and match[2].lower() not in CALENDAR_WORDS

@@ -1,0 +1,113 @@
+"""Owns what a searchable term is, on both sides: the text given to FTS5 when indexing and the MATCH text of a question.
+
+FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds of text would be lost, so both sides
+rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two
+characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
+Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Other words are folded
+by languages.py, which is given text with symbols and runs already found; irregular English forms get their base beside
+them (english.py), since no stemmer joins them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from vault_memory.text import english
+from vault_memory.text.languages import folded, without_idle, without_particle
+
+# Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
+_SPACELESS = (
+    "\u0e00-\u0e4e\u0e80-\u0ece\u0f00-\u0fff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3040-\u30ff\u3100-\u312f"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f\ue500-\uefff"
+)
+_HANGUL = re.compile("[\uac00-\ud7a3]+")
+_CLUSTER = re.compile("[\u0e40-\u0e44\u0ec0-\u0ec4]?.[\ue000-\uefff\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3]*", re.S)
+"""A character with its marks, which `folded` made private-use letters, and the vowels written before and after it."""
+_RUN = re.compile(f"[{_SPACELESS}]+")
+_SYMBOLS = re.compile(
+    r"(?<!\w)(?P<word>\w{1,12}(?:\+\+|#))(?![\w+#])"
+    "|(?P<emoji>[\u2190-\u21ff\u2300-\u23ff\u2460-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff])"
+)
+_MARK = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+|>[ \t]?)+")
+_RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
+
+
+def index_text(text: str, with_bases: bool = True) -> str:
+    """The text FTS5 gets for a passage: `text`, its runs rewritten, plus symbol words and bases of irregular forms."""
+    extra = english.bases(text) if with_bases else []
+    if "+" in text or "#" in text or not text.isascii():
+        extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
+    if not text.isascii():
+        text = _RUN.sub(lambda match: f" {' '.join(pairs(_clusters(match[0])))} ", folded(text))
+    return f"{text} {' '.join(extra)}" if extra else text
+
+
+def has_runs(text: str) -> bool:
+    """Whether a text has a run of a script without spaces, which becomes pairs."""
+    return _RUN.search(text) is not None
+
+
+def body(text: str, is_fact: bool = False) -> str:
+    """A passage's text without its list, heading or quote mark, and a fact's without `O(c=0.9)`.
+
+    Kind and keys of a fact are columns; as words they would be noise in every fact.
+    """
+    mark = _MARK.match(text)
+    text = text[mark.end() :] if mark else text
+    head = _RETAIN_HEAD.match(text) if is_fact else None
+    return text[head.end() :].lstrip() if head else text
+
+
+def pairs(run: Sequence[str]) -> Iterator[str]:
+    """Overlapping pairs of a run of characters, and its last character alone, so that each character begins a term."""
+    for i in range(len(run) - 1):
+        yield run[i] + run[i + 1]
+    yield run[-1]
+
+
+def _clusters(run: str) -> list[str]:
+    return _CLUSTER.findall(run)
+
+
+def match_terms(word: str) -> list[str]:
+    """The FTS5 MATCH phrases that stand for one word of a question, safely quoted; [] for bare punctuation.
+
+    A word with punctuation inside (`tile-server`, `app.py`) is one phrase; FTS5 splits it as it did when indexing.
+    """
+    phrases = [f'"{_spelled(m[0])}"' for m in _SYMBOLS.finditer(word)]
+    if word.isascii():
+        rest = _SYMBOLS.sub(" ", word)
+    else:
+        rest = folded(_SYMBOLS.sub(" ", word))
+        for run in _RUN.findall(rest):
+            phrases += _run_terms(run)
+        rest = _RUN.sub(" ", rest)
+    parts = (english.BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
+    phrases += [f'"{_unquoted(part)}"' for part in parts]
+    return list(dict.fromkeys(phrases))
+
+
+def _run_terms(run: str) -> Iterator[str]:
+    """The terms of a run in a question, which may be a whole sentence: the pairs of what does not merely ask.
+
+    Each pair is a term of its own, so that its rarity tells a word from grammar. What is one character is a prefix.
+    """
+    for part in [run] if _HANGUL.fullmatch(run) else without_idle(run):
+        clusters = _clusters(without_particle(part) if _HANGUL.fullmatch(part) else part)
+        yield from (f'"{pair}"' for pair in list(pairs(clusters))[:-1])
+        if len(clusters) == 1:
+            yield f'"{clusters[0]}"*'
+
+
+def quoted(text: str) -> str:
+    """`text` as an FTS5 string, one phrase as it stands in the index: no character in it is an operator any more."""
+    if not text.isascii():
+        text = _RUN.sub(lambda m: f" {' '.join(list(pairs(_clusters(m[0])))[:-1]) or m[0]} ", folded(text))
+    return f'"{_unquoted(text)}"'
+
+
+def _unquoted(text: str) -> str:
+    return text.replace('"', " ").replace("\0", " ").strip()
+
+
+def _spelled(symbol: str) -> str:
+    return "x" + "".join(f"{ord(c):x}" if not c.isalnum() else c.lower() for c in symbol) + "x"

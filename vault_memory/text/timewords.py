@@ -1,0 +1,365 @@
+"""Owns the words of time: text to tokens, and what expression may start at a token; must not know who asks.
+
+One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it
+is; whether the words around let a doubtful one count is for `dates` to say. English only.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import NamedTuple
+
+from vault_memory.text.spans import Part, Span, days_of, parse_numeric, parse_t, plus, resolve, shift, unit_of
+from vault_memory.text.timetokens import Token, Tokens
+
+_HINT = r"q[1-4]|[^\W\d_]+|[0-9]{4}|[0-9](?=st|nd|rd|th)"
+
+_MONTH_NAMES = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = {name: n for n, name in enumerate(_MONTH_NAMES, 1)}
+MONTHS |= {name[:3]: n for n, name in enumerate(_MONTH_NAMES, 1)} | {"sept": 9}
+_WEEKDAYS = {name: n for n, name in enumerate(_DAY_NAMES)}
+_WEEKDAYS |= {name[:3]: n for n, name in enumerate(_DAY_NAMES)} | {"tues": 1, "thur": 3, "thurs": 3}
+# Northern meteorological seasons; winter belongs to the year its December lies in.
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_QUARTERS = {"q1": 1, "q2": 4, "q3": 7, "q4": 10}
+_UNITS = {name + s: name for name in ("day", "week", "month", "quarter", "year") for s in ("", "s")}
+# How far "two weeks ago" reaches either way, in days.
+_SLACK = {"day": 0, "week": 3, "month": 15, "quarter": 45, "year": 183}
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+_COUNTS |= {"eight": 8, "nine": 9, "ten": 10, "couple": 2, "few": 3, "several": 3}
+_TURNS = {"last": "last", "past": "last", "previous": "last"}
+_TURNS |= {"this": "this", "current": "this", "next": "next"}
+_MOVES = {"last": -1, "this": 0, "next": 1}
+_NAMED = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+_TO = ("to", "until", "till", "through", "thru")
+# Months that are verbs, and months that are people.
+VERBS = frozenset({"may", "march", "mar"})
+NAMES = frozenset({"april", "june", "jan", "august"})
+# A word that may follow a bare month, year or weekday; any other one makes it the front half of a noun.
+_LINKS = frozenset(
+    {"a", "about", "after", "again", "also", "an", "and", "as", "at", "because", "before", "between", "but"}
+    | {"by", "did", "do", "does", "during", "for", "from", "he", "her", "his", "i", "if", "in", "is", "it"}
+    | {"my", "of", "on", "only", "onward", "onwards", "or", "our", "please", "she", "so", "that", "the"}
+    | {"their", "then", "there", "they", "though", "till", "to", "until", "was", "we", "were", "what", "when"}
+    | {"where", "which", "while", "who", "why", "with", "you", "your"}
+)
+CALENDAR_WORDS = frozenset(
+    [*MONTHS, *_WEEKDAYS, *_SEASONS, *_UNITS, *_NAMED, *_QUARTERS, "night", "weekend", "morning", "evening"]
+)
+
+
+class Found(NamedTuple):
+    """What a reader saw up to token `stop`: one expression, or the two ends of a range.
+
+    `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
+    was said is known, "vague" is clear only in a question; the others (month, year, season, day, dayfirst,
+    number, weekday, abbreviation, ordinal) need the right words around them.
+    """
+
+    first: Part | Span
+    stop: int
+    sort: str = "fixed"
+    second: Part | Span | None = None
+
+
+_Reader = Callable[[Tokens, int, date], Found | None]
+
+
+def hinted(text: str) -> bool:
+    """Whether the text may hold a date: most hold none, and reading their tokens costs several times this."""
+    words = re.findall(_HINT, text.lower())
+    return not CALENDAR_WORDS.isdisjoint(words) or any(word[0].isdigit() for word in words)
+
+
+def read(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    """The expression that starts at token `at`, its relative words counted from `anchor`."""
+    token = tokens[at]
+    if token.kind == "num":
+        return _number(tokens, at, anchor)
+    if token.kind == "iso":
+        return _iso_token(tokens, at)
+    if token.kind == "numeric":
+        return _numeric(tokens, at)
+    reader = _READERS.get(token.word)
+    return reader(tokens, at, anchor) if reader else None
+
+
+def ranged(tokens: Tokens, first: Found, anchor: date, lead: str) -> Found:
+    """`first` together with the expression after "to" or a dash (or "and", after "between"), if any."""
+    if first.second is not None or not _joins(tokens[first.stop], lead):
+        return first
+    start = first.stop + 1 + (tokens[first.stop + 1].word == "the")
+    part = first.first if isinstance(first.first, Part) else None
+    if part and part.day and (closed := _day_range(tokens, part, start)):
+        return closed
+    second = read(tokens, start, anchor)
+    if second is None or second.second is not None:
+        return first
+    lends = part is not None and isinstance(second.first, Part) and second.first.year is not None
+    sort = second.sort if lends else max(first.sort, second.sort, key=_doubt)
+    return Found(first.first, second.stop, sort, second.first)
+
+
+def _doubt(sort: str) -> int:
+    return {"fixed": 0, "relative": 1, "vague": 2}.get(sort, 3)
+
+
+def _joins(token: Token, lead: str) -> bool:
+    return token.kind == "dash" or token.word in _TO or (token.word == "and" and lead == "between")
+
+
+def _day_range(tokens: Tokens, first: Part, at: int) -> Found | None:
+    """The rest of "Nov 3-10, 2025"."""
+    day = _day(tokens[at])
+    if day is None or tokens[at + 1].word in MONTHS or (tokens[at + 1].word == "of"):
+        return None
+    year, stop = _year_at(tokens, at + 1)
+    second = Part(year or first.year, first.month, 1, day)
+    tight = tokens[at - 1].kind == "dash" or year or ends_here(tokens, stop)
+    return Found(first, stop, "fixed", second) if tight and day > (first.day or 0) else None
+
+
+def _day(token: Token) -> int | None:
+    digits = token.word.rstrip("stndrh")
+    if token.kind != "num" or len(digits) > 2 or not digits.isdigit():
+        return None
+    return int(digits) if 1 <= int(digits) <= 31 else None
+
+
+def _year(token: Token) -> int | None:
+    digits = token.word[:4]
+    if token.kind != "num" or digits[:2] not in ("19", "20") or token.word[4:] not in ("", "'s", "’s"):
+        return None
+    return int(digits) if len(digits) == 4 and digits.isdigit() else None
+
+
+def _year_at(tokens: Tokens, at: int) -> tuple[int | None, int]:
+    """A year at `at`, or after a comma or "of" there, and the token behind it."""
+    skip = at + (tokens[at].word in (",", "of"))
+    year = _year(tokens[skip])
+    return (year, skip + 1) if year is not None else (None, at)
+
+
+def _iso_token(tokens: Tokens, at: int) -> Found | None:
+    word = tokens[at].word.upper()
+    if len(word) == 7 and word[:2] not in ("19", "20"):
+        return None
+    span = parse_t(word.replace("/", "-") if word[4] == "/" else word)
+    return Found(span, at + 1) if span else None
+
+
+def _numeric(tokens: Tokens, at: int) -> Found | None:
+    """Reads "5.9.2026", "25/9/2026", "20260905"; the last may be any number."""
+    part = parse_numeric(tokens[at].word)
+    if part is None or tokens[at - 1].word in ("version", "release", "build", "section", "chapter"):
+        return None
+    return Found(part, at + 1, "number" if tokens[at].word.isdigit() else "fixed")
+
+
+def _number(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    year = _year(tokens[at])
+    if year is not None:
+        return Found(Part(year, 1, 12), at + 1, "year" if len(tokens[at].word) == 4 else "fixed")
+    if ago := _ago(tokens, at, anchor):
+        return ago
+    day = _day(tokens[at])
+    return None if day is None else _day_first(tokens, at, anchor, day)
+
+
+def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> Found | None:
+    """Reads "27 November 2025", "the 27th of Nov", "3-10 Nov", "5. September", "the 27th"."""
+    ordinal = not tokens[at].word.isdigit()
+    dotted = tokens[at + 1].word == "."
+    month_at = at + 1 + dotted
+    month_at += tokens[month_at].word == "of"
+    word = tokens[month_at].word
+    if word in MONTHS:
+        year, stop = _year_at(tokens, month_at + 1)
+        sure = ordinal or year is not None or not (dotted or word in VERBS)
+        return Found(Part(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
+    if _joins(tokens[at + 1], tokens[at - 1].word) and (end := _day(tokens[at + 2])) and end > day:
+        # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
+        month_at = at + 3 + (tokens[at + 3].word == "of")
+        rest = _day_first(tokens, at + 2, anchor, end) if tokens[month_at].word in MONTHS else None
+        if rest and isinstance(rest.first, Part):
+            return Found(rest.first._replace(day=day), rest.stop, rest.sort, rest.first)
+    return _nth(day, at + 1, anchor) if ordinal else None
+
+
+def _nth(day: int, stop: int, anchor: date) -> Found | None:
+    """Reads "the 27th": of this month or the one before."""
+    month = unit_of(plus(anchor, 7), "month").start
+    spans = (days_of(Part(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
+    span = next((span for span in spans if span and span.start <= plus(anchor, 7)), None)
+    return Found(span, stop, "ordinal") if span else None
+
+
+def _month(tokens: Tokens, at: int, anchor: date) -> Found:
+    """Reads "Nov 27, 2025", "November 2025", "November"."""
+    word, behind = tokens[at].word, at + 1
+    if tokens[behind].word == "." and (len(word) == 3 or word == "sept") and tokens[behind + 1].kind == "num":
+        behind += 1
+    day = _day(tokens[behind])
+    year, stop = _year_at(tokens, behind + 1 if day else behind)
+    part = Part(year, MONTHS[word], 1, day)
+    if year is not None:
+        return Found(part, stop)
+    if day:
+        # "March 5" is written as a date; "May 5 users log in?" is not.
+        sure = word not in VERBS or (tokens[at].capital and (word != "may" or at > 0))
+        return Found(part, stop, "fixed" if sure else "day")
+    return Found(part, at + 1, "month")
+
+
+def _season(tokens: Tokens, at: int, anchor: date) -> Found:
+    year, stop = _year_at(tokens, at + 1)
+    part = Part(year, _SEASONS[tokens[at].word], 3)
+    return Found(part, stop, "season" if year is None else "fixed")
+
+
+def _quarter(tokens: Tokens, at: int, anchor: date) -> Found:
+    year, stop = _year_at(tokens, at + 1)
+    return Found(Part(year, _QUARTERS[tokens[at].word], 3), stop, "month" if year is None else "fixed")
+
+
+def _weekday(tokens: Tokens, at: int, anchor: date) -> Found:
+    """Reads "Tuesday", "Tuesday, Nov 25", "Tuesday last week"."""
+    word, behind = tokens[at].word, at + 1
+    behind += tokens[behind].word == ","
+    if tokens[behind + 1].word == "week" and tokens[behind].word in _TURNS:
+        turn = 7 * _MOVES[_TURNS[tokens[behind].word]]
+        day = plus(unit_of(anchor, "week").start, turn + _WEEKDAYS[word])
+        return Found(Span(day, day), behind + 2, "relative")
+    dated = read(tokens, behind, anchor) if tokens[behind].word not in _WEEKDAYS else None
+    if dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day):
+        return dated
+    day = plus(anchor, -((anchor.weekday() - _WEEKDAYS[word]) % 7))
+    return Found(Span(day, day), at + 1, "weekday" if len(word) > 5 else "abbreviation")
+
+
+def _named(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    """Reads "yesterday"; a capital inside a sentence or a quotation mark before it makes it a title."""
+    token, before = tokens[at], tokens[at - 1]
+    if (token.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
+        return None
+    day = plus(anchor, _NAMED[token.word])
+    return Found(Span(day, day), at + 1, "vague" if day == anchor else "relative")
+
+
+def _before_yesterday(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    if (tokens[at + 1].word, tokens[at + 2].word) != ("before", "yesterday"):
+        return None
+    return Found(Span(plus(anchor, -2), plus(anchor, -2)), at + 3, "relative")
+
+
+def counted_unit(tokens: Tokens, at: int) -> tuple[int, str, int] | None:
+    """Reads "two weeks", "a couple of days": the count, the unit, the token behind."""
+    word = tokens[at].word
+    if tokens[at].kind == "num" and word.isdigit():
+        count, behind = int(word), at + 1
+    elif word in _COUNTS:
+        at += word == "a" and tokens[at + 1].word in ("couple", "few")
+        behind = at + 1 + (tokens[at + 1].word == "of")
+        count = _COUNTS[tokens[at].word]
+    else:
+        return None
+    unit = _UNITS.get(tokens[behind].word)
+    return (count, unit, behind + 1) if unit else None
+
+
+def _ago(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    """Reads "two weeks ago": as wide as its unit is vague, and never past `anchor`."""
+    counted = counted_unit(tokens, at)
+    if counted is None or tokens[counted[2]].word != "ago":
+        return None
+    count, unit, stop = counted
+    day = shift(anchor, unit, -count)
+    slack = _SLACK[unit] or (2 if "few" in (tokens[at].word, tokens[at + 1].word) else 0)
+    return Found(Span(plus(day, -slack), min(plus(day, slack), anchor)), stop + 1, "relative")
+
+
+def _turn(tokens: Tokens, at: int, anchor: date) -> Found | None:
+    """Reads "last week", "past three days", "this morning", "last Tuesday", "next November"."""
+    turn, behind = _TURNS[tokens[at].word], at + 1
+    word = tokens[behind].word
+    if tokens[behind + 1].word == "of":
+        return None
+    if word in _UNITS and word in _UNITS.values():
+        return _turn_unit(tokens[at].word, word, behind + 1, anchor)
+    if word in ("night", "weekend", "morning", "afternoon", "evening"):
+        return _turn_time(turn, word, behind + 1, anchor)
+    if (counted := counted_unit(tokens, behind)) and turn != "this" and not word.startswith("a"):
+        other = shift(anchor, counted[1], counted[0] if turn == "next" else -counted[0])
+        return Found(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
+    return _turn_named(tokens, behind, anchor, turn)
+
+
+def _turn_unit(word: str, unit: str, stop: int, anchor: date) -> Found | None:
+    if unit == "day":
+        return None
+    if word == "past":
+        return Found(Span(shift(anchor, unit, -1), anchor), stop, "vague")
+    move = _MOVES[_TURNS[word]]
+    return Found(unit_of(shift(anchor, unit, move), unit), stop, "relative" if move else "vague")
+
+
+def _turn_time(turn: str, word: str, stop: int, anchor: date) -> Found | None:
+    if word == "weekend":
+        saturday = plus(unit_of(anchor, "week").start, 5 + 7 * _MOVES[turn])
+        return Found(Span(saturday, plus(saturday, 1)), stop, "relative" if turn == "last" else "vague")
+    if (turn == "last") != (word == "night") or turn == "next":
+        return None
+    day = plus(anchor, -1 if turn == "last" else 0)
+    return Found(Span(day, day), stop, "relative" if turn == "last" else "vague")
+
+
+def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | None:
+    """A weekday, month, season, quarter or yearless date after last, this or next."""
+    word = tokens[at].word
+    if word in _WEEKDAYS:
+        return _turn_weekday(tokens, at, anchor, turn)
+    found = read(tokens, at, anchor) if word in MONTHS or word in _SEASONS or word in _QUARTERS else None
+    if found is None or not isinstance(found.first, Part) or found.first.year is not None:
+        return None
+    if (word in VERBS or word in ("fall", "spring")) and not ends_here(tokens, found.stop):
+        return None
+    span = resolve(found.first, anchor, turn)
+    return Found(span, found.stop, "relative" if turn == "last" else "vague") if span else None
+
+
+def _turn_weekday(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | None:
+    word = tokens[at].word
+    if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
+        return None
+    ahead = _WEEKDAYS[word] - anchor.weekday()
+    steps = {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}
+    day = plus(anchor, steps[turn])
+    return Found(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
+
+
+def ends_here(tokens: Tokens, stop: int) -> bool:
+    """Whether the words from `stop` leave the expression whole: not "2000 tokens", not "March release"."""
+    token = tokens[stop]
+    if token.kind in ("end", "mark"):
+        return True
+    if token.kind == "dash":
+        return token.start > tokens[stop - 1].end
+    if token.word in _LINKS:
+        return not (token.word in ("to", "and", "or") and tokens[stop + 1].kind in ("num", "junk"))
+    return token.capital
+
+
+_READERS: dict[str, _Reader] = {
+    **dict.fromkeys(_COUNTS, _ago),
+    **dict.fromkeys(MONTHS, _month),
+    **dict.fromkeys(_SEASONS, _season),
+    **dict.fromkeys(_QUARTERS, _quarter),
+    **dict.fromkeys(_WEEKDAYS, _weekday),
+    **dict.fromkeys(_NAMED, _named),
+    **dict.fromkeys(_TURNS, _turn),
+    "day": _before_yesterday,
+}

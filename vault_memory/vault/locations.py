@@ -1,0 +1,205 @@
+"""Owns where derived files live: the index, its lock, the device's id. Notes are none of its business.
+
+The index lies in the vault's `.memory/`, except where that folder is synced, on a network file system or not
+writable; then it goes to the user's data folder, named by the vault's real path (DESIGN.md §4).
+"""
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from vault_memory.config import Config, user_folder
+from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.folders import vault_id
+from vault_memory.vault import mounts
+
+MEMORY_FOLDER = ".memory"
+
+_SYNC_FOLDERS = (
+    "dropbox",
+    "onedrive",
+    "mobile documents",
+    "icloud drive",
+    "icloud~md~obsidian",
+    "google drive",
+    "nextcloud",
+    "pcloud",
+)
+
+
+class Place(NamedTuple):
+    """Where the index lies, and why there: "vault", or a reason in words."""
+
+    path: Path
+    why: str
+
+
+def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = None) -> Place:
+    """Decide where this vault's index lies; the user's `index.path` wins."""
+    environ = os.environ if environ is None else environ
+    if config.index_path:
+        # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
+        one = config.index_path.suffix in (".sqlite", ".db")
+        path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
+        return Place(path, "set by index.path")
+    why = _linked(root) or _synced(root) or _network(root) or _not_writable(root)
+    if not why:
+        return Place(root / MEMORY_FOLDER / "index.sqlite", "vault")
+    return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file or folder stands at a path (device and number): that of an unmounted drive is another one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder with those above it, but no vault: what is gone from its place is not made anew (law 7).
+
+    Raises OSError, FileNotFoundError for a `.memory` whose vault is not there.
+    """
+    if MEMORY_FOLDER in folder.parts:
+        root = Path(*folder.parts[: folder.parts.index(MEMORY_FOLDER)])
+        if not root.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(root))
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def is_writable(index: Path) -> bool:
+    """Whether an index's folder can be written, or made where it is missing."""
+    folder = next((folder for folder in index.parents if folder.exists()), index.parent)
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def device_id(environ: Mapping[str, str] | None = None) -> str:
+    """This device's id, made once and kept in the user's data folder, never in the vault."""
+    file = user_folder("data", os.environ if environ is None else environ) / "device"
+    with contextlib.suppress(OSError):
+        text = file.read_text("ascii").strip()
+        if text.isalnum():
+            return text
+    fresh = os.urandom(6).hex()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(file, "x", encoding="ascii") as handle:
+            handle.write(fresh + "\n")
+    except FileExistsError:
+        return file.read_text("ascii").strip() or fresh
+    return fresh
+
+
+def remember(root: Path, notes: int, environ: Mapping[str, str] | None = None) -> None:
+    """Note on this device how many notes a vault held: an unmounted drive's empty folder is then recognised."""
+    file = memory_of(root, environ)
+    with contextlib.suppress(OSError):
+        if not file.exists() or file.read_text("ascii") != str(notes):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(str(notes), "ascii")
+
+
+def remembered(root: Path, environ: Mapping[str, str] | None = None) -> int:
+    """How many notes the vault at this path held when it was last indexed on this device; 0 for a new one."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(memory_of(root, environ).read_text("ascii"))
+    return 0
+
+
+def memory_of(root: Path, environ: Mapping[str, str] | None = None) -> Path:
+    """The file that `remember` writes."""
+    return user_folder("data", os.environ if environ is None else environ) / "vaults" / vault_id(root)
+
+
+def is_inside(root: Path, path: Path) -> bool:
+    """Whether a path lies in the vault with every link on its way followed (law 8: a vault may come from anywhere)."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def derived(root: Path, name: str) -> Path | None:
+    """A file of ours in the vault's `.memory`; None where a link would have something else written in its place."""
+    file = Path(os.path.realpath(root / MEMORY_FOLDER), name)
+    straight = is_inside(root, file) and file == Path(os.path.realpath(file))
+    return root / MEMORY_FOLDER / name if straight else None
+
+
+def _linked(root: Path) -> str:
+    parts = (f"index.sqlite{suffix}" for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
+    for name in (*parts, "retain.lock"):
+        if derived(root, name) is None:
+            return f"`{MEMORY_FOLDER}` or `{MEMORY_FOLDER}/{name}` is a link"
+    return ""
+
+
+def _synced(root: Path) -> str:
+    for folder in (root, *root.parents):
+        if folder.name.casefold().startswith(_SYNC_FOLDERS):
+            return f"the vault lies in a synced folder ({folder.name})"
+        # Dropbox marks its folder with a file of the name its settings folder in the home folder has.
+        if (folder / ".stfolder").exists() or (folder / ".dropbox").is_file():
+            return f"the vault lies in a synced folder ({folder})"
+    return ""
+
+
+def _network(root: Path) -> str:
+    kind = mounts.network(root)
+    return f"the vault is on a network file system ({kind})" if kind else ""
+
+
+def _not_writable(root: Path) -> str:
+    folder = root / MEMORY_FOLDER
+    target = folder if folder.is_dir() else root
+    return "" if os.access(target, os.W_OK | os.X_OK) else "the vault is not writable"
+
+
+@contextlib.contextmanager
+def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
+    """Hold the index's writer lock, which the system releases even when the process is killed.
+
+    Raises BusyError when another process still holds it after `wait_seconds`.
+    """
+    file = index.with_name(index.name + ".lock")
+    try:
+        make_folder(file.parent)
+        handle = open(file, "a+b")  # noqa: SIM115 - closed below, after the lock
+    except OSError as error:
+        raise IndexUnusableError(
+            f"The index folder {file.parent} cannot be written: {error.strerror or error}.",
+            "Set index.path in your own settings file to a folder that can be written.",
+        ) from error
+    try:
+        _acquire(handle, wait_seconds)
+        yield
+    finally:
+        handle.close()
+
+
+def _acquire(handle: IO[bytes], wait_seconds: float) -> None:
+    import time
+
+    deadline = time.monotonic() + wait_seconds
+    while not _try_lock(handle):
+        if time.monotonic() >= deadline:
+            raise BusyError("Another process is writing this index.", "Try again in a moment.")
+        time.sleep(0.02)
+
+
+def _try_lock(handle: IO[bytes]) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,371 @@
+"""Owns the pre-images: what notes held before a run of this program changed them, so that it can be undone exactly.
+
+They lie in `.memory/history/<UTC stamp>-<device>-<kind>/`, a folder a run: each earlier text once, named by its hash,
+and `run.jsonl` with a line a change. What a note held is durable here before the note is replaced, so a run that was
+killed half-way is undone as far as it came. This module knows nothing of what the notes say.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError, VaultMemoryError
+from vault_memory.vault import locations
+from vault_memory.vault.vault import Vault
+
+FOLDER = "history"
+KEPT_RUNS = 20
+"""So many of the newest runs are kept whatever their age …"""
+KEPT_DAYS = 90
+"""… and all that are younger than this."""
+
+NAMED = "Runs are named as their folders in .memory/history."
+
+NAMES = 10
+"""Of notes that were put back so many are named where others were not; of those each is."""
+
+_STAMP = "%Y%m%dT%H%M%S.%fZ"
+_NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
+_LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
+
+
+class Change(NamedTuple):
+    """One note as a run changed it: SHA-256 of its bytes before (None: there was no such note) and after, and why."""
+
+    path: str
+    before: str | None
+    after: str
+    why: str = ""
+
+
+class Back(NamedTuple):
+    """A note to be put back: what it holds now, and what it is to hold again (None: it is to be deleted)."""
+
+    path: str
+    now: bytes
+    text: bytes | None
+
+
+class Undone(NamedTuple):
+    """What an undo of a run does, or has done."""
+
+    run: str
+    backs: tuple[Back, ...]
+    kept: tuple[str, ...] = ()
+    """The notes that were changed since, and stay as they are."""
+
+    @property
+    def paths(self) -> list[str]:
+        """All notes it touches."""
+        return [back.path for back in self.backs]
+
+    @property
+    def restored(self) -> list[str]:
+        """The notes that hold again what they held."""
+        return [back.path for back in self.backs if back.text is not None]
+
+    @property
+    def deleted(self) -> list[str]:
+        """The notes that the run had made."""
+        return [back.path for back in self.backs if back.text is None]
+
+
+class Run:
+    """One run's pre-images. The folder is made with the first of them: a run that changes nothing leaves nothing."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        found = _NAME.fullmatch(name)
+        if not found:
+            raise UsageError(
+                f"`{name}` is not the name of a run.", "Runs are named as their folders in .memory/history."
+            )
+        self._root, self.name, self.kind = root, name, found[3]
+        self.started = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name})"
+
+    @property
+    def place(self) -> str:
+        """The folder, relative to the vault."""
+        return f"{locations.MEMORY_FOLDER}/{FOLDER}/{self.name}"
+
+    @cached_property
+    def _folder(self) -> Path:
+        """The folder's absolute path; raises RefusedError where a link would have it lie elsewhere."""
+        folder = locations.derived(self._root, f"{FOLDER}/{self.name}")
+        if folder is None:
+            raise RefusedError(
+                f"{self.place} is behind a link: nothing was written.", "Make `.memory` and `history` plain folders."
+            )
+        return folder
+
+    def keep(self, path: str, before: bytes | None, after: bytes, why: str = "") -> None:
+        """Keep what a note holds before it is replaced by `after`; None where there is none yet.
+
+        Durable when it returns: call it before the write. A write that then fails or is never made does no harm, and a
+        note may be kept several times. Raises RefusedError for a link out of the vault, VaultError when the system
+        refuses.
+        """
+        change = Change(path, _hash(before), _digest(after), why)
+        try:
+            if not self._folder.is_dir():
+                _make(self._folder)
+            if before is not None:
+                _store(self._folder / str(change.before), before)
+            self._note(change._asdict())
+        except OSError as error:
+            raise VaultError(
+                f"{self.place} cannot be written: {error.strerror or error}; {path} was not changed.",
+                "Check permissions and free space.",
+            ) from error
+
+    def keep_folder(self, path: str) -> None:
+        """Note a folder that is about to be made for a note; raises like `keep`."""
+        try:
+            if not self._folder.is_dir():
+                _make(self._folder)
+            self._note({"folder": path})
+        except OSError as error:
+            raise VaultError(
+                f"{self.place} cannot be written: {error.strerror or error}; {path} was not made.",
+                "Check permissions and free space.",
+            ) from error
+
+    def folders(self) -> list[str]:
+        """The folders that the run made or was about to, in order."""
+        return list(dict.fromkeys(str(line["folder"]) for line in self._lines() if "folder" in line))
+
+    def _note(self, line: dict[str, Any]) -> None:
+        flags = os.O_RDWR | os.O_CREAT | _LINK_IS_NONE
+        with open(os.open(self._folder / "run.jsonl", flags, 0o600), "r+b") as handle:
+            # A line cut off by a crash tells of a write that was never made: nothing may be written behind it.
+            handle.seek(handle.read().rfind(b"\n") + 1)
+            handle.truncate()
+            handle.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+            handle.flush()
+            os.fsync(handle.fileno())
+        _settle(self._folder)
+
+    def changes(self) -> list[Change]:
+        """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
+        return [Change(**line) for line in self._lines() if "path" in line]
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the whole of it was undone."""
+        return any("undone" in line for line in self._lines())
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """The lines of run.jsonl; a last one that was cut off tells of a write that was never made."""
+        for number, line in enumerate(self._read("run.jsonl").split(b"\n")[:-1], start=1):
+            try:
+                found = json.loads(line)
+                if "undone" not in found and "folder" not in found:
+                    Change(**found)
+            except (ValueError, TypeError, RecursionError) as error:
+                what = f"{self.place}/run.jsonl is damaged in line {number}: nothing was changed."
+                raise VaultError(what, "Its other files hold what the notes held before.") from error
+            yield found
+
+    def _read(self, name: str) -> bytes:
+        try:
+            with open(os.open(self._folder / name, os.O_RDONLY | _LINK_IS_NONE), "rb") as handle:
+                return handle.read()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise VaultError(
+                f"{self.place}/{name} cannot be read: {error.strerror}.", "Nothing was changed."
+            ) from error
+
+    def text(self, change: Change) -> bytes | None:
+        """What the note held before that change; raises VaultError when it is not there any more as it was kept."""
+        if change.before is None:
+            return None
+        held = self._read(change.before) if re.fullmatch(r"[0-9a-f]{64}", change.before) else b""
+        if _digest(held) != change.before:
+            what = f"What {change.path} held before is missing from {self.place}, or damaged."
+            raise VaultError(what, "Nothing was changed.")
+        return held
+
+    def mark_undone(self) -> None:
+        """Note that all of it was undone."""
+        with contextlib.suppress(OSError):  # the notes are as they were all the same
+            self._note({"undone": datetime.now(UTC).isoformat(timespec="seconds")})
+
+    def drop(self) -> None:
+        """Delete these pre-images: nothing was changed after all, or they are too old."""
+        with contextlib.suppress(RefusedError):
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Preimages:
+    """All runs of one vault; `root` is the vault's real path."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def begin(self, kind: str) -> Run:
+        """A new run of that kind (`reflect`, `forget`: small letters); what is too old to be kept goes."""
+        self.prune()
+        return Run(self._root, f"{datetime.now(UTC).strftime(_STAMP)}-{locations.device_id()}-{kind}")
+
+    def runs(self, kind: str = "") -> list[Run]:
+        """The runs, newest first, of all devices; only those of one kind where it is given."""
+        if locations.derived(self._root, FOLDER) is None:
+            return []
+        names: list[str] = []
+        with contextlib.suppress(OSError), os.scandir(self._root / locations.MEMORY_FOLDER / FOLDER) as entries:
+            names = [e.name for e in entries if _NAME.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
+        found = [Run(self._root, name) for name in sorted(names, reverse=True)]
+        return [run for run in found if kind in ("", run.kind)]
+
+    def named(self, name: str) -> Run:
+        """The run of that name; raises UsageError when there is none."""
+        found = [run for run in self.runs() if run.name == name]
+        if not found:
+            raise UsageError(f"There is no run `{name}`.", NAMED)
+        return found[0]
+
+    def undo(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
+        """Put back, byte for byte, what that run changed. What was not there before is deleted.
+
+        A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
+        cut short. Raises like `undoing` before anything is written, and VaultMemoryError where only a part could be.
+        """
+        found = self.undoing(run, vault, force=force)
+        failed: dict[str, VaultMemoryError] = {}
+        for path, now, text in found.backs:
+            try:
+                if text is None:
+                    vault.remove(path, now)
+                else:
+                    vault.write(path, text, now)
+            except VaultMemoryError as error:  # one that cannot be written keeps no other from its place
+                failed[path] = error
+        if failed:
+            raise _unfinished(found, failed)
+        for folder in reversed(run.folders()):
+            vault.remove_folder(folder)
+        run.mark_undone()
+        return found
+
+    def undoing(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
+        """What `undo` would do; nothing is written. With `force` what was changed since is left as it is.
+
+        Else raises ConflictError when a note is neither as the run found it nor as the run left it, and UsageError when
+        nothing is to undo.
+        """
+        notes: dict[str, list[Change]] = {}
+        for change in run.changes():
+            notes.setdefault(change.path, []).append(change)
+        wanted = {path: _wanted(vault, path, changes) for path, changes in notes.items()}
+        changed = sorted(path for path, back in wanted.items() if back is _CHANGED)
+        if changed and not force:
+            raise ConflictError(
+                f"{', '.join(changed)}: changed since {run.name}; nothing was undone.",
+                f"With --force all else is put back. The earlier texts lie in {run.place}.",
+            )
+        backs = [back for back in wanted.values() if isinstance(back, _Back)]
+        if not backs:
+            raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
+        # All texts are read before the first note is touched.
+        found = tuple(Back(back.to.path, back.now, run.text(back.to)) for back in backs)
+        return Undone(run.name, found, tuple(changed))
+
+    def prune(self) -> None:
+        """Delete the runs that are too old to be kept."""
+        oldest = datetime.now(UTC) - timedelta(days=KEPT_DAYS)
+        for run in self.runs()[KEPT_RUNS:]:
+            if run.started < oldest:
+                run.drop()
+
+
+class _Back(NamedTuple):
+    """How a note goes back: its bytes now, and the change before which it held what it is to hold again."""
+
+    now: bytes
+    to: Change
+
+
+_CHANGED = "changed"
+
+
+def _unfinished(found: Undone, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
+    """What is to be said of an undo that could not put back some notes."""
+    done = [path for path in found.paths if path not in failed]
+    if not done:
+        return next(iter(failed.values()))
+    named = ", ".join(done[:NAMES]) + (f" and {len(done) - NAMES:,} more" if len(done) > NAMES else "")
+    whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
+    return VaultMemoryError(
+        f"{found.run} is undone in part. As before it: {named}. Not put back: {whys}.",
+        f"When that is mended, `memory reflect --undo {found.run}` goes on.",
+    )
+
+
+def _wanted(vault: Vault, path: str, changes: list[Change]) -> "_Back | str | None":
+    """How to put one note back; None when there is nothing to do, `_CHANGED` when somebody else changed it."""
+    now = _now(vault, path)
+    held, back = _hash(now), None
+    for change in reversed(changes):  # from the last that was made: those after it were never written
+        if held == change.after:
+            held, back = change.before, change
+    if back is not None and now is not None and held != _hash(now):
+        return _Back(now, back)
+    return None if held in [change.before for change in changes] else _CHANGED
+
+
+def _now(vault: Vault, path: str) -> bytes | None:
+    if not locations.is_inside(vault.root, vault.root / path):
+        raise RefusedError(f"{path} leads out of the vault: nothing was undone.", "Somebody else wrote that run.")
+    try:
+        return vault.read(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise VaultError(f"{path} cannot be read: {error}; nothing was undone.", "Check its permissions.") from error
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _hash(data: bytes | None) -> str | None:
+    return None if data is None else _digest(data)
+
+
+def _make(folder: Path) -> None:
+    """Make a run's folder, for its owner only: the notes in it may be."""
+    locations.make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _settle(folder.parent)
+
+
+def _store(file: Path, data: bytes) -> None:
+    """Write a file whole and durably; one of this name is of this content, unless a crash left it short."""
+    part = file.with_suffix(".part")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(part, file)
+
+
+def _settle(folder: Path) -> None:
+    """Have the names in a folder outlive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

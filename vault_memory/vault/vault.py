@@ -1,0 +1,277 @@
+"""Owns the vault's files: the only module that walks, reads or writes notes, and the only one with absolute paths.
+
+Paths that leave this module are vault-relative POSIX. Reading never changes a byte; a write replaces one file whole,
+and only if the file still has the hash that was read (DESIGN.md §2, law 2).
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from vault_memory.config import Config
+from vault_memory.errors import ConflictError, RefusedError, VaultError
+from vault_memory.markdown.note import Problem
+from vault_memory.vault import atomic_write, ignore, locations
+from vault_memory.vault.walk import Walk, Walker, is_hidden, shown
+
+SETTLE_SECONDS = 3.0
+"""A note saved more recently than this is left to its editor for a moment before a writer touches it."""
+
+
+@dataclass(frozen=True)
+class DailySettings:
+    """Where daily notes live: folder ("" for the root), moment.js format, template note or ""."""
+
+    folder: str = "memory"
+    format: str = "YYYY-MM-DD"
+    template: str = ""
+
+
+class Vault:
+    """A folder of notes. `root` is absolute and resolved; raises VaultError when it is not a readable folder."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        try:
+            self.root = config.vault.resolve(strict=True)
+            os.scandir(self.root).close()
+        except OSError as error:
+            raise VaultError(
+                f"The vault {config.vault} cannot be read: {error.strerror or error}.",
+                "Check the path and that its drive is mounted; `memory init PATH` makes a new vault.",
+            ) from error
+
+    # --- settings ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def settings_folder(self) -> str:
+        """Obsidian's settings folder: `.obsidian`, or the renamed one (a dot folder with an app.json)."""
+        if (self.root / ".obsidian").is_dir():
+            return ".obsidian"
+        renamed = sorted(p.parent.name for p in self.root.glob(".*/app.json"))
+        return renamed[0] if renamed else ".obsidian"
+
+    def _setting(self, name: str) -> dict[str, object]:
+        try:
+            loaded = json.loads((self.root / self.settings_folder / name).read_text("utf-8-sig"))
+        except (OSError, ValueError):
+            return {}
+        return loaded if isinstance(loaded, dict) else {}
+
+    @cached_property
+    def filters_unknown(self) -> str:
+        """Why it is not known what Obsidian leaves out, or "": a sync that was cut off must not lay folders open."""
+        file = f"{self.settings_folder}/app.json"
+        try:
+            loaded = json.loads((self.root / file).read_text("utf-8-sig"))
+            excluded = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else loaded
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError) as error:
+            return f"{file} cannot be read ({error}): it is not known which notes it leaves out"
+        known = isinstance(excluded, list | None) and isinstance(loaded, dict)
+        return "" if known else f"{file} is not as Obsidian writes it: it is not known which notes it leaves out"
+
+    @cached_property
+    def daily(self) -> DailySettings:
+        """Daily-note settings: the project's own, else Obsidian's, else memory/YYYY-MM-DD.md."""
+        found = self._setting("daily-notes.json")
+        default = DailySettings() if not found else DailySettings(folder="")
+        text = {key: str(found.get(key) or "").strip("/") for key in ("folder", "format", "template")}
+        return DailySettings(
+            folder=(self.config.daily_folder or text["folder"] or default.folder).strip("/"),
+            format=self.config.daily_format or text["format"] or default.format,
+            template=text["template"].removesuffix(".md") and text["template"].removesuffix(".md") + ".md",
+        )
+
+    @cached_property
+    def _template_folder(self) -> str:
+        return str(self._setting("templates.json").get("folder") or "").strip("/")
+
+    @cached_property
+    def _filters(self) -> ignore.Filters:
+        excluded = self._setting("app.json").get("userIgnoreFilters")
+        return ignore.filters(self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder))
+
+    def _ignored(self, path: str) -> bool:
+        """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""
+        return self._filters.leave_out(path) or path == self.daily.template
+
+    # --- walking -------------------------------------------------------------------------------------------------
+
+    def walk(self) -> Walk:
+        """Look at every folder and note without opening any; raises RefusedError when the vault itself is gone."""
+        found = Walker(self.root, self._ignored).walk()
+        settings = f"{self.settings_folder}/app.json"
+        told = [*self._filters.problems, *([self.filters_unknown] if self.filters_unknown else [])]
+        found.skipped[:0] = [Problem(settings, 0, sentence, "warning") for sentence in told]
+        return found
+
+    def look(self, paths: Iterable[str]) -> Walk:
+        """Look only at these relative paths, and below those that are folders; raises RefusedError like `walk`."""
+        return Walker(self.root, self._ignored).look(paths)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one note; raises OSError when it cannot be read."""
+        return (self.root / path).read_bytes()
+
+    def hash(self, path: str) -> bytes | None:
+        """The hash of one note as it is now; None when it cannot be read."""
+        with contextlib.suppress(OSError):
+            return content_hash(self.read(path))
+        return None
+
+    def locate(self, path: str) -> str | None:
+        """The vault-relative path of a note named by a person, or None when there is none.
+
+        Accepts `a/b.md`, `a/b`, or an absolute path inside the vault. Raises RefusedError for a way out of the vault
+        (dots, absolute paths, links) and for what is not a note.
+        """
+        named = Path(path)
+        with contextlib.suppress(ValueError):
+            named = named.relative_to(self.root if named.is_relative_to(self.root) else self.config.vault)
+        candidates = [named, named.with_name(named.name + ".md")] if named.name else []
+        for candidate in candidates[:1] if path.endswith("/") else candidates:  # `a/` is a folder, and never a.md
+            full = Path(os.path.normpath(self.root / candidate))
+            if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
+                raise RefusedError(
+                    f"{shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
+                )
+            if os.path.isfile(full) and full.name[-3:].lower() == ".md":
+                relative = full.relative_to(self.root).as_posix()
+                real = Path(os.path.realpath(full)).relative_to(self.root).as_posix()
+                if is_hidden(relative) or is_hidden(real):
+                    raise RefusedError(f"{shown(path)} is not a note.", "Hidden folders are not part of the vault.")
+                return relative
+        return None
+
+    def is_left_out(self, path: str) -> bool:
+        """Whether the user has excluded a located note, or what it is a link to."""
+        real = Path(os.path.realpath(self.root / path)).relative_to(self.root).as_posix()
+        walker = Walker(self.root, self._ignored)
+        return walker.is_left_out(path) or walker.is_left_out(real)
+
+    def _is_inside(self, path: Path) -> bool:
+        return self.root in path.parents
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def write(self, path: str, data: bytes, expected: bytes | None) -> None:
+        """Replace the note `path` by `data`, atomically, if its bytes are still `expected` (None: it must not exist).
+
+        Mode, owner and extended attributes are kept; a link that stays inside the vault is written through.
+        Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault,
+        VaultError when the system refuses.
+        """
+        target = self._target(path)
+        self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
+        if expected is not None and not os.access(target, os.W_OK):  # a rename would not ask
+            raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
+        part = None
+        try:
+            os.scandir(self.root).close()  # a vault that is gone is not made anew with the folder (law 7)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = self._temporary_file()
+            atomic_write.write_durably(part, data)
+            with atomic_write.one_writer(part.parent):
+                if expected is not None:
+                    atomic_write.keep_attributes(target, part)
+                self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
+                if expected is None:
+                    atomic_write.place_new(part, target)
+                else:
+                    os.replace(part, target)
+        except FileExistsError as error:
+            raise ConflictError(
+                f"{path} appeared while it was being written; nothing was written.", "Try again."
+            ) from error
+        except FileNotFoundError as error:
+            raise ConflictError(
+                f"{path} vanished while it was being written; nothing was written.", "Try again."
+            ) from error
+        except OSError as error:
+            raise VaultError(
+                f"{path} cannot be written: {error.strerror or error}; nothing was changed.",
+                "Check permissions and free space.",
+            ) from error
+        finally:
+            if part:
+                part.unlink(missing_ok=True)
+
+    def remove(self, path: str, expected: bytes) -> None:
+        """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
+        target = self._target(path)
+        try:
+            with atomic_write.one_writer(self._temporary_folder()):
+                self._check_unchanged(path, target, expected)
+                target.unlink()
+        except OSError as error:
+            raise VaultError(
+                f"{path} cannot be deleted: {error.strerror or error}; it was not changed.", "Check its permissions."
+            ) from error
+
+    def missing_folders(self, path: str) -> list[str]:
+        """The folders that are to be made for a note, outermost first."""
+        parents = [parent.as_posix() for parent in reversed(PurePosixPath(path).parents)][1:]
+        return [parent for parent in parents if not os.path.lexists(self.root / parent)]
+
+    def remove_folder(self, path: str) -> None:
+        """Delete a folder that this program made, if nothing is in it, and nothing of it leads out of the vault."""
+        with contextlib.suppress(OSError, RefusedError):
+            if not (self.root / path).is_symlink():
+                self._target(path).rmdir()
+
+    def _target(self, path: str) -> Path:
+        """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""
+        target = Path(os.path.realpath(self.root / path))
+        if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
+            raise RefusedError(f"{path} leads out of the vault: nothing was written.", "Name a note inside the vault.")
+        if is_hidden(target.relative_to(self.root).as_posix()):
+            raise RefusedError(
+                f"{path} is not a note: nothing was written.", "Hidden folders are not part of the vault."
+            )
+        return target
+
+    def _temporary_file(self) -> Path:
+        return self._temporary_folder() / f"{os.urandom(8).hex()}.part"
+
+    def _temporary_folder(self) -> Path:
+        folder = locations.derived(self.root, "tmp")
+        if folder is None:
+            raise RefusedError(".memory/tmp is a link: nothing was written.", "Make `.memory` and it plain folders.")
+        locations.make_folder(folder)
+        atomic_write.sweep(folder)
+        return folder
+
+    def _check_unchanged(self, path: str, target: Path, expected: bytes | None) -> None:
+        try:
+            current = target.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            current = None
+        except OSError as error:
+            why = f"{path} cannot be read: {error.strerror or error}; nothing was changed."
+            raise VaultError(why, "Check its permissions, and how long its name is.") from error
+        if current != expected:
+            raise ConflictError(
+                f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."
+            )
+
+    def seconds_since_saved(self, path: str) -> float:
+        """How long ago a note was saved, in seconds; infinite when it does not exist."""
+        try:
+            return time.time() - (self.root / path).stat().st_mtime
+        except OSError:
+            return float("inf")
+
+
+def content_hash(data: bytes) -> bytes:
+    """The identity of a note's bytes: 16 bytes of BLAKE2b."""
+    return hashlib.blake2b(data, digest_size=16).digest()

@@ -1,0 +1,1 @@
+"""Retain, forget, edit, new notes."""

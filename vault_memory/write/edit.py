@@ -1,0 +1,205 @@
+"""Owns one exact edit of a core file: text put at its end, behind a text that stands in it, or in that text's place.
+
+Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named stay; what reflect owns is not touched.
+What is out of the asker's scopes does not stand in the file for them, and no edit changes whose a line is.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vault_memory.errors import ConflictError, UsageError
+from vault_memory.markdown import facts, provenance
+from vault_memory.markdown.note import CODE, COMMENT
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
+from vault_memory.search.get import EVERYTHING, Opened, seen_lines
+from vault_memory.write.rewrite import difference_of_lines
+
+APPEND, REPLACE, INSERT = "append", "replace", "insert"
+ACTIONS = (APPEND, REPLACE, INSERT)
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """What is to be done to the note `path`: `text` goes to its end, in place of `old`, or behind the line of `old`.
+
+    `by` is who wants it, "" for a person.
+    """
+
+    path: str
+    action: str
+    text: str
+    old: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Amended:
+    """What was done, as a unified diff, and the run of preimages.py that undoes it."""
+
+    path: str
+    diff: str
+    run: str
+    warning: str = ""
+
+
+def check(wanted: Amendment) -> None:
+    """Raise UsageError for an edit that says nothing, or not where."""
+    if wanted.action not in ACTIONS:
+        raise UsageError(f"`{wanted.action}` is not an action.", f"Choose from {', '.join(ACTIONS)}.")
+    if wanted.action == APPEND and wanted.old:
+        raise UsageError("`old` does not go with append.", "Use replace or insert, or leave it out.")
+    if wanted.action != APPEND and not wanted.old.strip():
+        raise UsageError(f"{wanted.action} needs `old`.", "Give the exact text that stands in the file.")
+    if wanted.action != REPLACE and not wanted.text.strip():
+        raise UsageError("There is no text to put in.", "Give `text`.")
+
+
+def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING) -> bytes:
+    """The note with the edit made by somebody for whom these scopes are open.
+
+    Raises UsageError when `old` does not stand exactly once in what they see, or the note is not theirs; ConflictError
+    when it is not UTF-8 or the edit would change what reflect wrote, or whose a line is, or make an agent's fact a
+    person's.
+    """
+    data = before or b""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{wanted.path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    _refuse_foreign(wanted.path, data, opened)
+    ending = "\r\n" if "\r\n" in text else "\n"
+    new, old = (value.replace("\r\n", "\n").replace("\n", ending) for value in (wanted.text, wanted.old))
+    if wanted.action == APPEND:
+        after = _appended(text, new, ending).encode()
+    else:
+        found = list(_seen(text, old, _hidden(wanted.path, data, opened)))
+        after = _placed(wanted, text, (new, old), found).encode()
+    if after == data:
+        raise UsageError("The file says that already.", "Nothing was written.")
+    if _owned(wanted.path, data) != _owned(wanted.path, after):
+        raise ConflictError(
+            f"{wanted.path}: this would change a block that reflect writes; nothing was written.",
+            "Edit what stands outside of it.",
+        )
+    if _is_code_below(wanted.path, after) and not _is_code_below(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: this would make code of all that is written below; nothing was written.",
+            "Close the fence of the code (```) that you open.",
+        )
+    if _in_comments(wanted.path, after) > _in_comments(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: this would stand in a comment, or hide what follows in one; nothing was written.",
+            "Comments (%% or <!--) are read to nobody: leave them out, and have the user close one that is open.",
+        )
+    _refuse_moved(wanted.path, data, after, opened)
+    if wanted.by and not _of_persons(wanted.path, after) <= _of_persons(wanted.path, data):
+        raise ConflictError(
+            f"{wanted.path}: a fact there would count as the user's own words; nothing was written.",
+            "memory_store keeps facts, and signs them.",
+        )
+    return after
+
+
+def _is_code_below(path: str, data: bytes) -> bool:
+    """Whether a line is read as code that somebody writes below all others."""
+    note = parse(path, data + b"\n\nx")
+    return note.states[len(note.lines) - 1] == CODE
+
+
+def _in_comments(path: str, data: bytes) -> int:
+    """How many lines stand in comments alone."""
+    return parse(path, data).states.count(COMMENT)
+
+
+def _of_persons(path: str, data: bytes) -> set[str]:
+    """The facts that are read as a person's words."""
+    note = parse(path, data)
+    by_note = provenance.of_properties(note.properties)
+    return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
+
+
+def diff(wanted: Amendment, before: bytes | None, after: bytes, opened: Opened = EVERYTHING) -> str:
+    """The change as a unified diff of what the asker sees."""
+    old = seen_lines(wanted.path, before, opened) if before is not None else None
+    return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
+
+
+def _refuse_foreign(path: str, data: bytes, opened: Opened) -> None:
+    """A note of another scope is none for this asker, and neither is one that does not exist where it would be."""
+    if opened.scopes and of_note(parse(path, data).properties, path, opened.folders) not in opened.scopes:
+        raise UsageError(f"There is no note `{path}`.", "")
+
+
+def _hidden(path: str, data: bytes, opened: Opened) -> set[int]:
+    """The lines that are out of scope."""
+    if not opened.scopes:
+        return set()
+    standing = of_all_lines(parse(path, data), opened.folders)
+    return {number for number, (scope, _) in enumerate(standing, 1) if scope not in opened.scopes}
+
+
+def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
+    """Where `old` stands in lines that are all seen."""
+    ends = [match.end() for match in re.finditer(r"\r\n|\n|\r", text)] if hidden else []
+    start = text.find(old)
+    while start >= 0:
+        end = start + len(old)
+        first, last = (1 + bisect_right(ends, position) for position in (start, end - 1))
+        if hidden.isdisjoint(range(first, last + 1)):
+            yield start
+        start = text.find(old, start + 1)
+
+
+def _refuse_moved(path: str, before: bytes, after: bytes, opened: Opened) -> None:
+    """Raise ConflictError where a line that stays, or is replaced, would be another's, or a new one nobody's here."""
+    notes = parse(path, before), parse(path, after)
+    old, new = (list(zip(note.lines, of_all_lines(note, opened.folders), strict=True)) for note in notes)
+    most = min(len(old), len(new))
+    first = next((n for n in range(most) if old[n][0] != new[n][0]), most)
+    last = next((n for n in range(most - first) if old[-1 - n][0] != new[-1 - n][0]), most - first)
+    was, now = (_with_text(lines[first : len(lines) - last]) for lines in (old, new))
+    stay = _with_text(old[:first]) == _with_text(new[:first]) and (
+        _with_text(old[len(old) - last :]) == _with_text(new[len(new) - last :])
+    )
+    may_be_new = not was and all(not opened.scopes or each.scope in opened.scopes for _, each in now)
+    if not stay or not (may_be_new or {each for _, each in now} <= {each for _, each in was}):
+        raise ConflictError(
+            f"{path}: this would change whose a line is, or who it is from; nothing was written.",
+            "Leave `scope` and `by` as they are.",
+        )
+
+
+def _with_text(lines: list[tuple[str, Standing]]) -> list[tuple[str, Standing]]:
+    return [(line, standing) for line, standing in lines if line.strip()]
+
+
+def _appended(text: str, new: str, ending: str) -> str:
+    lead = "" if not text.strip("\ufeff") or text.endswith(("\n", "\r")) else ending
+    return text + lead + new.rstrip("\r\n") + ending
+
+
+def _placed(wanted: Amendment, text: str, values: tuple[str, str], found: list[int]) -> str:
+    if len(found) != 1:
+        what = "does not stand in" if not found else f"stands {len(found)} times in"
+        raise UsageError(
+            f"`old` {what} {wanted.path}.",
+            "Give text that stands there exactly once, as memory_get shows it behind `L12 `.",
+        )
+    (start,), (new, old) = found, values
+    if wanted.action == REPLACE:
+        return text[:start] + new + text[start + len(old) :]
+    end = start + len(old)
+    if not old.endswith("\n"):
+        end = text.find("\n", end) + 1 or len(text)
+    ending = "\r\n" if "\r\n" in text else "\n"
+    lead = "" if text[:end].endswith("\n") else ending
+    tail = ending if text[end:] or not lead else ""
+    return text[:end] + lead + new.rstrip("\r\n") + tail + text[end:]
+
+
+def _owned(path: str, data: bytes) -> list[list[str]]:
+    note = parse(path, data)
+    return [note.lines[block.start_line - 1 : block.end_line] for block in note.owned]

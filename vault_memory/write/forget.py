@@ -1,0 +1,189 @@
+"""Owns what is taken out of a note to be forgotten: one fact, or one list item, and not a byte beside it. Pure.
+
+Whole lines go, continuation lines with their fact; byte order mark, line ends and the lack of a final newline stay.
+What is left is read back with the parser: a removal after which another line would mean something else is refused.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from vault_memory.errors import ConflictError, UsageError
+from vault_memory.markdown import facts as retain
+from vault_memory.markdown.links import block_id
+from vault_memory.markdown.note import TEXT, Note
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.passages import passages
+from vault_memory.store import journal
+from vault_memory.store.rows import wording_hash
+from vault_memory.write.rewrite import difference
+
+BY_HAND = "Nothing was written. Take it out of the note by hand."
+_ENDS = re.compile(r"(\r\n|\n|\r)")
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A fact or list item to be taken out of a note: lines `start_line`..`end_line`, which hold `text`.
+
+    `key` is what the journal and the index know it by (`journal.passage_key`), `narrative` what the fact says, "" for a
+    plain list item; `before` and `after` are the note's bytes.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str
+    key: int
+    narrative: str
+    before: bytes
+    after: bytes
+    block_id: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The citation: `path#L12` or `path#L12-L14`."""
+        return f"{self.path}#L{self.start_line}" + (f"-L{self.end_line}" if self.end_line > self.start_line else "")
+
+    @property
+    def wording(self) -> int:
+        """The hash by which the index knows facts of the same words (`fact.wording`)."""
+        return wording_hash(self.narrative)
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        return difference(self.path, self.before, self.after)
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was taken out, and where the note as it was is kept (a run of preimages.py)."""
+
+    removal: Removal
+    run: str
+    kept_in: str
+    warnings: tuple[str, ...] = ()
+
+
+def removal(path: str, data: bytes, first: int, last: int) -> Removal:
+    """What forgetting lines `first`..`last` of a note would take out: the whole fact they belong to, or one list item.
+
+    Raises UsageError when they belong to neither, ConflictError when taking it out would change what is left.
+    """
+    note = _readable(path, data)
+    fact = next((fact for fact in retain.facts(note, None) if fact.start_line <= first <= fact.end_line), None)
+    if fact and last <= fact.end_line:
+        return _cut(note, data, fact.start_line, fact.end_line)
+    _refuse_unless_item(note, first, last)
+    return _cut(note, data, first, first)
+
+
+def again(planned: Removal, data: bytes | None) -> Removal:
+    """The same removal from the note as it is now, which may have been edited since the plan was shown.
+
+    Raises ConflictError unless the very text that was shown still stands there, once.
+    """
+    if data == planned.before:
+        return planned
+    note = _readable(planned.path, data or b"")
+    lines = planned.text.split("\n")
+    starts = [n + 1 for n in range(len(note.lines) - len(lines) + 1) if note.lines[n : n + len(lines)] == lines]
+    if len(starts) == 1:
+        try:
+            found = removal(planned.path, data or b"", starts[0], starts[0] + len(lines) - 1)
+        except UsageError:
+            pass  # the same words in a code fence, or as part of another fact
+        else:
+            if found.text == planned.text:
+                return found
+    raise ConflictError(
+        f"{planned.path} was changed meanwhile, and what was to be forgotten is not there once as it was shown.",
+        "Nothing was written. Run the command again.",
+    )
+
+
+def taken_out(path: str, before: bytes, after: bytes) -> Removal | None:
+    """What was taken out of a note that was `before` and is `after`; None where that is not all that was done to it."""
+    held, left = (_ENDS.split(data.decode("utf-8", "replace")) for data in (before, after))  # lines and ends in turn
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(held, left, strict=False)))
+    for line in range((same + 1) // 2 + 1, 0, -1):  # further up where what follows begins with the same lines
+        try:
+            found = removal(path, before, line, line)
+        except (UsageError, ConflictError):
+            continue
+        if found.after == after:
+            return found
+    return None
+
+
+def key(note: Note, start_line: int) -> int:
+    """What the journal and the index know a fact or list item by; a long fact goes by its first piece."""
+    facts = list(retain.facts(note, None))
+    if any(fact.start_line == start_line for fact in facts):
+        first = next(found for found in passages(note, facts) if found.start_line == start_line)
+        return journal.passage_key(first.text)
+    return journal.passage_key(note.lines[start_line - 1])
+
+
+def _readable(path: str, data: bytes) -> Note:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    return parse(path, data)
+
+
+def _refuse_unless_item(note: Note, first: int, last: int) -> None:
+    """Raise UsageError unless the lines are one list item of one line, outside what reflect writes."""
+    place = f"{note.path}#L{first}" + (f"-L{last}" if last > first else "")
+    if not 1 <= first <= len(note.lines):
+        raise UsageError(f"{note.path} has no line {first}.", f"It has {len(note.lines)} lines.")
+    if note.is_owned(first):
+        raise UsageError(f"{place} is written by reflect, and would come back.", "Forget the fact that it cites.")
+    item = next(retain.bullets(note, first, len(note.lines)), None) if note.states[first - 1] == TEXT else None
+    if item is None or item.start_line != first:
+        raise UsageError(
+            f"{place} is neither a fact nor a list item: only those can be forgotten.",
+            "Name the line of one, as `memory recall` cites it, or edit the note by hand.",
+        )
+    if max(item.end_line, last) > first:
+        raise UsageError(
+            f"{place} is more than one fact, or more than one line of a list.",
+            "Name one line, or edit the note by hand.",
+        )
+
+
+def _cut(note: Note, data: bytes, first: int, last: int) -> Removal:
+    after = _without(data.decode("utf-8"), first, last).encode("utf-8")
+    left = parse(note.path, after)
+    if left.states != note.states[: first - 1] + note.states[last:]:
+        raise ConflictError(f"{note.path}#L{first}: without it, lines of the note would mean something else.", BY_HAND)
+    if list(_told(left, 0)) != list(_told(note, first)):
+        raise ConflictError(
+            f"{note.path}#L{first}: without it, another fact of the note would read otherwise.", BY_HAND
+        )
+    fact = next((fact for fact in retain.facts(note, None) if fact.start_line == first), None)
+    text = "\n".join(note.lines[first - 1 : last])
+    identifier = fact.block_id if fact else block_id(text)
+    said = fact.narrative if fact else ""
+    return Removal(note.path, first, last, text, key(note, first), said, data, after, identifier)
+
+
+def _told(note: Note, but: int) -> Iterator[tuple[retain.Fact, str]]:
+    """The facts of a note with their text, wherever they stand, but the one that begins in line `but`."""
+    for fact in retain.facts(note, None):
+        if fact.start_line != but:
+            text = "\n".join(note.lines[fact.start_line - 1 : fact.end_line])
+            yield replace(fact, start_line=0, end_line=fact.end_line - fact.start_line), text
+
+
+def _without(text: str, first: int, last: int) -> str:
+    """A text without some of its lines; one that ends without a line end still does."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    parts = _ENDS.split(text.removeprefix(mark))  # lines and their ends in turn
+    head, tail = parts[: 2 * (first - 1)], parts[2 * last :]
+    if not tail and head:
+        head.pop()
+    return mark + "".join(head) + "".join(tail)

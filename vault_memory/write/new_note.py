@@ -1,0 +1,88 @@
+"""Owns how a whole note that an agent wants kept is made: its frontmatter, its folder and its name.
+
+The text stays as it was given. It is read back with the parser first: what would hide or own its own lines is refused.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from vault_memory.errors import UsageError
+from vault_memory.markdown import entities
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import GLOBAL, Folders, of_folder
+
+FOLDER = "notes"
+
+LONGEST = 100_000
+"""The characters of a note: beyond that it is a document, and belongs into the vault as a file."""
+
+LONGEST_NAME = 60
+"""The characters of a title that go into the file's name."""
+
+
+@dataclass(frozen=True)
+class Filing:
+    """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`, `scope` for
+    whom it counts ("" for those who may read its folder)."""
+
+    title: str
+    text: str
+    kind: str = "note"
+    entities: tuple[str, ...] = ()
+    by: str = ""
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Filed:
+    """Where the note was put, and why it cannot be found (yet), or ""."""
+
+    path: str
+    warning: str = ""
+
+
+def check(filing: Filing) -> None:
+    """Raise UsageError for a title or text that makes no note."""
+    if not " ".join(filing.title.split()) or not entities.slug(filing.title):
+        raise UsageError("The title says nothing.", "Give a few words.")
+    if not filing.text.strip():
+        raise UsageError("There is nothing to store.", "Give the note's text.")
+    if len(filing.text) > LONGEST:
+        raise UsageError(f"The text is longer than {LONGEST:,} characters.", "Store what matters of it.")
+    if parse("x.md", filing.text.encode("utf-8", "replace")).problems:
+        raise UsageError(
+            "The text has an open comment, fence or block marker.",
+            "Close or leave out <!--, %% and ``` that stand alone.",
+        )
+
+
+def path(filing: Filing, now: datetime, attempt: int = 0) -> str:
+    """`notes/<kind>/<slug>-<day>-<time>.md`; with another attempt another name."""
+    slug = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in entities.slug(filing.title))
+    name = "-".join(slug.split())[:LONGEST_NAME].strip("-") or "note"
+    again = f"-{attempt + 1}" if attempt else ""
+    return f"{FOLDER}/{filing.kind}/{name}-{now:%Y-%m-%d-%H%M}{again}.md"
+
+
+def note(filing: Filing, now: datetime, folders: Folders = ()) -> bytes:
+    """The note's bytes: flat frontmatter that Obsidian reads, the text, and links to whom it is about."""
+    title = " ".join(filing.title.split())
+    head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]
+    if filing.by:
+        head.append(f"by: {_quoted(filing.by)}")
+    if filing.scope not in ("", GLOBAL) or (filing.scope and of_folder(path(filing, now), folders) != GLOBAL):
+        head.append(f"scope: {_quoted(filing.scope)}")
+    links = " ".join(f"[[{name}]]" for name in filing.entities)
+    about = f"\n\n{links}" if links else ""
+    body = filing.text.strip("\n")
+    return ("---\n" + "\n".join(head) + f"\n---\n\n{body}{about}\n").encode("utf-8")
+
+
+def _quoted(text: str) -> str:
+    """Text as a YAML scalar that can be nothing else than text."""
+    escaped = "".join(
+        f"\\{char}" if char in '"\\' else f"\\x{ord(char):02x}" if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 else char
+        for char in text
+    )
+    return f'"{escaped}"'

@@ -1,0 +1,294 @@
+"""Owns what this program writes into notes when asked, retain and forget, and what follows in index and journal.
+
+How a note is edited is the business of writer.py and forgetting.py.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import apsw
+
+from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
+from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
+from vault_memory.markdown import provenance
+from vault_memory.markdown.entities import link_name
+from vault_memory.resources import template
+from vault_memory.store import journal, schema, usage
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
+
+if TYPE_CHECKING:
+    from vault_memory.vault.undo_history import Back
+    from vault_memory.write.edit import Amended, Amendment
+    from vault_memory.write.forget import Forgotten, Removal
+    from vault_memory.write.new_note import Filed, Filing
+    from vault_memory.write.retain import Bullet, Retained
+
+_LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
+
+
+MOST_OF_ONE_NAME = 100
+"""Notes of one title in one minute: whoever makes more is in a loop."""
+
+
+class Scribe(Keeper):
+    """One vault and its index, and the notes written to."""
+
+    def retain(self, bullet: "Bullet", day: date) -> "Retained":
+        """Append a fact to a day's note and make it searchable."""
+        with self._alone():
+            return self._retain(bullet, day)
+
+    def _retain(self, bullet: "Bullet", day: date) -> "Retained":
+        from vault_memory.write.retain import retain_bullet
+
+        self._refuse_foreign()
+        self._refuse_empty(self.vault.walk())
+        done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+        said = (self._findable(done.path), self._take_back(str(bullet)))
+        return replace(done, warning=" ".join(filter(None, said)))
+
+    def _file(self, filing: "Filing", now: datetime) -> "Filed":
+        """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
+
+        `now` is local: it names the note. To be called `_alone`.
+        """
+        from vault_memory.write import new_note as notes
+        from vault_memory.write.retain import check_entities
+
+        notes.check(filing)
+        check_entities(filing.entities)
+        self._refuse_foreign()
+        self._refuse_empty(self.vault.walk())
+        attempt = 0
+        while True:
+            path = notes.path(filing, now, attempt)
+            try:
+                self.vault.write(path, notes.note(filing, now, self.config.folder_scopes), None)
+            except ConflictError:
+                attempt += 1  # another note of that title and minute
+                if attempt == MOST_OF_ONE_NAME:
+                    raise
+                continue
+            return notes.Filed(path, self._findable(path))
+
+    def amend(self, wanted: "Amendment", scopes: tuple[str, ...] = ()) -> "Amended":
+        """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
+
+        Who is named `scopes` edits, and is told of, only what lies in them.
+
+        Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
+        """
+        from vault_memory.search.get import Opened
+        from vault_memory.vault.undo_history import Preimages
+        from vault_memory.write import edit
+        from vault_memory.write.rewrite import Rewriter
+
+        opened = Opened(scopes, self.config.folder_scopes)
+
+        def compose(before: bytes | None) -> tuple[bytes, str]:
+            after = edit.amended(wanted, before, opened)
+            return after, edit.diff(wanted, before, after, opened)
+
+        edit.check(wanted)
+        self._refuse_empty(self.vault.walk())
+        run = Preimages(self.vault.root).begin("edit")
+
+        def keep(path: str, before: bytes | None, after: bytes) -> None:
+            run.keep(path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
+
+        with self._alone():
+            try:
+                difference = Rewriter(self.vault, self._own_hash, keep).rewrite(wanted.path, compose)
+            except VaultMemoryError:
+                run.drop()
+                raise
+            return edit.Amended(wanted.path, difference, run.name, self._findable(wanted.path))
+
+    def forgettable(self, path: str, first: int, last: int) -> "Removal":
+        """What forgetting these lines of a note would take out; writes nothing.
+
+        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
+        """
+        from vault_memory.write.forget import removal
+        from vault_memory.write.rewrite import current
+
+        found = self.vault.locate(path)
+        data = current(self.vault, found) if found else None
+        if found is None or data is None:
+            raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
+        return removal(found, data, first, last)
+
+    def forget(self, planned: "Removal") -> "Forgotten":
+        """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
+
+        Raises ConflictError when that text does not stand in the note any more as it was shown.
+        """
+        from vault_memory.vault.undo_history import Preimages
+        from vault_memory.write.forget import Forgotten, again
+        from vault_memory.write.rewrite import Rewriter
+
+        def compose(before: bytes | None) -> "tuple[bytes, Removal]":
+            made = again(planned, before)
+            return made.after, made
+
+        run = Preimages(self.vault.root).begin("forget")
+        word = _Word(self, journal.Cited(planned.source, planned.key), stands=True)
+
+        def keep(path: str, before: bytes | None, after: bytes) -> None:
+            run.keep(path, before, after, f"forgotten: {planned.source}")
+            word.say()  # before the note is written: a kill in between must not leave a fact gone that nobody remembers
+
+        with self._alone():
+            try:
+                done = Rewriter(self.vault, self._own_hash, keep).rewrite(planned.path, compose)
+            except VaultMemoryError:
+                word.take_back()
+                run.drop()
+                raise
+            warnings = self._unindexed(done)
+        return Forgotten(done, run.name, run.place, tuple(warnings))
+
+    @contextmanager
+    def unforgetting(self, back: "Back") -> "Iterator[None]":
+        """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
+
+        Raises RefusedError or VaultError when the journal cannot be written.
+        """
+        from vault_memory.write.forget import taken_out
+
+        found = taken_out(back.path, back.text, back.now) if back.text is not None else None
+        word = _Word(self, journal.Cited(found.source, found.key), stands=False) if found else None
+        try:
+            if word:
+                word.say()
+            yield
+        except VaultMemoryError:
+            if word:
+                word.take_back()
+            raise
+
+    def _alone(self) -> "AbstractContextManager[None]":
+        """Several writers at once wait for each other instead of taking each other for an editor."""
+        return locations.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS)
+
+    def _take_back(self, bullet: str) -> str:
+        """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
+        from vault_memory.markdown.parse import parse
+        from vault_memory.write.forget import key
+
+        known = key(parse("x.md", f"## Retain\n{bullet}\n".encode()), 2)
+        last = self.last_word(known)
+        if last is None or not last.stands:
+            return ""
+        try:
+            journal.note_restored(self.vault.root, known, journal.later(datetime.now(UTC), last.at))
+        except VaultMemoryError as error:
+            return f"The fact is written, but still counts as forgotten: {error}"
+        return ""
+
+    def last_word(self, key: int) -> journal.Tombstone | None:
+        """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            return usage.last_word(store, key)
+        return journal.Tombstone(key, 0, 0, stands=True)
+
+    def _unindexed(self, done: "Removal") -> "Iterator[str]":
+        """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
+        from vault_memory.search.duplicates import SAME_WORDS
+
+        if not self.index_path.exists():
+            return
+        try:
+            self._index_own(done.path)
+            with closing(Store.open(self.index_path)) as store:
+                others = [f"{path}#L{line}" for _, path, line, *_ in store.rows(SAME_WORDS, done.wording)]
+                links = list(_links_to(store, done))
+            if others:
+                yield f"The same words still stand at {', '.join(others)}."
+            if links:
+                yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
+        except (VaultMemoryError, apsw.Error) as error:
+            yield f"It is out of the note, but the index does not know yet: {error}"
+
+    def _findable(self, path: str) -> str:
+        """Index a note this program wrote; returns what is to be said when its fact cannot be recalled.
+
+        Failing here would make the caller write the fact a second time: the next command indexes it.
+        """
+        try:
+            own = self._index_own(path)
+        except (VaultMemoryError, apsw.Error) as error:
+            return f"It is written, but not searchable yet: {error}"
+        return "" if own else f"{path} is left out of the index by the settings: it cannot be recalled."
+
+    def _index_own(self, path: str) -> bool:
+        """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
+        self.index(paths=[str(self.vault.root / path)])
+        with (
+            schema.spoken(self.index_path),
+            closing(Store.open(self.index_path)) as store,
+            schema.writing(store.connection),
+        ):
+            own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
+            if own:
+                store.set_meta(f"own:{path}", own)
+        return bool(own)
+
+    def daily_path(self, day: date) -> str:
+        """The path of that day's note."""
+        from vault_memory.text.daily_notes import note_path
+
+        return note_path(day, self.vault.daily.folder, self.vault.daily.format)
+
+    def _own_hash(self, path: str) -> bytes | None:
+        """The hash of a note as this program last wrote it."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            value = store.meta(f"own:{path}")
+            return bytes.fromhex(value) if isinstance(value, str) else None
+        return None
+
+
+class _Word:
+    """What the journal is to say of a text about to be forgotten (`stands`) or put back; taken back if that fails."""
+
+    def __init__(self, scribe: Scribe, cited: journal.Cited, *, stands: bool) -> None:
+        self._scribe, self._cited, self._stands = scribe, cited, stands
+        self._was: journal.Tombstone | None = None
+        self._said: datetime | None = None
+
+    def say(self) -> None:
+        """Note it, once; raises RefusedError or VaultError."""
+        if self._said:
+            return
+        self._was = self._scribe.last_word(self._cited.key)
+        now = journal.later(datetime.now(UTC), self._was.at if self._was else None)
+        try:
+            self._note(self._stands, now)
+        except VaultError as error:
+            raise VaultError(f"{error} No note was changed.", error.next_step) from error
+        self._said = now
+
+    def take_back(self) -> None:
+        """Note the contrary, unless nothing was noted, or it had been so before."""
+        if self._said and not (self._was and self._was.at and self._was.stands == self._stands):
+            with suppress(VaultMemoryError):  # it is told why the note could not be written
+                self._note(not self._stands, max(datetime.now(UTC), self._said + timedelta(microseconds=1)))
+
+    def _note(self, stands: bool, now: datetime) -> None:
+        root = self._scribe.vault.root
+        if stands:
+            journal.note_tombstone(root, self._cited, now)
+        else:
+            journal.note_restored(root, self._cited.key, now)
+
+
+def _links_to(store: Store, gone: "Removal") -> Iterator[str]:
+    """Where the block that was taken out is linked to."""
+    name = link_name(gone.path).casefold()
+    for path, line, target in store.rows(_LINKS, f"^{gone.block_id}") if gone.block_id else ():
+        if link_name(target).casefold() == name:
+            yield f"{path}#L{line}"

@@ -1,0 +1,183 @@
+"""Owns what is put into notes: for now, one Retain bullet appended to a day's note.
+
+The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
+with the parser before anything is written, and written under the guest rules (rewriting.py).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from pathlib import Path
+
+from vault_memory.errors import ConflictError, UsageError
+from vault_memory.markdown import entities, facts, provenance
+from vault_memory.markdown.note import BLANK, Heading
+from vault_memory.markdown.parse import parse
+from vault_memory.markdown.scopes import GLOBAL, of_note
+from vault_memory.text import daily_notes
+from vault_memory.vault.vault import Vault
+from vault_memory.write.rewrite import Rewriter, current
+
+
+@dataclass(frozen=True)
+class Retained:
+    """Where a bullet was put: note, line, the bullet, and whether the note was made for it."""
+
+    path: str
+    line: int
+    bullet: str
+    created: bool
+    warning: str = ""
+    """Why the fact cannot be recalled (yet), or ""."""
+
+
+@dataclass(frozen=True)
+class Bullet:
+    """A fact to be written; `confidence` in 0..1 or None. `by` says who it is from, where that is no person; `scope`
+    for whom it counts, "" for those who may read its note."""
+
+    text: str
+    kind: str = "W"
+    entities: tuple[str, ...] = ()
+    confidence: float | None = None
+    by: str = ""
+    scope: str = ""
+
+    def __str__(self) -> str:
+        given = [f"c={_decimal(self.confidence)}"] if self.confidence is not None else []
+        given += [f"by={self.by}"] if self.by else []
+        given += [f"scope={self.scope}"] if self.scope else []
+        keys = f"({', '.join(given)})" if given else ""
+        names = "".join(f" @{name}" if _is_word(name) else f" @[[{name}]]" for name in self.entities)
+        return f"- {self.kind}{keys}{names}: {' '.join(self.text.split())}"
+
+
+def _decimal(number: float) -> str:
+    """A number with up to six places and no exponent, as the grammar reads it."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def _is_word(name: str) -> bool:
+    return re.fullmatch(entities.WORD, name) is not None
+
+
+def check_entities(names: Sequence[str]) -> None:
+    """Raise UsageError for a name that would not be read back as an entity's."""
+    for name in names:
+        if [entities.slug(read) for read in entities.mentions(f"@[[{name}]]")] != [entities.slug(name)]:
+            raise UsageError(f"`{name}` cannot be an entity's name.", "Leave out [ ] | # / and .md; a day is none.")
+
+
+def check(bullet: Bullet) -> None:
+    """Raise UsageError unless the bullet would be read back as the fact it states."""
+    check_entities(bullet.entities)
+    if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
+        raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
+    if bullet.scope and not facts.is_scope(bullet.scope):
+        raise UsageError(f"`{bullet.scope}` is no scope.", f"Write {facts.SCOPES}.")
+    note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
+    # An open comment is a problem of the note: it would hide all that is written below it.
+    found = [] if note.problems else list(facts.facts(note, None))
+    if len(found) != 1 or not _states(found[0], bullet):
+        raise UsageError(
+            "This text would not be read back as one fact.",
+            "Leave out comments (%% or <!--) and code fences, and say something.",
+        )
+
+
+def _states(fact: facts.Fact, bullet: Bullet) -> bool:
+    text = " ".join(bullet.text.split())
+    names = {entities.slug(name) for name in fact.entities}
+    return (
+        fact.kind == bullet.kind
+        and text in (fact.narrative, f"{fact.narrative} ^{fact.block_id}")
+        and names >= {entities.slug(name) for name in bullet.entities}
+        and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
+        and (fact.by or "") == bullet.by.casefold()
+        and (fact.scope or "") == (facts.normal_scope(bullet.scope) if bullet.scope else "")
+    )
+
+
+def retain_bullet(
+    vault: Vault, bullet: Bullet, day: date, template: Path, own_hash: Callable[[str], bytes | None]
+) -> Retained:
+    """Append a bullet to the Retain section of that day's note, making the note from its template if need be.
+
+    `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
+    Raises ConflictError after three tries against an editor that keeps saving.
+    """
+    check(bullet)
+    path = daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
+
+    def compose(before: bytes | None) -> tuple[bytes, Retained]:
+        start = before if before is not None else _from_template(vault, template, day, path)
+        text = str(_needed(bullet, of_note(parse(path, start).properties, path, vault.config.folder_scopes)))
+        data, line = insert(path, start, text)
+        return data, Retained(path, line, text, created=before is None)
+
+    return Rewriter(vault, own_hash).rewrite(path, compose)
+
+
+def _needed(bullet: Bullet, of_its_note: str) -> Bullet:
+    """The bullet without saying that it is for everybody, where its note says so."""
+    return replace(bullet, scope="") if bullet.scope == of_its_note == GLOBAL else bullet
+
+
+def insert(path: str, data: bytes, bullet: str) -> tuple[bytes, int]:
+    """Put a bullet at the end of the note's Retain section, or of a new one; returns the bytes and the bullet's line.
+
+    Raises ConflictError when the note is not UTF-8 or the bullet would end up in a code fence or comment.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConflictError(f"{path} is not UTF-8: nothing was written.", "Save it as UTF-8 first.") from error
+    ending = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+    note = parse(path, data)
+    after = _last_retain_line(note.headings, note.states)
+    lines = re.split(r"(\r\n|\n|\r)", text)  # text and line ends in turn
+    if after:
+        position = sum(len(part) for part in lines[: 2 * after])
+        head, tail = text[:position], text[position:]
+        lead = "" if head.endswith(("\n", "\r")) else ending
+        new, line = head + lead + bullet + (ending if tail or not lead else "") + tail, after + 1
+    else:
+        lead = "" if not text.strip("\ufeff") else ending if text.endswith(("\n", "\r")) else ending * 2
+        new = f"{text}{lead}## Retain{ending}{bullet}{ending}"
+        line = len(parse(path, new.encode()).lines)
+    if not any(fact.start_line == line for fact in facts.facts(parse(path, new.encode()), None)):
+        raise ConflictError(
+            f"{path}: a fact at its end would lie in a code fence, a comment or an owned block; nothing was written.",
+            "Close what is open there (see `memory lint`), then try again.",
+        )
+    return new.encode("utf-8"), line
+
+
+def _last_retain_line(headings: Sequence[Heading], states: bytearray) -> int:
+    """The last line with text of the last Retain section, the heading itself if it is empty, or 0 without one."""
+    found = [i for i, heading in enumerate(headings) if heading.text.casefold() == "retain"]
+    if not found:
+        return 0
+    following = headings[found[-1] + 1].line - 1 if found[-1] + 1 < len(headings) else len(states)
+    first = headings[found[-1]].line
+    return next((n for n in range(following, first, -1) if states[n - 1] != BLANK), first)
+
+
+def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
+    """A new daily note: the vault's own daily template, else the shipped one, its placeholders filled."""
+    text = ""
+    # The vault's own settings name the template: `locate` refuses one outside, whose text would end up in a note.
+    if vault.daily.template and (own := vault.locate(vault.daily.template)):
+        raw = current(vault, own)
+        text = raw.decode("utf-8-sig", "replace") if raw is not None else ""
+    text = text or template.read_text("utf-8")
+    title = path.rpartition("/")[2].removesuffix(".md")
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] == "title":
+            return title
+        default = vault.daily.format.rpartition("/")[2] if match[1] == "date" else "HH:mm"
+        return daily_notes.format_day(datetime.combine(day, datetime.now().time()), match[2] or default)
+
+    return re.sub(r"\{\{(title|date|time)(?::([^}]*))?\}\}", fill, text).encode("utf-8")

@@ -1,0 +1,84 @@
+"""Owns how one note is rewritten under the guest rules (DESIGN.md §2, law 2), whatever is put in or taken out.
+
+A note just saved is left to its editor for a moment, the new text is made from the note's own bytes, what it held is
+kept if asked for, and it is written over those very bytes; three tries.
+"""
+
+import difflib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from vault_memory.errors import ConflictError
+from vault_memory.markdown.note import decode, split_lines
+from vault_memory.vault.vault import SETTLE_SECONDS, Vault, content_hash
+
+TRIES = 3
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Rewriter:
+    """Rewrites notes of one vault.
+
+    `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
+    `keep(path, before, after)` is called before each try, to keep a pre-image.
+    """
+
+    vault: Vault
+    own_hash: Callable[[str], bytes | None]
+    keep: Callable[[str, bytes | None, bytes], None] | None = None
+
+    def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
+        """Replace a note by what `compose` makes of its bytes (None: there is none yet); returns what comes with it.
+
+        Raises ConflictError after three tries against an editor that keeps saving, and whatever `compose` raises.
+        """
+        for attempt in range(TRIES):
+            before = self.settled(path)
+            after, result = compose(before)
+            if self.keep:
+                self.keep(path, before, after)
+            try:
+                self.vault.write(path, after, before)
+            except ConflictError:
+                if attempt == TRIES - 1:
+                    raise
+                continue
+            return result
+        raise AssertionError("unreachable")
+
+    def settled(self, path: str) -> bytes | None:
+        """A note's bytes, once an editor that has just saved it has had its moment; None where there is none."""
+        before = current(self.vault, path)
+        if before is None or self.own_hash(path) == content_hash(before):
+            return before
+        wait = SETTLE_SECONDS - self.vault.seconds_since_saved(path)
+        if not 0 < wait <= SETTLE_SECONDS:
+            return before
+        time.sleep(wait)
+        return current(self.vault, path)
+
+
+def current(vault: Vault, path: str) -> bytes | None:
+    """A note's bytes now; None where there is none. Raises ConflictError when it cannot be read."""
+    try:
+        return vault.read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
+
+
+def difference(path: str, before: bytes | None, after: bytes) -> str:
+    """What a rewriting changes, as a unified diff for a person to read; "" when nothing."""
+    old, new = (split_lines(decode(data)[0]) for data in (before or b"", after))
+    return difference_of_lines(path, old if before is not None else None, new)
+
+
+def difference_of_lines(path: str, before: Sequence[str] | None, after: Sequence[str]) -> str:
+    """The same of lines that somebody sees."""
+    named = path if before is not None else "(new)"
+    return "\n".join(difflib.unified_diff(before or [], after, named, path, lineterm=""))
