@@ -15,7 +15,7 @@ LAYERS = re.split(
 UPWARD = {
     "checks -> daemon", "checks -> markdown", "context -> memory", "health -> agents", "health -> rendering",
     "indexing -> search", "integrations -> agents", "markdown -> reflect", "markdown -> store",
-    "memory -> federation", "memory -> health", "memory -> rendering", "reflect -> memory", "search -> reflect",
+    "memory -> federation", "reflect -> memory", "search -> reflect",
     "search -> write", "store -> embedding", "store -> search", "tables -> markdown",
 }  # fmt: skip
 """What still points up; this set only shrinks."""

@@ -8,7 +8,6 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.errors import BusyError
@@ -28,11 +27,7 @@ if TYPE_CHECKING:
     from vault_memory.embedding.backfill import Filled
     from vault_memory.embedding.remote import Remote
     from vault_memory.federation.roots import Roots
-    from vault_memory.health.doctor import Check
-    from vault_memory.health.stats import Stats
-    from vault_memory.health.status import Status
     from vault_memory.indexing.indexer import Progress
-    from vault_memory.markdown.note import Problem
     from vault_memory.reflect.job import Asked, Reflected, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
     from vault_memory.search.entities import EntityProfile, EntityRow
@@ -208,7 +203,7 @@ class Memory(Scribe):
             facts = marked(store, found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
-        return self._look(look, progress, scopes)
+        return self.query(look, progress, scopes)
 
     def store(self, bullet: "Bullet", today: date, scopes: Scopes) -> "Retained | str":
         """Retain a fact, or say where one in these scopes stands that says the same; of two at once one is written."""
@@ -229,7 +224,7 @@ class Memory(Scribe):
         if self.unusable():
             return None
         (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self._look(lambda store, _: duplicates.fact(store, fact, today), scopes=scopes)
+        return self.query(lambda store, _: duplicates.fact(store, fact, today), scopes=scopes)
 
     def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
         """The path of a note in these scopes that says what this one would; None where no index can be asked."""
@@ -238,7 +233,7 @@ class Memory(Scribe):
         if self.unusable():
             return None
         by = filing.by or provenance.PERSON
-        return self._look(lambda store, _: duplicates.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
+        return self.query(lambda store, _: duplicates.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
@@ -258,12 +253,12 @@ class Memory(Scribe):
                     return list(found)
             return []
 
-        return self._look(called, scopes=scopes)
+        return self.query(called, scopes=scopes)
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
         start, sql = f"{folder}/" if folder else "", "SELECT path FROM note ORDER BY path"
-        return self._look(
+        return self.query(
             lambda store, _: [path for (path,) in store.rows(sql) if path.startswith(start)], scopes=scopes
         )
 
@@ -271,13 +266,13 @@ class Memory(Scribe):
         """Every entity with a page or a mention."""
         from vault_memory.search.entities import listing
 
-        return self._look(lambda store, _: listing(store), progress, scopes)
+        return self.query(lambda store, _: listing(store), progress, scopes)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.search.entities import Names
 
-        return self._look(lambda store, _: Names(store).near(name), scopes=scopes)
+        return self.query(lambda store, _: Names(store).near(name), scopes=scopes)
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -286,7 +281,7 @@ class Memory(Scribe):
         from vault_memory.reflect.opinion_query import held
 
         with uncollected():
-            return self._look(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
+            return self.query(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.reflect import plan_run
@@ -294,7 +289,7 @@ class Memory(Scribe):
 
         return Asking(self.vault, store, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
-    def _look(
+    def query(
         self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> T:
         """Read from the index what these scopes open, and remember as `seen` what it was like."""
@@ -305,20 +300,6 @@ class Memory(Scribe):
                 return question(store, freshness)
 
         return self.ask(look, progress)
-
-    def stats(self, today: date, progress: "Progress | None" = None) -> "Stats":
-        """The figures of the vault as of a day."""
-        from vault_memory.health.stats import stats
-
-        with uncollected():
-            return self._look(lambda store, _: stats(self._asking(store, today)), progress)
-
-    def draw(self, stats: "Stats", file: Path, force: bool = False) -> Path:
-        """Write figures as a drawing (SVG); raises like drawn.py, RefusedError for a file that is none of ours."""
-        from vault_memory.rendering import svg_file
-        from vault_memory.rendering.picture import svg
-
-        return svg_file.put(self.vault, file, svg(stats.picture(self.vault.root.name)), force)
 
     # --- reflecting ----------------------------------------------------------------------------------------------
 
@@ -336,32 +317,6 @@ class Memory(Scribe):
         from vault_memory.reflect.job import undo
 
         return undo(self, run, dry_run=dry_run, force=force)
-
-    # --- health --------------------------------------------------------------------------------------------------
-
-    def status(self, scopes: Scopes = ()) -> "Status":
-        """How things are, as far as these scopes go; writes nothing."""
-        from vault_memory.health.status import status
-
-        return status(self, scopes)
-
-    def doctor(self, fix: bool = False) -> "list[Check]":
-        """What is wrong and how to mend it; `fix` mends what is derived."""
-        from vault_memory.health.doctor import doctor
-
-        return doctor(self, fix)
-
-    def forget_vectors(self, name: str) -> "Check":
-        """Delete the vectors of an embedder that is not configured; raises UsageError where there is none so called."""
-        from vault_memory.health.doctor import forget
-
-        return forget(self, name)
-
-    def lint(self, progress: "Progress | None" = None) -> "list[Problem]":
-        """Format problems of the notes."""
-        from vault_memory.health.lint import lint
-
-        return self._look(lambda store, freshness: lint(store, self.vault.walk(), freshness.report), progress)
 
 
 def seen(store: Store, freshness: Freshness, scopes: Scopes = ()) -> Seen:

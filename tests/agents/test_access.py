@@ -13,6 +13,7 @@ from vault_memory.cli import group
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
 from vault_memory.folders import user_folder
+from vault_memory.health.doctor import doctor
 from vault_memory.markdown import facts
 from vault_memory.markdown.scopes import folder_key, joined, of_folder
 from vault_memory.sessions import projects
@@ -87,7 +88,7 @@ def test_the_doctor_and_a_context_say_so(tmp_path: Path, monkeypatch: pytest.Mon
         said = CliRunner().invoke(group, ["--vault", str(root), "context", "kettle"]).stderr
         assert ("project:api is another folder of this name" in said) == (client == "b")
     mine = memory(root, folder_scopes=(("work", "project:a"), ("wrok", "project:b")))
-    found = [check.message for check in mine.doctor() if check.name == "scopes"]
+    found = [check.message for check in doctor(mine) if check.name == "scopes"]
     assert found[0] == "`scopes.wrok` (project:b) names a folder without notes"
     assert found[1].startswith(
         f"2 folders are called api: {tmp_path}/a/api is project:api, {tmp_path}/b/api is project:api-"

@@ -11,7 +11,8 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
-from vault_memory.health.doctor import Check
+from vault_memory.health.doctor import Check, doctor, forget_vectors
+from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.status import status_document, status_text
 from vault_memory.vault import locations
@@ -38,20 +39,20 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
 
 
 def checks(config: Config, name: str) -> list[Check]:
-    return [check for check in Memory(config).doctor() if check.name == name]
+    return [check for check in doctor(Memory(config)) if check.name == name]
 
 
 def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Config, tmp_path: Path) -> None:
-    found = status_document(Memory(config).status())
+    found = status_document(status(Memory(config)))
     assert json.loads(json.dumps(found)) == found
     sessions = found["sessions"]
     assert (sessions["transcripts"], sessions["messages"], sessions["pending"]) == (2, 8, 0)
     assert sessions["folder"].endswith("sessions") and sessions["bytes"] > 1000 and sessions["swept"].startswith("20")
     assert "2 of claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
     make.claude(tmp_path / "claude", "three", make.talk(3))
-    assert ", 1 session behind\n" in status_text(status_document(Memory(config).status()))
+    assert ", 1 session behind\n" in status_text(status_document(status(Memory(config))))
     assert checks(config, "sessions")[0].mend == "Run `memory index`."
-    assert status_document(Memory(config).status(("global",)))["sessions"] is None
+    assert status_document(status(Memory(config), ("global",)))["sessions"] is None
 
 
 def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Path) -> None:
@@ -70,16 +71,16 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     (kept,) = checks(off, "sessions")
     assert kept.level == "notice" and "3 sessions of claude-code, openclaw" in kept.message
     assert "1 of which have no transcript any more" in kept.message and "--forget sessions" in kept.mend
-    assert checks(off, "sessions") == [kept] and Memory(off).doctor(fix=True)  # that deletes no text
+    assert checks(off, "sessions") == [kept] and doctor(Memory(off), fix=True)  # that deletes no text
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
-        Memory(config).forget_vectors("sessions")
+        forget_vectors(Memory(config), "sessions")
     with locations.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
-        Memory(off).forget_vectors("sessions")
-    assert "3 sessions were deleted" in Memory(off).forget_vectors("sessions").message
+        forget_vectors(Memory(off), "sessions")
+    assert "3 sessions were deleted" in forget_vectors(Memory(off), "sessions").message
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
     with pytest.raises(UsageError):
-        Memory(off).forget_vectors("sessions")
+        forget_vectors(Memory(off), "sessions")
     Memory(config).roots.refresh_sessions()
     assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
 
@@ -87,7 +88,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
 def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     off = replace(config, sessions_tools=("openclaw",))
     assert "1 session of claude-code" in checks(off, "sessions")[-1].message
-    Memory(off).forget_vectors("sessions")
+    forget_vectors(Memory(off), "sessions")
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
     with Memory(off).roots.sessions.reading() as (store, freshness):
@@ -99,7 +100,7 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     work = fill(tmp_path / "Work", {"plan.md": "# Plan\n\nZebras first.\n"})
     both = replace(config, roots=((work, "user:ada"), (tmp_path / "Gone", "")))
     list(Memory(both).roots.refresh_further())
-    found = status_document(Memory(both).status())
+    found = status_document(status(Memory(both)))
     first, gone = found["roots"]
     assert (first["name"], first["path"], first["scope"]) == ("work", str(work), "user:ada")
     assert (first["notes"], first["fresh"], first["pending"], first["why_not"]) == (1, True, 0, None)
@@ -108,6 +109,6 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     assert f"root     work: {work}, user:ada, 1 note, " in text and "root     gone: " in text
     assert [check.level for check in checks(both, "roots")] == ["ok", "warning"]
     fill(work, {"more.md": "more\n"})
-    assert "1 note behind" in status_text(status_document(Memory(both).status()))
+    assert "1 note behind" in status_text(status_document(status(Memory(both))))
     assert checks(both, "roots")[0].mend == "Run `memory index`."
-    assert status_document(Memory(both).status(("global",)))["roots"] == []
+    assert status_document(status(Memory(both), ("global",)))["roots"] == []

@@ -22,8 +22,10 @@ from vaults import fill, memory, opened, put
 from vault_memory.context.context import Wanted, bundle
 from vault_memory.context.prompt_sheet import FORMS
 from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.health.status import status
 from vault_memory.memory import Memory
-from vault_memory.rendering import opinions, render, status
+from vault_memory.rendering import opinions, render
+from vault_memory.rendering import status as report
 from vault_memory.search.answer import Filters, Request
 from vault_memory.store import scope_views
 from vault_memory.vault.locations import writer_lock
@@ -119,7 +121,7 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> str:
     answers = list(mine.recall(requests, keep=False)) + list(mine.roots.recall(_everywhere(requests[:2]), keep=False))
     said: list[object] = [_plain(render.recall_document(answer)) for answer in answers]
     said += [render.recall_notes(answer) for answer in answers]
-    said.append(_status(status.narrowed(status.status_document(mine.status(OPEN)))))
+    said.append(_status(report.narrowed(report.status_document(status(mine, OPEN)))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
         said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
         said.append(mine.similar_names(name, OPEN))

@@ -18,7 +18,8 @@ from vault_memory.config import Config
 from vault_memory.daemon.background import Background
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, RefusedError
-from vault_memory.health.doctor import Check
+from vault_memory.health.doctor import Check, doctor
+from vault_memory.health.status import status
 from vault_memory.rendering import status as report
 from vault_memory.store.job_log import Ended, Run, Runs, wordless
 from vault_memory.vault.undo_history import Preimages
@@ -35,10 +36,10 @@ def root(tmp_path: Path) -> Path:
 def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
     ended = Ended(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
     Runs(root).note_ended(ended)
-    status = memory(root).status(("global",))
-    text = report.status_text(report.narrowed(report.status_document(status)))
+    found = status(memory(root), ("global",))
+    text = report.status_text(report.narrowed(report.status_document(found)))
     assert "pages" not in text and "skipped" not in text and "Secret" not in text
-    assert "Secret" in report.status_text(report.status_document(status))
+    assert "Secret" in report.status_text(report.status_document(found))
 
 
 def told(root: Path) -> tuple[dict[str, object] | None, str]:
@@ -48,7 +49,7 @@ def told(root: Path) -> tuple[dict[str, object] | None, str]:
 
 
 def checked(root: Path) -> list[Check]:
-    return [check for check in memory(root).doctor() if check.name == "reflect"]
+    return [check for check in doctor(memory(root)) if check.name == "reflect"]
 
 
 def test_where_none_ran_nothing_is_told(root: Path) -> None:
@@ -158,11 +159,11 @@ def test_jobs_and_the_last_reflect_are_kept_beside_each_other_for_the_owner_only
 def test_what_is_damaged_is_not_known(root: Path, kept: object) -> None:
     put(Runs(root).file.parent, Runs(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
     assert Runs(root).ended() is None
-    assert memory(root).status().reflect is None
+    assert status(memory(root)).reflect is None
 
 
 def test_a_document_of_an_older_daemon_does_without(root: Path) -> None:
-    document = report.status_document(memory(root).status())
+    document = report.status_document(status(memory(root)))
     del document["reflect"]
     assert "reflect" not in report.status_text(document)
 

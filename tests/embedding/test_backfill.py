@@ -16,6 +16,8 @@ from vaults import command, fill, index_digest, memory, opened, put, run
 
 from vault_memory.embedding import spaces
 from vault_memory.embedding.builtin import BUILTIN_ID
+from vault_memory.health.doctor import doctor
+from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Filters, Request
 from vault_memory.vault.locations import writer_lock
@@ -218,7 +220,7 @@ def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
         first, second = with_ollama(vault, server), with_ollama(vault, server, embedding_model="all-minilm")
         first.index()
         first.backfill()
-        generation = first.status().generation
+        generation = status(first).generation
         second.index()
         assert second.index().rebuilt == ""
         second.backfill()
@@ -230,7 +232,7 @@ def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
         filled = first.backfill()
         assert filled and filled.embedded == 1 and filled.waiting == 0
         assert server.texts == ["search_document: Words nobody has seen."]
-        assert generation < first.status().generation
+        assert generation < status(first).generation
 
 
 def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) -> None:
@@ -404,9 +406,9 @@ def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServe
     assert filled and filled.stopped and "gives 64 dimensions, and the index has 96" in filled.stopped
     answer = ask(mine, "boat engine")
     assert answer.embedder == BUILTIN_ID
-    checks = {c.name: c for c in mine.doctor()}
+    checks = {c.name: c for c in doctor(mine)}
     assert checks["model"].level == "error"
-    mine.doctor(fix=True)
+    doctor(mine, fix=True)
     filled = mine.backfill()
     assert filled and filled.waiting == 0
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
@@ -565,13 +567,13 @@ def test_doctor_keeps_the_vectors_of_an_embedder_that_is_not_configured(vault: P
         first.index()
         first.backfill()
         plain = memory(vault)
-        kept = next(c for c in plain.doctor(fix=True) if c.name == "vectors")
+        kept = next(c for c in doctor(plain, fix=True) if c.name == "vectors")
         assert "11 of ollama/nomic-embed-text@1 are kept" in kept.message
         second = with_ollama(vault, server, embedding_model="all-minilm")
         second.backfill()
-        assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
-        second.doctor(fix=True)
-        assert {e.id for e in second.status().embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
+        assert {e.id for e in status(second).embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
+        doctor(second, fix=True)
+        assert {e.id for e in status(second).embedders if not e.configured} == {"ollama/nomic-embed-text@1"}
         assert ask(second, "boat engine").embedder == "ollama/all-minilm@1"
 
 
@@ -607,8 +609,8 @@ def test_another_model_of_the_same_name_and_dimensions_is_recognised(vault: Path
     filled = mine.backfill()
     assert filled and filled.stopped and "it is not the model it was" in filled.stopped
     assert filled.waiting == 1
-    assert {c.name: c.level for c in mine.doctor()}["model"] == "error"
-    mine.doctor(fix=True)
+    assert {c.name: c.level for c in doctor(mine)}["model"] == "error"
+    doctor(mine, fix=True)
     filled = mine.backfill()
     assert filled and filled.waiting == 0 and filled.embedded == 12
 
@@ -692,7 +694,7 @@ def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Pat
         for _ in range(2):
             again = mine.backfill()
             assert again and again.stopped and "it is not the model it was" in again.stopped
-        mine.doctor(fix=True)
+        doctor(mine, fix=True)
         again = mine.backfill()
         assert again and again.stopped is None and again.embedded == 11
 
@@ -710,9 +712,9 @@ def test_a_server_that_is_away_is_no_fault_when_nothing_waits(vault: Path, serve
 @pytest.mark.parametrize("bad", [0.0, float("nan")])
 def test_doctor_sees_a_model_that_gives_nothing_usable(vault: Path, server: ModelServer, bad: float) -> None:
     server.trouble.vectors = lambda _, found: [[bad] * len(v) for v in found]
-    before = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    before = {c.name: c for c in doctor(with_ollama(vault, server))}["model"]
     with_ollama(vault, server).index()
-    after = {c.name: c for c in with_ollama(vault, server).doctor()}["model"]
+    after = {c.name: c for c in doctor(with_ollama(vault, server))}["model"]
     for check in (before, after):
         assert check.level == "warning" and "gives no usable vectors" in check.message and check.mend
 
@@ -833,9 +835,9 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     )
     explained = ask(mine, "dentist", explain=True)
     assert explained.results[0].content == "The dentist found nothing."
-    state = next(e for e in mine.status().embedders if e.id == "ollama/nomic-embed-text@1")
+    state = next(e for e in status(mine).embedders if e.id == "ollama/nomic-embed-text@1")
     assert (state.passages, state.without) == (9, 2)
-    check = next(c for c in mine.doctor() if c.name == "vectors")
+    check = next(c for c in doctor(mine) if c.name == "vectors")
     assert "no usable vector for 2 of 11 passages" in check.message and "--rebuild" in check.mend
     assert "for 9 of 11 passages, 2 without one" in shell(vault, server.port, "status").stdout
 
@@ -860,7 +862,7 @@ def test_another_model_is_asked_for_what_the_one_before_had_no_vector_for(vault:
     mine.index()
     mine.backfill()
     server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
-    mine.doctor(fix=True)
+    doctor(mine, fix=True)
     filled = mine.backfill()
     assert filled and (filled.embedded, filled.without, filled.waiting) == (11, 0, 0)
 
@@ -892,9 +894,9 @@ def test_vectors_of_a_model_that_was_left_are_swept_by_the_index_command(vault: 
     with opened(plain) as store:
         count = "SELECT count(*) FROM embedding WHERE embedder = 2"
         assert store.one(count) == store.one("SELECT count(*) FROM placed") == 7
-    generation = plain.status().generation
+    generation = status(plain).generation
     plain.index()
-    assert plain.status().generation == generation
+    assert status(plain).generation == generation
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -939,4 +941,4 @@ def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: 
         assert builtin.returncode == 2
         gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
         assert gone.returncode == 0 and f"those of {left} were deleted" in gone.stdout
-        assert [e.id for e in second.status().embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]
+        assert [e.id for e in status(second).embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]

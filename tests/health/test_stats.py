@@ -14,9 +14,10 @@ from sample import call
 from vaults import fill, memory, opened, put
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.health.stats import BANDS, band_of, days_of, has_moved, weeks_of
+from vault_memory.health.stats import BANDS, band_of, days_of, has_moved, stats, weeks_of
 from vault_memory.memory import Memory
-from vault_memory.rendering import picture, plot, stats, svg_file
+from vault_memory.rendering import picture, plot, svg_file
+from vault_memory.rendering import stats as figures
 from vault_memory.rendering.plot import Curve, Picture, Week
 from vault_memory.store import journal
 
@@ -44,7 +45,7 @@ def vault(tmp_path: Path) -> Memory:
 
 
 def test_the_figures_of_a_small_vault(vault: Memory) -> None:
-    found = vault.stats(TODAY)
+    found = stats(vault, TODAY)
     assert (found.notes, found.dated, found.notes_bytes) == (10, 6, sum(len(text) for text in NOTES.values()))
     assert found.days._asdict() == {
         "logged": 4, "first": date(2025, 9, 1), "last": TODAY, "gap": (date(2025, 9, 2), date(2025, 11, 9)),
@@ -71,9 +72,9 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
 
 
 def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
-    found = memory(fill(tmp_path / "vault", {})).stats(TODAY)
+    found = stats(memory(fill(tmp_path / "vault", {})), TODAY)
     assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
-    assert "none with a log yet" in stats.text(found) and found.ratio == 0
+    assert "none with a log yet" in figures.text(found) and found.ratio == 0
     drawn_here = plot.text(found.picture("vault"), 80)
     assert drawn_here.count("yet") == 3
     ElementTree.fromstring(picture.svg(found.picture("vault")))
@@ -85,7 +86,7 @@ def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> Non
         days = (TODAY, TODAY - timedelta(days=29), TODAY - timedelta(days=30), TODAY + timedelta(days=1))
         rows = [(n, n, day.toordinal()) for n, day in enumerate(days)] + [(9, 0, TODAY.toordinal())]
         store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
-    assert vault.stats(TODAY).recalls == 2
+    assert stats(vault, TODAY).recalls == 2
 
 
 def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
@@ -95,7 +96,7 @@ def test_a_fact_that_was_of_use_is_counted_in_its_tier(vault: Memory) -> None:
         for key in keys:
             rows = [(key, question, TODAY.toordinal() - 3 * question) for question in range(4)]
             store.connection.executemany("INSERT INTO used VALUES(?, ?, ?)", rows)
-    assert vault.stats(TODAY).facts.tiers == {"working": 10}
+    assert stats(vault, TODAY).facts.tiers == {"working": 10}
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_the_words_for_how_sure() -> None:
 
 
 def test_the_figures_as_text(vault: Memory) -> None:
-    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", stats.text(vault.stats(TODAY)))
+    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", figures.text(stats(vault, TODAY)))
     assert said.split("\n") == [
         "notes      10, 6 of them dated; N",
         "days       4 with a log, 2025-09-01 to 2025-12-03; longest gap 69 days (2025-09-02 to 2025-11-09);"
@@ -199,12 +200,12 @@ PRIVATE = {
 
 def test_what_is_private_is_in_one_figure_only(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", PRIVATE)
-    found = memory(root).stats(TODAY)
+    found = stats(memory(root), TODAY)
     assert (found.facts.total, found.facts.private) == (1, 5)
     assert found.entities._asdict() == {"paged": 1, "mentioned": 0, "most": (("Ann", 1),)}
     assert (found.opinions.held, set(found.opinions.bands.values()), found.opinions.curves) == (0, {0}, ())
     assert {noun: count for count, noun in found.picture("").counts}["opinions"] == 0
-    said = stats.text(found) + json.dumps(stats.document(found, "")) + picture.svg(found.picture(""))
+    said = figures.text(found) + json.dumps(figures.document(found, "")) + picture.svg(found.picture(""))
     assert not re.search(r"\b(?:Ghost|Eve|Bo)\b", said)
     assert len(memory(root).opinions()) == 2, "they are shown to who asks for them"
     assert {"Ghost", "Eve", "Bo"} <= {row.name for row in memory(root).entities()}
@@ -354,16 +355,16 @@ def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> 
 @pytest.mark.parametrize("where", ["vault/a.svg", "a.svg"])
 @pytest.mark.parametrize("data", [b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"changed"])
 def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str, data: bytes) -> None:
-    found, file = vault.stats(TODAY), tmp_path / where
+    found, file = stats(vault, TODAY), tmp_path / where
     if data == b"changed":
-        vault.draw(found, file)
+        svg_file.draw(vault.vault, found, file)
         data = file.read_bytes().replace(b"notes", b"leaves")
     file.write_bytes(data)
     file.chmod(0o640)
     with pytest.raises(RefusedError, match="not a drawing"):
-        vault.draw(found, file)
+        svg_file.draw(vault.vault, found, file)
     assert file.read_bytes() == data
-    vault.draw(found, file, force=True)
+    svg_file.draw(vault.vault, found, file, force=True)
     assert svg_file.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
 
 
@@ -376,19 +377,19 @@ def test_line_ends_of_a_checkout_are_no_change() -> None:
 def test_only_svg_files_are_drawn(vault: Memory, name: str) -> None:
     for force in (False, True):
         with pytest.raises(UsageError, match="not the name of an SVG file"):
-            vault.draw(vault.stats(TODAY), vault.vault.root / name, force)
+            svg_file.draw(vault.vault, stats(vault, TODAY), vault.vault.root / name, force)
 
 
 @pytest.mark.parametrize("name", [".obsidian/a.svg", ".memory/a.svg", "Notes/.a.svg", ".git/x/a.svg"])
 def test_nothing_is_drawn_into_hidden_folders(vault: Memory, name: str) -> None:
     with pytest.raises(RefusedError, match="hidden"):
-        vault.draw(vault.stats(TODAY), vault.vault.root / name)
+        svg_file.draw(vault.vault, stats(vault, TODAY), vault.vault.root / name)
     assert not (vault.vault.root / name).exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
 def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
-    found, root = vault.stats(TODAY), vault.vault.root
+    found, root = stats(vault, TODAY), vault.vault.root
     secret = tmp_path / "secret.txt"
     secret.write_text("mine")
     (root / "a.svg").symlink_to(secret)
@@ -398,14 +399,14 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     (root / "e.svg").symlink_to(root / "Boats.md")
     for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg", root / "e.svg"):
         with pytest.raises(RefusedError):
-            vault.draw(found, file, force=True)
+            svg_file.draw(vault.vault, found, file, force=True)
     assert secret.read_text() == "mine" and not (tmp_path / "b.svg").exists()
     assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
 
 
 def test_a_folder_that_is_not_there_is_said(vault: Memory, tmp_path: Path) -> None:
     with pytest.raises((VaultError, ConflictError), match="cannot be written"):
-        vault.draw(vault.stats(TODAY), tmp_path / "nowhere/a.svg")
+        svg_file.draw(vault.vault, stats(vault, TODAY), tmp_path / "nowhere/a.svg")
 
 
 def test_force_goes_with_a_file(vault: Memory) -> None:

@@ -29,6 +29,9 @@ from vaults import (
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
 from vault_memory.folders import vault_id
+from vault_memory.health.doctor import doctor
+from vault_memory.health.lint import lint
+from vault_memory.health.status import status
 from vault_memory.indexing.diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
@@ -160,7 +163,7 @@ def test_the_hash_decides_not_the_time(tmp_path: Path) -> None:
 def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
-    generations = [mine.status().generation]
+    generations = [status(mine).generation]
     for number in range(2):
         put(tmp_path, "new.md", f"number {number}")
 
@@ -169,11 +172,11 @@ def test_the_generation_grows_with_every_change_even_when_the_run_is_cut_short(t
 
         with pytest.raises(KeyboardInterrupt):
             mine.index(progress=cut_short)
-        generations.append(mine.status().generation)
+        generations.append(status(mine).generation)
     assert generations == sorted(set(generations)), generations
-    assert (mine.index().changed, mine.status().generation) == (0, generations[-1])
+    assert (mine.index().changed, status(mine).generation) == (0, generations[-1])
     (tmp_path / "new.md").unlink()
-    assert (mine.index().removed, mine.status().generation) == (1, generations[-1] + 1)
+    assert (mine.index().removed, status(mine).generation) == (1, generations[-1] + 1)
 
 
 def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -> None:
@@ -209,13 +212,13 @@ def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
     with opened(mine) as store:
         store.connection.execute(loss)
     if what:
-        check = next(check for check in mine.doctor() if check.name == "index")
+        check = next(check for check in doctor(mine) if check.name == "index")
         assert (check.level, what in check.message) == ("error", True), check
     assert mine.check()[0] != mine.check()[1]
     assert run(tmp_path, "index", "--check").returncode == 1
-    mine.doctor(fix=True) if what else mine.index(rebuild=True)
+    doctor(mine, fix=True) if what else mine.index(rebuild=True)
     assert mine.check()[0] == mine.check()[1]
-    assert "error" not in {check.level for check in mine.doctor()}
+    assert "error" not in {check.level for check in doctor(mine)}
 
 
 def test_an_edit_whose_time_was_set_back_is_found(tmp_path: Path) -> None:
@@ -520,8 +523,8 @@ def test_damage_anywhere_never_ends_in_a_traceback(tmp_path: Path) -> None:
         answers(mine, "ferry to Kallö")
         mine.index()
         mine.entities()
-        mine.status()
-        mine.lint()
+        status(mine)
+        lint(mine)
         answers(mine, "heron")
 
 
@@ -567,7 +570,7 @@ def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, 
         with pytest.raises(RefusedError, match="not an index of this program"):
             use()
         assert mine.index_path.read_bytes() == before
-    assert [check.level for check in mine.doctor(fix=True) if check.name == "index"] == ["error"]
+    assert [check.level for check in doctor(mine, fix=True) if check.name == "index"] == ["error"]
     assert mine.index_path.read_bytes() == before
     assert "painted green" not in (mine.vault.root / "memory/2025-11-27.md").read_text()
     if what == "a database whose tables are in its log":
@@ -879,12 +882,12 @@ def test_no_command_but_a_writer_changes_anything_in_the_vault(tmp_path: Path) -
 
 def test_status_writes_nothing_at_all(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
-    assert (mine.status().exists, (tmp_path / ".memory").exists()) == (False, False)
+    assert (status(mine).exists, (tmp_path / ".memory").exists()) == (False, False)
     mine.index()
     put(tmp_path, "new.md", "x\n")
     before = index_digest(mine)
-    status = mine.status()
-    assert (status.fresh, status.pending, status.notes, status.facts) == (False, 1, 3, 2)
+    found = status(mine)
+    assert (found.fresh, found.pending, found.notes, found.facts) == (False, 1, 3, 2)
     assert index_digest(mine) == before
 
 

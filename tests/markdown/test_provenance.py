@@ -11,6 +11,7 @@ from reflecting import reflected, texts
 from vaults import fill, memory, opened, put
 
 from vault_memory.errors import UsageError
+from vault_memory.health.lint import lint
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import provenance
 from vault_memory.markdown.parse import parse
@@ -116,7 +117,7 @@ def test_lint_tells_of_a_slip_where_it_stands(tmp_path: Path) -> None:
         "a.md": "## Retain\n- W(by=the web): Sings.\n- W(by=web): Sings.\n",
         "b.md": "---\nby: Jane Doe\n---\nSings.\n",
     }
-    found = [(p.path, p.line) for p in memory(fill(tmp_path, notes)).lint() if "counts as from outside" in p.message]
+    found = [(p.path, p.line) for p in lint(memory(fill(tmp_path, notes))) if "counts as from outside" in p.message]
     assert found == [("a.md", 2), ("b.md", 1)]
 
 

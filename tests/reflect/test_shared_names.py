@@ -6,6 +6,7 @@ import pytest
 from reflecting import reflected, texts
 from vaults import age, fill, memory, put, run
 
+from vault_memory.health.lint import lint
 from vault_memory.markdown import entities
 from vault_memory.reflect.job import Reflected
 from vault_memory.rendering import reflection
@@ -86,7 +87,7 @@ def test_an_alias_of_two_is_nobodys_and_that_is_told(tmp_path: Path) -> None:
     assert done.notices[0].why.split()[0] in reflection.text(done)
     assert reflection.document(done)["notices"][0]["path"] == brown
     assert done.exit_code == 0
-    problems = [problem for problem in memory(root).lint() if "alias" in problem.message]
+    problems = [problem for problem in lint(memory(root)) if "alias" in problem.message]
     assert [(problem.path, problem.level) for problem in problems] == [(brown, "warning"), (green, "warning")]
     assert green in problems[0].message and brown in problems[1].message
     settle(root)

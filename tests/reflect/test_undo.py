@@ -9,6 +9,7 @@ from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_
 from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.errors import ConflictError
+from vault_memory.health.lint import lint
 from vault_memory.reflect import job
 from vault_memory.store import usage
 from vault_memory.vault import undo_history
@@ -149,7 +150,7 @@ def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str
     with opened(mine) as store:
         usage.catch_up(store, root)
         assert usage.tombstones(store) == set()
-    assert mine.lint() == []
+    assert lint(mine) == []
     assert any(b"new pier" in data for path, data in _after(root).items() if path == KALLO)
 
 

@@ -13,6 +13,7 @@ from sample import call
 from vaults import fill, memory, opened, put, snapshot
 
 from vault_memory.daemon import methods
+from vault_memory.health.stats import stats
 from vault_memory.memory import Memory
 from vault_memory.reflect.beliefs import KEPT
 from vault_memory.reflect.opinion_query import Opinion
@@ -267,7 +268,7 @@ def test_a_bullet_of_several_lines_is_cited_whole(tmp_path: Path) -> None:
 def test_statistics_draw_what_the_page_says(tmp_path: Path) -> None:
     of = memory(fill(tmp_path / "v", VAULTS["told again and contradicted"]))
     (mara,) = of.opinions("Mara")
-    (curve,) = (one for one in of.stats(date.today()).opinions.curves if one.name.startswith("Mara"))
+    (curve,) = (one for one in stats(of, date.today()).opinions.curves if one.name.startswith("Mara"))
     assert [(day.isoformat(), value) for day, value in curve.points] == [(m.date, m.confidence) for m in mara.history]
 
 
@@ -287,7 +288,7 @@ def test_a_page_that_leads_out_of_the_vault_keeps_nobody_from_asking(tmp_path: P
     (root / page).parent.mkdir(parents=True, exist_ok=True)
     (root / page).symlink_to(outside)
     assert shared(memory(root)) == held
-    assert memory(root).stats(date.today()).opinions.held == 1, "the other one is superseded"
+    assert stats(memory(root), date.today()).opinions.held == 1, "the other one is superseded"
     done = reflected(root, TODAY)
     assert (page in {skipped.path for skipped in done.skipped}) == (page != "bank/proposals.md"), "nothing is proposed"
     assert outside.read_text() == "secret\n"

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened
 
+from vault_memory.health.lint import lint
+from vault_memory.health.status import status
 from vault_memory.markdown.facts import UNREADABLE_SCOPE
 from vault_memory.markdown.scopes import of_lines
 from vault_memory.search.answer import Answer, Filters, Request
@@ -130,7 +132,7 @@ def shut_and_reported(root: Path, text: str, is_good: bool = False) -> None:
     found = open_to_all(root)
     assert ("Zanzibar is an island" in found, "Secret" in found) == (True, False)
     assert "Secret" not in mine.get("a.md", scopes=("global",)).text
-    assert any(problem.path == "a.md" for problem in mine.lint()) != is_good
+    assert any(problem.path == "a.md" for problem in lint(mine)) != is_good
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def shut_and_reported(root: Path, text: str, is_good: bool = False) -> None:
 def test_properties_that_name_no_scope_are_reported(tmp_path: Path, head: str) -> None:
     fill(tmp_path, {"a.md": f"---\n{head}\n---\nOpen Zanzibar.\n"})
     assert "Open Zanzibar" in open_to_all(tmp_path)
-    assert any("scope" in problem.message for problem in memory(tmp_path).lint())
+    assert any("scope" in problem.message for problem in lint(memory(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_every_piece_of_a_long_fact_is_that_fact_and_it_counts_once(tmp_path: Pa
     kept = ask(tmp_path, "zanzibar two", "agent:moss", since=day, until=day, entities=("Peter",)).results
     assert any("Zanzibar two" in result.content for result in kept)
     mine = memory(tmp_path)
-    assert (mine.status().facts, [row.mentions for row in mine.entities()]) == (1, [1])
+    assert (status(mine).facts, [row.mentions for row in mine.entities()]) == (1, [1])
     assert len(mine.opinions()) == 1
     profile = mine.entity("Peter")
     assert profile and len(profile.facts) == 1

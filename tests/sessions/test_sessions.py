@@ -19,6 +19,7 @@ from vaults import fill
 from vault_memory.cli import group
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
+from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.index import sessions_text
 from vault_memory.rendering.render import recall_document, recall_text
@@ -181,7 +182,7 @@ def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path
     found = swept(config)
     assert (found.messages, found.skipped) == (4, 4)
     assert swept(config).skipped == 4
-    known = Memory(config).status().sessions
+    known = status(Memory(config)).sessions
     assert known and (known.skipped, known.messages) == (4, 4)
 
 
@@ -290,7 +291,7 @@ def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_pat
     assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
     assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
     assert "29 sessions without a transcript by now" in sessions_text(gone)
-    assert "29 without a transcript" in status_text(status_document(Memory(config).status()))
+    assert "29 without a transcript" in status_text(status_document(status(Memory(config))))
     make.claude(tmp_path / "claude", "s5", make.talk(5))
     assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
 
@@ -375,7 +376,7 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
     found = swept(config)
     assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
     assert "1 transcript ending within a line" in sessions_text(found) and swept(config).unfinished == 1
-    assert "1 ending within a line" in status_text(status_document(Memory(config).status()))
+    assert "1 ending within a line" in status_text(status_document(status(Memory(config))))
     file.write_text(whole)
     assert swept(config).unfinished == 0
 

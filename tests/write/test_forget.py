@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from vaults import age, command, fill, memory, obeying_permissions, opened, put, run, run_killer, snapshot, start
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
+from vault_memory.health.lint import lint
 from vault_memory.markdown import facts
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
@@ -477,7 +478,7 @@ def test_what_could_not_be_taken_out_does_not_count_as_forgotten(root: Path) -> 
     for _ in range(2):
         assert run(root, "forget", f"{NOTE}#L4", "--yes", first=obeying_permissions()).returncode == 3
         mine.index()
-        assert (standing(mine), mine.lint()) == (set(), [])
+        assert (standing(mine), lint(mine)) == (set(), [])
     (root / NOTE).chmod(0o644)
     assert run(root, "forget", f"{NOTE}#L4", "--yes").returncode == 0
     assert len(standing(mine)) == 1
@@ -568,9 +569,9 @@ def test_lint_tells_of_what_has_come_back(root: Path, text: str) -> None:
     put(root, NOTE, f"## Retain\n{text}\n")
     mine = memory(root)
     mine.forget(mine.forgettable(NOTE, 2, 2))
-    assert mine.lint() == []
+    assert lint(mine) == []
     put(root, "other.md", f"# T\n\n## Retain\n- W: before\n{text}\n")
-    (problem,) = mine.lint()
+    (problem,) = lint(mine)
     assert (problem.path, problem.line) == ("other.md", 5)
     assert problem.message == (
         f"forgotten on {date.today()}, and here again: delete it, or `memory retain` it to keep it"
@@ -587,7 +588,7 @@ def test_what_is_retained_again_is_not_forgotten_any_more(root: Path, text: str)
     mine.forget(mine.forgettable(NOTE, done.line, done.line))
     assert len(standing(mine)) == 1
     again = mine.retain(bullet, date(2025, 11, 28))
-    assert (again.warning, standing(mine), mine.lint()) == ("", set(), [])
+    assert (again.warning, standing(mine), lint(mine)) == ("", set(), [])
     mine.forget(mine.forgettable(again.path, again.line, again.line))
     assert len(standing(mine)) == 1
     mine.index(rebuild=True)

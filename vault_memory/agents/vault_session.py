@@ -19,6 +19,7 @@ from vault_memory.daemon import client, methods
 from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
+from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering import status as report
 from vault_memory.sessions import access
@@ -73,7 +74,7 @@ class Desk:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
         Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
         found = self._of_daemon("status", {"scope": list(scopes)})
-        return report.narrowed(found or report.status_document(Memory(self.config()).status(scopes)))
+        return report.narrowed(found or report.status_document(status(Memory(self.config()), scopes)))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""

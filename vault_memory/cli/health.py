@@ -9,6 +9,9 @@ import click
 
 from vault_memory import __version__
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
+from vault_memory.health import doctor as doctors
+from vault_memory.health import lint as linting
+from vault_memory.health import status as state
 from vault_memory.health.doctor import Check
 from vault_memory.rendering import index, render
 from vault_memory.rendering import status as report
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 @command("memory status", short_help="Show where vault and index are, and whether it is up to date.")
 def status(shared: Shared) -> None:
     """Show how things are: vault, index, what it holds, whether it is up to date. Writes nothing."""
-    found = shared.ask_daemon("status", {}) or report.status_document(shared.memory().status())
+    found = shared.ask_daemon("status", {}) or report.status_document(state.status(shared.memory()))
     shared.say(render.dump(found) if shared.json else report.status_text(found))
 
 
@@ -40,7 +43,11 @@ def status(shared: Shared) -> None:
 def doctor(shared: Shared, fix: bool, forget: str | None) -> None:
     """Look for what commonly goes wrong and say how to mend it."""
     memory = shared.memory()
-    checks = [memory.forget_vectors(forget)] if forget else [*memory.doctor(fix), *_agents(memory), *_daemon(shared)]
+    checks = (
+        [doctors.forget_vectors(memory, forget)]
+        if forget
+        else [*doctors.doctor(memory, fix), *_agents(memory), *_daemon(shared)]
+    )
     shared.say(render.dump(report.doctor_document(checks)) if shared.json else report.doctor_text(checks))
     click.get_current_context().exit(1 if any(check.level == "error" for check in checks) else 0)
 
@@ -75,7 +82,7 @@ def lint(shared: Shared) -> None:
     """List format problems as `path:line: what is wrong`; exits with 1 when there are any."""
     memory = shared.memory()
     with Bar(shared) as bar:
-        problems = memory.lint(bar)
+        problems = linting.lint(memory, bar)
     if shared.json:
         shared.say(render.dump(report.lint_document(problems) | render.seen_document(memory.seen)))
     elif problems:

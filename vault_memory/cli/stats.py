@@ -8,7 +8,8 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.errors import UsageError
-from vault_memory.rendering import plot
+from vault_memory.health import stats as health
+from vault_memory.rendering import plot, svg_file
 from vault_memory.rendering import stats as figures
 from vault_memory.rendering.render import clean, dump, seen_document
 
@@ -25,8 +26,8 @@ def stats(shared: Shared, drawing: str | None, force: bool) -> None:
         raise UsageError("--force goes with --plot FILE.svg.", "It replaces that file, whatever it is.")
     memory = shared.memory()
     with Bar(shared) as bar:
-        found = memory.stats(date.today(), bar)
-    file = memory.draw(found, Path(drawing), force) if drawing else None
+        found = health.stats(memory, date.today(), bar)
+    file = svg_file.draw(memory.vault, found, Path(drawing), force) if drawing else None
     if shared.json:
         document = figures.document(found, str(memory.vault.root))
         seen = seen_document(memory.seen)

@@ -117,9 +117,10 @@ def _keys(params: Params) -> frozenset[int]:
 
 
 def _status(memory: Memory, params: Params) -> Document:
-    from vault_memory.rendering import status
+    from vault_memory.health.status import status
+    from vault_memory.rendering.status import status_document
 
-    return status.status_document(memory.status(request.scopes(params)))
+    return status_document(status(memory, request.scopes(params)))
 
 
 def _get(memory: Memory, params: Params) -> Document:

@@ -38,7 +38,7 @@ class Check:
     mend: str = ""
 
 
-def doctor(memory: "Memory", fix: bool) -> list[Check]:
+def doctor(memory: "Memory", fix: bool = False) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
     found = list(_checks(memory))
     if fix and any(check.name == "index" and check.level == "error" for check in found):
@@ -289,7 +289,7 @@ def _deleted(space: spaces.Space) -> Check:
     return Check("vectors", "ok", f"those of {space.name} were deleted")
 
 
-def forget(memory: "Memory", name: str) -> Check:
+def forget_vectors(memory: "Memory", name: str) -> Check:
     """Delete the vectors of an embedder that was left for another, or the texts of sessions that were switched off.
 
     Raises UsageError for what is configured and for what there is none of, BusyError while others write.

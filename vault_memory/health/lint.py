@@ -11,11 +11,16 @@ from vault_memory.store.rows import Store
 from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.indexer import Report
+    from vault_memory.indexing.indexer import Progress, Report
+    from vault_memory.memory import Memory
 
 
-def lint(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
+def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
+    return memory.query(lambda store, freshness: _problems(store, memory.vault.walk(), freshness.report), progress)
+
+
+def _problems(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
     sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
     found = [Problem(*row) for row in store.rows(sql)]
     found += walk.skipped

@@ -10,20 +10,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.gc_pause import uncollected
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.reflect import facts
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
+from vault_memory.reflect.plan_run import Seen
 from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
 from vault_memory.store import schema
 from vault_memory.store.rows import Store
 from vault_memory.text.spans import parse_t, plus
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.indexer import Progress
+    from vault_memory.memory import Memory
 
 BANK = "bank/"
 LATELY_DAYS = 30
@@ -143,8 +149,14 @@ class Stats:
         return Picture(title, self.today, counts, self.weeks, self.opinions.curves, self.tiers)
 
 
-def stats(asking: Asking) -> Stats:
+def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
+    seen = Seen(today, entity_days=memory.config.reflect_entity_days)
+    with uncollected():
+        return memory.query(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
+
+
+def _stats(asking: Asking) -> Stats:
     store, today, look = asking.store, asking.seen.today, asking.look()
     notes, dated, words, size = next(store.rows(_NOTES))
     logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}

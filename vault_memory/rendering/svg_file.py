@@ -8,11 +8,16 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.rendering.picture import svg
 from vault_memory.vault import atomic_write
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import is_hidden, shown
+
+if TYPE_CHECKING:
+    from vault_memory.health.stats import Stats
 
 _SEAL = re.compile(rb"<!-- vault-memory stats sha=([0-9a-f]{12}) -->\s*\Z")
 
@@ -32,6 +37,11 @@ def is_ours(data: bytes) -> bool:
 
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:12]
+
+
+def draw(vault: Vault, stats: "Stats", file: Path, force: bool = False) -> Path:
+    """Write figures as a drawing (SVG) into a file; raises as `put` does."""
+    return put(vault, file, svg(stats.picture(vault.root.name)), force)
 
 
 def put(vault: Vault, file: Path, svg: str, force: bool = False) -> Path:
