@@ -14,9 +14,8 @@ LAYERS = re.split(
 
 UPWARD = {
     "checks -> daemon", "checks -> markdown", "context -> memory", "health -> agents", "health -> rendering",
-    "indexing -> search", "integrations -> agents", "markdown -> reflect", "markdown -> store",
-    "memory -> federation", "reflect -> memory", "search -> reflect",
-    "search -> write", "store -> embedding", "store -> search", "tables -> markdown",
+    "integrations -> agents", "markdown -> reflect", "markdown -> store", "memory -> federation",
+    "reflect -> memory", "store -> embedding", "tables -> markdown",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_memory.context.prompt_sheet import FORMS, FRAME_TOKENS, MORE_TOKENS, More, Piece, Sheet, piece_tokens
-from vault_memory.search.answer import note_header
+from vault_memory.markdown.note import note_header
 from vault_memory.search.pack import CONTROL
 from vault_memory.text import frame, tokens
 

@@ -26,8 +26,9 @@ from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering import opinions, render
 from vault_memory.rendering import status as report
-from vault_memory.search.answer import Filters, Request
+from vault_memory.search.answer import Request
 from vault_memory.store import scope_views
+from vault_memory.store.filters import Filters
 from vault_memory.vault.locations import writer_lock
 
 NOW = datetime(2025, 12, 10, tzinfo=UTC)

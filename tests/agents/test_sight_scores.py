@@ -21,8 +21,9 @@ from vaults import fill, memory, opened
 
 from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Filters, Request
+from vault_memory.search.answer import Request
 from vault_memory.search.recall import Recall
+from vault_memory.store.filters import Filters
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.schema import writing
 

@@ -19,7 +19,8 @@ from vault_memory.embedding.builtin import BUILTIN_ID
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store.filters import Filters
 from vault_memory.vault.locations import writer_lock
 
 NOTES = {

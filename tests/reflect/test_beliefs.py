@@ -17,7 +17,7 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
-from vault_memory.search.query import STOP_WORDS
+from vault_memory.text.languages import STOP_WORDS
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
 SHORTER = "Anna asked for a shorter reply on WhatsApp; the long one went into a file."

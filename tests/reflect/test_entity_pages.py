@@ -19,8 +19,8 @@ from vault_memory.reflect.ended import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
-from vault_memory.search.query import STOP_WORDS
 from vault_memory.text import tokens
+from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
 
 TOMORROW = "2025-12-11"

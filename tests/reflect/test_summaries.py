@@ -19,8 +19,8 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import KINDS, period_of
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.summaries import Draft, TooLittle, summary
-from vault_memory.search.query import STOP_WORDS
 from vault_memory.text import tokens
+from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
 
 NOVEMBER = period_of(date(2025, 11, 1), "month")

@@ -13,9 +13,10 @@ from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
 from vault_memory.rendering import index, opinions, render
 from vault_memory.rendering import status as report
-from vault_memory.search.answer import Answer, Filters, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understood
 from vault_memory.search.entities import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
+from vault_memory.store.filters import Filters
 from vault_memory.write.retain import Retained
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)

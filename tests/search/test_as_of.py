@@ -12,9 +12,10 @@ from vaults import fill, put
 
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Request
 from vault_memory.search.as_of import was_there
 from vault_memory.store import journal
+from vault_memory.store.filters import Filters
 from vault_memory.vault import git_lines
 from vault_memory.vault.git_lines import Line, Lines
 

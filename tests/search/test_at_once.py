@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
-from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store.filters import Filters
 
 NOTES = 40
 NOW = datetime(2025, 12, 1, tzinfo=UTC)

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_memory.markdown.facts import is_decided
 from vault_memory.search import decay
 from vault_memory.search.decay import Trace
+from vault_memory.store.usage import counted_days
 
 unit = st.floats(0, 1)
 days = st.integers(0, 4000)
@@ -185,7 +187,7 @@ def test_a_first_use_today_takes_nothing_off(trace: Trace) -> None:
 
 @given(st.lists(st.integers(TODAY - 50, TODAY + 5)))
 def test_counted_days(first: list[int]) -> None:
-    counted = decay.counted_days(first, TODAY)
+    counted = counted_days(first, TODAY)
     assert list(counted) == sorted(set(counted))
     assert all(day <= TODAY for day in counted)
     assert len(counted) <= len(first)
@@ -207,7 +209,7 @@ def test_counted_days(first: list[int]) -> None:
     ],
 )
 def test_importance(kind: str, text: str, told: int, expected: float) -> None:
-    assert decay.importance_of(kind, decay.is_decided(text), told) == pytest.approx(expected)
+    assert decay.importance_of(kind, is_decided(text), told) == pytest.approx(expected)
 
 
 def test_passing_states() -> None:

@@ -15,7 +15,8 @@ from vault_memory.choices import PRESETS
 from vault_memory.markdown.supersede import reordered
 from vault_memory.memory import Memory
 from vault_memory.search import decay
-from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store.filters import Filters
 from vault_memory.text import tokens
 
 NOTES = {

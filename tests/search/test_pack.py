@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from vault_memory.markdown.note import note_header
 from vault_memory.rendering.render import recall_text
-from vault_memory.search.answer import Answer, Request, Result, Understood, note_header
+from vault_memory.search.answer import Answer, Request, Result, Understood
 from vault_memory.search.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
 from vault_memory.store.candidate import Candidate
 from vault_memory.text import tokens

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.search.spread_over_time import LAST_FIT, Lying, in_order, parts_of, spread, telling
+from vault_memory.search.spread_over_time import LAST_FIT, in_order, spread, telling
+from vault_memory.store.lanes import Lying, parts_of
 from vault_memory.text.spans import Span
 
 FIRST = date(2025, 1, 1)

@@ -14,9 +14,10 @@ from vaults import fill, index_digest, memory, opened, put, run
 
 from vault_memory.errors import RefusedError
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Filters, Request
+from vault_memory.search.answer import Answer, Request
 from vault_memory.search.request import build
 from vault_memory.store import journal, usage
+from vault_memory.store.filters import Filters
 from vault_memory.store.journal import Cited, Mark
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."

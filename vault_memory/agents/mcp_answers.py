@@ -17,11 +17,11 @@ from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.rendering import render
-from vault_memory.search import request
 from vault_memory.search.answer import SESSION
 from vault_memory.store.candidate import FACTS
 from vault_memory.text import frame, terms
 from vault_memory.vault import pathnames
+from vault_memory.write.retain import parse_bullet
 
 if TYPE_CHECKING:
     from vault_memory.write.retain import Bullet
@@ -192,7 +192,7 @@ def store(caller: Caller, given: Arguments) -> str:
     if len(content) > LONGEST_TEXT:
         raise UsageError(f"A fact has {LONGEST_TEXT:,} characters at most.", "Split it, or give a title for a note.")
     content = _one_fact(content)
-    bullet = request.bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
+    bullet = parse_bullet(content, given.get("kind", "world"), given.get("entities", ()), scope=scope)
     signed = _signed(bullet, caller.agent)
     done = caller.desk.retain(signed, _known_to(scope))
     if isinstance(done, str):

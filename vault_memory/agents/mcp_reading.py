@@ -16,8 +16,7 @@ from vault_memory.agents.vault_session import Desk
 from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
 from vault_memory.markdown import provenance
 from vault_memory.rendering import render
-from vault_memory.search import request
-from vault_memory.search.get import Excerpt
+from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.vault import pathnames
 
@@ -44,7 +43,7 @@ class Caller(NamedTuple):
 
 def get(caller: Caller, given: Arguments) -> str:
     """Lines of a note, each with its number; of a folder, what is in it."""
-    named, lines = request.span(given["path"], None)
+    named, lines = parse_span(given["path"], None)
     path = pathnames.inside(named)
     if not path or (named.endswith("/") and not path.casefold().endswith(".md")):
         return _folder(caller, path) or f"There is no folder {shown(named)} with notes in it {_unread(caller, path)}."

@@ -11,6 +11,7 @@ from vault_memory.errors import UsageError
 from vault_memory.rendering import forget as forgotten
 from vault_memory.rendering import render
 from vault_memory.search import request
+from vault_memory.search.get import parse_span
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -29,7 +30,7 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
     be taken out is always shown first. Where nobody can be asked, only --yes has it done.
     """
     memory = shared.memory()
-    path, lines = request.span(" ".join(target), None)
+    path, lines = parse_span(" ".join(target), None)
     if lines is None:
         chosen = _chosen(shared, memory, path, yes and not dry_run)
         if chosen is None:

@@ -10,6 +10,7 @@ from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import RefusedError, VaultError
 from vault_memory.rendering import render
 from vault_memory.search import request
+from vault_memory.search.get import parse_span
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 @click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
-    path, span = request.span(path, lines)
+    path, span = parse_span(path, lines)
     excerpt = shared.memory().roots.get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
@@ -119,8 +120,10 @@ def retain(
     scope: str, day: str | None, dry_run: bool,
 ) -> None:  # fmt: skip
     """Append one fact to that day's `## Retain` section; the note is made from its template if need be."""
-    bullet = request.bullet(" ".join(text), kind, entity, confidence, scope)
-    when = request.one_day(day)
+    from vault_memory.write.retain import parse_bullet, parse_day
+
+    bullet = parse_bullet(" ".join(text), kind, entity, confidence, scope)
+    when = parse_day(day)
     memory = shared.memory()
     if dry_run:
         path = memory.daily_path(when)

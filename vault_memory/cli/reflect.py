@@ -9,7 +9,6 @@ from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
 from vault_memory.rendering import reflection
 from vault_memory.rendering.render import dump
-from vault_memory.search import request
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
@@ -27,7 +26,7 @@ def reflect(
     apply_core: bool, undo: str | None,
 ) -> None:  # fmt: skip
     """Write what was logged as pages a person can read, edit and undo. Your own words on a page are never touched."""
-    from vault_memory.reflect.job import Steps
+    from vault_memory.reflect.job import Steps, parse_asked
 
     memory = shared.memory()
     if undo is not None:
@@ -37,7 +36,7 @@ def reflect(
         tell = reflection.undone_text
         shared.say(dump(reflection.undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
         return
-    asked = request.reflection(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+    asked = parse_asked(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
         done = memory.reflect(asked, Steps(index, plan, write))
     if done.edits and not dry_run:

@@ -16,11 +16,12 @@ from vault_memory.context import core_notes
 from vault_memory.context.interleave import needs, together
 from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
 from vault_memory.memory import Seen, seen
-from vault_memory.search.answer import Filters, Request, Result
+from vault_memory.search.answer import Request, Result
 from vault_memory.search.pack import FILL, said
 from vault_memory.search.recall import Recall
 from vault_memory.store import journal, schema, scope_views
 from vault_memory.store.candidate import PAGE
+from vault_memory.store.filters import Filters
 
 if TYPE_CHECKING:
     from vault_memory.context.core_notes import Core

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from vault_memory.markdown import provenance
-from vault_memory.search.answer import SESSION, Result, note_header, one_line
+from vault_memory.markdown.note import note_header, one_line
+from vault_memory.search.answer import SESSION, Result
 from vault_memory.search.pack import clean
 from vault_memory.text import frame
 

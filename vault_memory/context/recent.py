@@ -9,11 +9,11 @@ from typing import NamedTuple
 from vault_memory.context.prompt_sheet import Piece
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.search.answer import Filters
 from vault_memory.search.entities import Names
 from vault_memory.search.recall import found_at
 from vault_memory.search.superseded import superseded
 from vault_memory.store.candidate import ASIDE, FACTS, PAGE, Candidate
+from vault_memory.store.filters import Filters
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.vault.vault import Vault

@@ -124,7 +124,9 @@ def _status(memory: Memory, params: Params) -> Document:
 
 
 def _get(memory: Memory, params: Params) -> Document:
-    path, lines = request.span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
+    from vault_memory.search.get import parse_span
+
+    path, lines = parse_span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
     most = params.get("max_tokens")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
@@ -150,6 +152,8 @@ def _opinions(memory: Memory, params: Params) -> Document:
 
 
 def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+    from vault_memory.write.retain import parse_bullet, parse_day
+
     confidence = params.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
@@ -157,18 +161,18 @@ def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Docu
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     kind = _text(params, "kind") if "kind" in params else "W"
     scope = _text(params, "scope") if "scope" in params else ""
-    bullet = request.bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence, scope)
-    day = request.one_day(_text(params, "date") if "date" in params else None)
+    bullet = parse_bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence, scope)
+    day = parse_day(_text(params, "date") if "date" in params else None)
     return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
 
 
 def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.reflect.job import Steps
+    from vault_memory.reflect.job import Steps, parse_asked
     from vault_memory.rendering import reflection
 
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
-    asked = request.reflection(since, now, request.texts(params, "only"), **flags)
+    asked = parse_asked(since, now, request.texts(params, "only"), **flags)
     # What is being written is written to its end: only the index and the plan are given up.
     return reflection.document(memory.reflect(asked, Steps(progress, progress)))
 

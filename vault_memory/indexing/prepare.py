@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.markdown import claims, entities, provenance, scopes
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import passages as chunk
+from vault_memory.markdown.facts import is_decided
 from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
-from vault_memory.markdown.note import Note, Problem
+from vault_memory.markdown.note import Note, Problem, note_header
 from vault_memory.markdown.parse import parse
-from vault_memory.search.answer import note_header
-from vault_memory.search.decay import is_decided
 from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import Context, NoteHead, PassageRow, context_hash, wording_hash

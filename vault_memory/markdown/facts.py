@@ -9,6 +9,7 @@ every line) and is reported. DESIGN.md §4 is the reference.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown import entities, provenance
@@ -63,6 +64,12 @@ class _Keys(NamedTuple):
     slip: str = ""
     """What stands as a scope and is none."""
 
+
+_DECISION = re.compile(
+    r"\b(?:decid(?:e|es|ed)|decision|chose|chosen|agreed|must(?:n't)?|never|always|allergic|deadline|signed|promised?"
+    r"|important|critical|forbidden|required|password|emergency|root cause|the cause of)\b",
+    re.I,
+)
 
 BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?(.*)$")
 _ENTITY = rf"@(?:\[\[[^\[\]]+\]\]|{entities.WORD})"
@@ -276,3 +283,9 @@ def _report_no_space(note: Note, start: int, end: int, problems: list[Problem]) 
         line = note.lines[number - 1]
         if line.lstrip(" \t")[:1] in ("-", "*", "+") and _NO_SPACE.match(line) and _holds_facts(note, number):
             problems.append(Problem(note.path, number, "no space after the bullet: plain text"))
+
+
+@lru_cache(maxsize=1 << 12)
+def is_decided(text: str) -> bool:
+    """Whether a fact tells of a decision, or of what must not be forgotten."""
+    return _DECISION.search(text) is not None

@@ -14,6 +14,9 @@ from typing import NamedTuple
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 """What a line is: values of `Note.states`."""
 
+_LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
+"""The others are escaped wherever text of a note is printed."""
+
 
 class Problem(NamedTuple):
     """A finding about a note: `level` is "error" (could not be indexed), "warning" or "notice" (format)."""
@@ -121,3 +124,13 @@ def split_lines(text: str) -> list[str]:
     if lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def note_header(path: str, day: str | None) -> str:
+    """The line above a note's results in Markdown; its day only where the path does not say it."""
+    return f"## {one_line(path)}" + (f" ({day})" if day and day not in path else "")
+
+
+def one_line(path: str) -> str:
+    """A path as it is printed where a line means something: a file's name may hold line ends, and forge a citation."""
+    return path.translate(_LINE_ENDS)

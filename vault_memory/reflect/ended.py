@@ -11,7 +11,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect.model import Fact
-from vault_memory.search.query import STOP_WORDS
+from vault_memory.text.languages import STOP_WORDS
 
 LEAST_SHARED, SHARED = 2, 0.5
 """What is done is the same thing in so many words, and in so much of the words of what was open."""

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from vault_memory.choices import REFLECTED
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.gc_pause import uncollected
 from vault_memory.indexing.index_file import LOCK_SECONDS
@@ -21,6 +22,7 @@ from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
+from vault_memory.search import request
 from vault_memory.store import journal, schema
 from vault_memory.store.job_log import PAGES, Ended, Runs, wordless
 from vault_memory.store.rows import Store
@@ -285,3 +287,13 @@ def _tell_index(memory: "Memory", paths: list[str]) -> None:
     with suppress(VaultMemoryError, apsw.Error):
         if paths:
             memory.index(paths=[str(memory.vault.root / path) for path in paths])
+
+
+def parse_asked(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> Asked:
+    """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
+    unknown = sorted(set(only) - set(REFLECTED))
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
+    at = request.moment(now)
+    day = request.day({"since": since}, "since", at.astimezone().date(), first=True)
+    return Asked(at, day, tuple(only), **flags)

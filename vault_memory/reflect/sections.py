@@ -16,7 +16,7 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import MONTHS, Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
-from vault_memory.search.query import STOP_WORDS
+from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
 
 DECIDED, ALSO = "Decided", "Also"

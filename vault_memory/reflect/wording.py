@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from vault_memory.reflect.cite import plain
 from vault_memory.reflect.dated import bare
-from vault_memory.search.query import STOP_WORDS
+from vault_memory.text.languages import STOP_WORDS
 
 TRACEABLE = 0.4
 """The share of a cited line's content words that the cited fact must hold."""

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown import provenance
-from vault_memory.search.answer import SESSION, Answer, Ran, Result, note_header, one_line
+from vault_memory.markdown.note import note_header, one_line
+from vault_memory.search.answer import SESSION, Answer, Ran, Result
 from vault_memory.search.pack import clean as clean
 from vault_memory.store.journal import digits
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from datetime import date
 
+from vault_memory.markdown.facts import is_decided
 from vault_memory.search import decay
 from vault_memory.search.decay import Life, Trace
 from vault_memory.store import journal, usage
@@ -49,7 +50,7 @@ def _fact(
 ) -> Life:  # fmt: skip
     confidence, importance, told_days = row or (None, None, 1)
     if importance is None:
-        importance = decay.importance_of(passage.kind, decay.is_decided(passage.text), told_days)
+        importance = decay.importance_of(passage.kind, is_decided(passage.text), told_days)
     trace = Trace(
         day=day,
         uses=used,

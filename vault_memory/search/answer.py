@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from vault_memory.store.filters import Filters
+
 TOKENS_A_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""
 
@@ -15,24 +17,6 @@ MOST_BEYOND = 400
 
 SESSION = "session"
 """The kind of what was said in a conversation: its lines are messages."""
-
-_LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
-"""The others are escaped wherever text of a note is printed."""
-
-
-class Filters(NamedTuple):
-    """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
-
-    since: date | None = None
-    until: date | None = None
-    as_of: date | None = None
-    entities: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self != Filters()
 
 
 class Request(NamedTuple):
@@ -179,13 +163,3 @@ def weak(answer: Answer) -> Answer:
     )
     degraded = [(what, why) for what, why in answer.degraded if what != "budget"]
     return answer._replace(results=[], omitted=left, degraded=degraded)
-
-
-def note_header(path: str, day: str | None) -> str:
-    """The line above a note's results in Markdown; its day only where the path does not say it."""
-    return f"## {one_line(path)}" + (f" ({day})" if day and day not in path else "")
-
-
-def one_line(path: str) -> str:
-    """A path as it is printed where a line means something: a file's name may hold line ends, and forge a citation."""
-    return path.translate(_LINE_ENDS)

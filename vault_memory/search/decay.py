@@ -6,7 +6,7 @@ quiet is not obsolete: nothing here deletes, and `sway` moves near ties only.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,11 +39,6 @@ DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
 KEPT = 1 << 12
 """Of so many facts it is remembered what their words say, in a process that answers many questions."""
 
-_DECISION = re.compile(
-    r"\b(?:decid(?:e|es|ed)|decision|chose|chosen|agreed|must(?:n't)?|never|always|allergic|deadline|signed|promised?"
-    r"|important|critical|forbidden|required|password|emergency|root cause|the cause of)\b",
-    re.I,
-)
 _PASSING = re.compile(
     r"\b(?:currently|at the moment|right now|for now|for the time being|temporar(?:y|ily)|this (?:week|month|morning)"
     r"|today|tonight|tomorrow|on call|is away|in progress|under review|so far|not yet)\b",
@@ -132,24 +127,9 @@ def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
 
 
 @lru_cache(maxsize=KEPT)
-def is_decided(text: str) -> bool:
-    """Whether a fact tells of a decision, or of what must not be forgotten."""
-    return _DECISION.search(text) is not None
-
-
-@lru_cache(maxsize=KEPT)
 def is_dynamic(text: str) -> bool:
     """Whether a fact tells of a passing state ("currently", "on call", "this week")."""
     return _PASSING.search(text) is not None
-
-
-def counted_days(first_days: Iterable[int], today: int) -> tuple[int, ...]:
-    """The days of use, ascending, from the first day of each question a memory answered; later days are not yet.
-
-    A day counts once, and only with a question not asked on an earlier day: neither a job that asks the same every
-    morning nor an afternoon of many questions makes a memory important.
-    """
-    return tuple(sorted({day for day in first_days if day <= today}))
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------

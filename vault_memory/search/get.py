@@ -1,9 +1,11 @@
 """Owns `get`: lines of one note as the file holds them now, never outside the vault."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from vault_memory.errors import UsageError
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import Folders, Standing, of_all_lines, of_note
@@ -118,3 +120,21 @@ def _within_tokens(text: str, max_tokens: int) -> str:
         middle = (low + high) // 2
         low, high = (middle, high) if count(text[:middle]) <= max_tokens else (low, middle)
     return text[:low]
+
+
+def parse_span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
+    """The note and the lines (1-based, both ends included, None is the last) that PATH, PATH#L12 or A:B name."""
+    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
+    if lines is None and not cited:
+        return path, None
+    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
+    last: int | None
+    if lines is None and cited:
+        first, last = int(cited[2]), int(cited[3] or cited[2])
+    elif match:
+        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
+    else:
+        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
+    if first < 1 or (last is not None and last < first):
+        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
+    return (cited[1] if cited else path), (first, last)

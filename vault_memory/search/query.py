@@ -10,19 +10,8 @@ from datetime import date
 
 from vault_memory.markdown import entities
 from vault_memory.text import dates, languages, terms
+from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.timewords import CALENDAR_WORDS
-
-STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
-    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
-    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
-    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
-    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
-    when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
-    may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
-).union(languages.STOP_WORDS)
-"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
 
 MAX_FILE_WORDS = 8
 """The longest name of a file that is looked for in a question."""

@@ -11,12 +11,13 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
 from vault_memory.search import pack, query
-from vault_memory.search.answer import Answer, Filters, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understood
 from vault_memory.search.candidates import Gatherer, Lanes
 from vault_memory.search.entities import Names
 from vault_memory.search.ordering import Ordered
 from vault_memory.store import journal
 from vault_memory.store.candidate import Candidate, tells
+from vault_memory.store.filters import Filters
 from vault_memory.store.lanes import Search
 from vault_memory.store.row_cache import NoteInfo
 from vault_memory.store.rows import State, Store

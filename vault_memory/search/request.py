@@ -3,22 +3,21 @@
 Whatever is wrong with them is one UsageError. Recall: one mapping of long option names to values in, one Request out.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.choices import MODES, PRESETS, REFLECTED, SOURCES
+from vault_memory.choices import MODES, PRESETS, SOURCES
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.markdown import facts
-from vault_memory.search.answer import Filters, Request
+from vault_memory.search.answer import Request
+from vault_memory.store.filters import Filters
 from vault_memory.store.rows import KINDS
 from vault_memory.text import dates
 
 if TYPE_CHECKING:
-    from vault_memory.reflect.job import Asked
-    from vault_memory.write.retain import Bullet
+    pass
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",
@@ -44,7 +43,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, tel
         raise UsageError("`query` must be text.", "Give the question as text.")
     now = moment(given.get("now"))
     today = now.astimezone().date()
-    since, until = _day(given, "since", today, first=True), _day(given, "until", today, first=False)
+    since, until = day(given, "since", today, first=True), day(given, "until", today, first=False)
     if since and until and since > until:
         raise UsageError(f"`since` ({since}) is later than `until` ({until}).", "Exchange the two.")
     k, budget = count(given, "k"), count(given, "budget")
@@ -58,7 +57,7 @@ def build(values: Mapping[str, Any], config: Config, rendered: bool = False, tel
         filters=Filters(
             since=since,
             until=until,
-            as_of=_day(given, "as-of", today, first=False),
+            as_of=day(given, "as-of", today, first=False),
             entities=tuple(name.lstrip("@").removeprefix("[[").removesuffix("]]") for name in texts(given, "entity")),
             kinds=tuple(kind(text) for text in texts(given, "kind")),
             tags=texts(given, "tag"),
@@ -108,7 +107,7 @@ def count(given: Mapping[str, Any], key: str) -> int | None:
     return value
 
 
-def _day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
+def day(given: Mapping[str, Any], key: str, today: date, first: bool) -> date | None:
     text = given.get(key)
     if text is None:
         return None
@@ -142,62 +141,3 @@ def choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default
     if value not in choices:
         raise UsageError(f"`{value}` is not a {key}.", f"Choose from {', '.join(choices)}.")
     return str(value)
-
-
-# --- the other commands ----------------------------------------------------------------------------------------------
-
-
-def span(path: str, lines: str | None) -> tuple[str, tuple[int, int | None] | None]:
-    """The note and the lines (1-based, both ends included, None is the last) that PATH, PATH#L12 or A:B name."""
-    cited = re.fullmatch(r"(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?", path, re.DOTALL)
-    if lines is None and not cited:
-        return path, None
-    match = re.fullmatch(r"(\d{0,9}):(\d{0,9})", lines) if lines is not None else None
-    last: int | None
-    if lines is None and cited:
-        first, last = int(cited[2]), int(cited[3] or cited[2])
-    elif match:
-        first, last = int(match[1] or 1), int(match[2]) if match[2] else None
-    else:
-        raise UsageError(f"`{lines}` is not A:B.", "For example --lines 10:20, or --lines 10: to the end.")
-    if first < 1 or (last is not None and last < first):
-        raise UsageError(f"There are no lines {first} to {last}.", "Lines count from 1, the smaller number first.")
-    return (cited[1] if cited else path), (first, last)
-
-
-def bullet(text: str, kind: str, entities: Iterable[str], confidence: float | None = None, scope: str = "") -> "Bullet":
-    """The fact to be written; raises UsageError unless it would be read back as the one it states.
-
-    `scope` is for whom it counts: "" for everybody who may read its note.
-    """
-    from vault_memory.write.retain import Bullet, check
-
-    letter = next((k for k, word in facts.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
-    if not letter:
-        raise UsageError(
-            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
-        )
-    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence, scope=scope)
-    check(made)
-    return made
-
-
-def one_day(text: str | None) -> date:
-    """The one day that an option names; None is today."""
-    today = date.today()
-    found = dates.parse_option(text, today) if text else None
-    if text and (found is None or found.start != found.end):
-        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
-    return found.start if found else today
-
-
-def reflection(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> "Asked":
-    """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
-    from vault_memory.reflect.job import Asked
-
-    unknown = sorted(set(only) - set(REFLECTED))
-    if unknown:
-        raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
-    at = moment(now)
-    day = _day({"since": since}, "since", at.astimezone().date(), first=True)
-    return Asked(at, day, tuple(only), **flags)

@@ -7,14 +7,10 @@ what matters much comes before another part's trifle.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date
-from typing import NamedTuple
 
-from vault_memory.search.decay import importance_of, is_decided
-from vault_memory.text.spans import Span
-
-DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
-"""Up to so many days the parts are days, up to so many weeks; a longer time is cut into so many at the most, of whole
-months."""
+from vault_memory.markdown.facts import is_decided
+from vault_memory.search.decay import importance_of
+from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying
 
 TURN = 0.4
 """What a passage loses for each one of its part that comes before it: a fact that matters goes before another part's
@@ -26,43 +22,11 @@ AWAY = 0.1
 LEAST_FACT, PLAIN, SHORT, ELSEWHERE = 0.35, 0.3, 0.2, 0.1
 """What a fact of no importance tells, a line, one of fewer than SHORT_TOKENS, and what is aside or elsewhere."""
 
-SHORT_TOKENS = 8
-
 TOLD_ELSEWHEN = 0.6
 """What a fact counts that was written down on another day than those it is of, as plans are."""
 
-SCATTER, SCATTER_OVER = 619, 1000
-
 LAST_FIT, OUTSIDE_FIT = 0.4, 0.2
 """How well the last in the order fits the time, the first fitting it wholly; and at the most what lies outside it."""
-
-
-class Lying(NamedTuple):
-    """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
-
-    `aside` is frontmatter or a comment; `told` says that it was not written on a day outside, `happened` that it is not
-    of another time. `text` is given where importance must be inferred from it.
-    """
-
-    id: int
-    day: date
-    kind: str
-    part: int
-    importance: float | None
-    tokens: int
-    aside: bool
-    told: bool
-    happened: bool
-    text: str | None
-
-
-def parts_of(period: Span) -> tuple[str, int]:
-    """The unit of a period's parts, "day" or "month", and how many of them make a part."""
-    days = (period.end - period.start).days + 1
-    if days <= WEEKLY:
-        return "day", 1 if days <= DAILY else 7
-    months = 12 * (period.end.year - period.start.year) + period.end.month - period.start.month + 1
-    return "month", -(-months // MOST_PARTS)
 
 
 def spread(lying: Sequence[Lying], around: date | None = None) -> list[int]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.supersede import ANY, Claim, Told, successors
-from vault_memory.search.answer import Filters
 from vault_memory.search.entities import FactLine, Names
+from vault_memory.store.filters import Filters
 from vault_memory.store.rows import PASSAGES, Store
 
 

@@ -6,10 +6,9 @@ So that no lane can leak: what is not in the table is not read.
 import json
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_memory.markdown.entities import slug
-from vault_memory.search.answer import Filters
 from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.store.schema import undo
 from vault_memory.text.terms import quoted
@@ -36,6 +35,21 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
       AND slug(l.target) IN (SELECT value FROM json_each(:slugs))))
 """
+
+
+class Filters(NamedTuple):
+    """What an answer must satisfy; empty means anything. Dates are local days, both ends included."""
+
+    since: date | None = None
+    until: date | None = None
+    as_of: date | None = None
+    entities: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filters()
 
 
 class Allowed:

@@ -8,10 +8,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.embedding.spaces import Space
-from vault_memory.search.spread_over_time import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying, parts_of
 from vault_memory.store.candidate import ASIDE, Candidate
 from vault_memory.store.filters import Allowed
 from vault_memory.store.row_cache import NoteInfo, Shelf
@@ -23,6 +22,14 @@ from vault_memory.text.spans import Span
 
 if TYPE_CHECKING:
     from vault_memory.store.scoped_bm25 import SeenWords
+
+DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
+"""Up to so many days the parts are days, up to so many weeks; a longer time is cut into so many at the most, of whole
+months."""
+
+SHORT_TOKENS = 8
+
+SCATTER, SCATTER_OVER = 619, 1000
 
 READ, LEAST_READ = 6000, 3
 """Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
@@ -66,6 +73,25 @@ _PART = {
     "day": "CAST((julianday(day) - julianday(?3)) / ?4 AS INTEGER)",
     "month": "(12 * substr(day, 1, 4) + substr(day, 6, 2) - 12 * substr(?3, 1, 4) - substr(?3, 6, 2)) / ?4",
 }
+
+
+class Lying(NamedTuple):
+    """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
+
+    `aside` is frontmatter or a comment; `told` says that it was not written on a day outside, `happened` that it is not
+    of another time. `text` is given where importance must be inferred from it.
+    """
+
+    id: int
+    day: date
+    kind: str
+    part: int
+    importance: float | None
+    tokens: int
+    aside: bool
+    told: bool
+    happened: bool
+    text: str | None
 
 
 class Search:
@@ -328,3 +354,12 @@ def _places(space: Space) -> str:
 
 def _lying(passage_id: int, day: str, kind: int, *told: Any) -> Lying:  # noqa: ANN401 - as SQLite gives it
     return Lying(passage_id, date.fromisoformat(day), KINDS[kind], *told)
+
+
+def parts_of(period: Span) -> tuple[str, int]:
+    """The unit of a period's parts, "day" or "month", and how many of them make a part."""
+    days = (period.end - period.start).days + 1
+    if days <= WEEKLY:
+        return "day", 1 if days <= DAILY else 7
+    months = 12 * (period.end.year - period.start.year) + period.end.month - period.start.month + 1
+    return "month", -(-months // MOST_PARTS)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import apsw
 
-from vault_memory.search.query import STOP_WORDS
 from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.text import english, terms
+from vault_memory.text.languages import STOP_WORDS
 
 FREQUENT_SHARE = 500
 """Terms in more than one of this many passages have their counts kept."""

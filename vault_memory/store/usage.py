@@ -12,7 +12,6 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from vault_memory.search import decay
 from vault_memory.store import journal
 from vault_memory.store.journal import Event, Mark, Tombstone, Use, Verdict
 from vault_memory.store.rows import Store
@@ -92,7 +91,7 @@ def passages(store: Store) -> frozenset[int]:
 
 
 def days(store: Store, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
-    """The days of use of each passage, by the hash it is known by; by passage id, as decay.py counts them."""
+    """The days of use of each passage, by the hash it is known by; by passage id."""
     pairs = [(key, passage) for passage, key in keys.items()]
     sql = (
         "SELECT j.value ->> 1, min(u.day) FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 0"
@@ -101,7 +100,7 @@ def days(store: Store, keys: Mapping[int, int], today: int) -> dict[int, tuple[i
     first: dict[int, list[int]] = {}
     for passage, day in store.rows(sql, json.dumps(pairs)):
         first.setdefault(passage, []).append(day)
-    return {passage: decay.counted_days(found, today) for passage, found in first.items()}
+    return {passage: counted_days(found, today) for passage, found in first.items()}
 
 
 # --- what was forgotten ----------------------------------------------------------------------------------------------
@@ -130,3 +129,12 @@ def last_word(store: Store, key: int) -> Tombstone | None:
 def verdicts(store: Store, what: str) -> list[Verdict]:
     """What people said to what reflect wrote, the latest of each: `what` is one of `journal.VERDICTS`."""
     return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]
+
+
+def counted_days(first_days: Iterable[int], today: int) -> tuple[int, ...]:
+    """The days of use, ascending, from the first day of each question a memory answered; later days are not yet.
+
+    A day counts once, and only with a question not asked on an earlier day: neither a job that asks the same every
+    morning nor an afternoon of many questions makes a memory important.
+    """
+    return tuple(sorted({day for day in first_days if day <= today}))

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from functools import cache
 
-STOP_WORDS = frozenset(
+_OTHER_STOP_WORDS = frozenset(
     # Russian, Arabic, Hindi, Korean, Greek, Hebrew
     """а без бы был была были было быть в вам вас во вот все вы где да для до его ее если есть еще ещё же за и из или
     им их как какая какие какого какое какой какую к кем ко когда кого кому кто куда ли мне мной мои мой моя мы на нам
@@ -24,6 +24,18 @@ STOP_WORDS = frozenset(
     מה מי מתי איפה איך למה כמה האם של את על עם הוא היא זה
     אני אנחנו""".split()  # noqa: SIM905 - as a list it is 200 lines
 )
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
+    further get gets got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just let ll m me might more most must my myself no nor not of off on once one only or other our
+    ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was wasn we were weren what
+    when where which while who whom whose why will with would wouldn you your yours yourself yourselves many much
+    may shall upon within without tell know happened happen""".split()  # noqa: SIM905 - as a list it is 180 lines
+).union(_OTHER_STOP_WORDS)
+"""Words of questions that say nothing of their subject. The last English ones are those people ask this tool with."""
 
 _IDLE = (
     # Chinese, both ways of writing it

@@ -5,7 +5,7 @@ with the parser before anything is written, and written under the guest rules (r
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK, Heading
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import GLOBAL, of_note
-from vault_memory.text import daily_notes
+from vault_memory.text import daily_notes, dates
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter, current
 
@@ -181,3 +181,29 @@ def _from_template(vault: Vault, template: Path, day: date, path: str) -> bytes:
         return daily_notes.format_day(datetime.combine(day, datetime.now().time()), match[2] or default)
 
     return re.sub(r"\{\{(title|date|time)(?::([^}]*))?\}\}", fill, text).encode("utf-8")
+
+
+def parse_bullet(
+    text: str, kind: str, entities: Iterable[str], confidence: float | None = None, scope: str = ""
+) -> Bullet:
+    """The fact to be written; raises UsageError unless it would be read back as the one it states.
+
+    `scope` is for whom it counts: "" for everybody who may read its note.
+    """
+    letter = next((k for k, word in facts.KINDS.items() if kind.casefold() in (k.casefold(), word)), "")
+    if not letter:
+        raise UsageError(
+            f"`{kind}` is not a kind of fact.", "Choose W (world), B (experience), O (opinion) or S (observation)."
+        )
+    made = Bullet(text, letter, tuple(name.lstrip("@") for name in entities), confidence, scope=scope)
+    check(made)
+    return made
+
+
+def parse_day(text: str | None) -> date:
+    """The one day that an option names; None is today."""
+    today = date.today()
+    found = dates.parse_option(text, today) if text else None
+    if text and (found is None or found.start != found.end):
+        raise UsageError(f"`{text}` is not one day.", "For example --date 2025-11-27 or --date yesterday.")
+    return found.start if found else today
