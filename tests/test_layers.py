@@ -15,7 +15,7 @@ LAYERS = re.split(
 UPWARD = {
     "checks -> daemon", "checks -> markdown", "context -> memory", "health -> agents", "health -> rendering",
     "integrations -> agents", "markdown -> reflect", "markdown -> store", "memory -> federation",
-    "reflect -> memory", "store -> embedding", "tables -> markdown",
+    "reflect -> memory", "tables -> markdown",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 

@@ -8,9 +8,9 @@ from tests.benchmarks import made
 from tests.benchmarks.timing import milliseconds, seconds, warm_recall
 from vault_memory.config import Config
 from vault_memory.embedding.builtin import StaticEmbedder
-from vault_memory.embedding.spaces import space_of
 from vault_memory.memory import Memory
 from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
+from vault_memory.store.embedding_rows import find_space
 from vault_memory.store.lanes import Search
 from vault_memory.store.schema import load_vector_functions
 
@@ -85,7 +85,7 @@ def exactness(memory: Memory, asked: list[str], k: int = 10) -> float:
 
     with memory.reading() as (store, _):
         load_vector_functions(store.connection)
-        space = space_of(store, memory.embedder.id)
+        space = find_space(store, memory.embedder.id)
         assert space is not None
         rows = store.rows("SELECT vector FROM embedding WHERE embedder = ? ORDER BY id", space.id)
         held = np.frombuffer(b"".join(row[0] for row in rows), np.int8).reshape(-1, memory.embedder.dimensions)

@@ -14,12 +14,12 @@ from model_server import Model, ModelServer, free_port, model_server
 from model_server import vector as bag
 from vaults import command, fill, index_digest, memory, opened, put, run
 
-from vault_memory.embedding import spaces
 from vault_memory.embedding.builtin import BUILTIN_ID
 from vault_memory.health.doctor import doctor
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
+from vault_memory.store import embedding_rows
 from vault_memory.store.filters import Filters
 from vault_memory.vault.locations import writer_lock
 
@@ -129,7 +129,7 @@ def by_hand(of: Memory, name: str, server: ModelServer, query: str) -> dict[str,
     found = {}
     with opened(of) as store:
         last = store.one("SELECT max(id) FROM passage")
-        for text in spaces.texts(store, 1, last):
+        for text in embedding_rows.passage_texts(store, 1, last):
             path, start, end = next(store.rows(
                 "SELECT n.path, p.start_line, p.end_line FROM passage p JOIN note n ON n.id = p.note_id WHERE p.id = ?",
                 text.passage_id,
@@ -593,7 +593,7 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
     mine.backfill()
     mine.backfill()
     with opened(mine) as store:
-        for text in spaces.texts(store, 1, store.one("SELECT max(id) FROM passage")):
+        for text in embedding_rows.passage_texts(store, 1, store.one("SELECT max(id) FROM passage")):
             sql = "SELECT e.text_hash FROM placed d JOIN embedding e ON e.id = d.embedding_id WHERE d.passage_id = ?"
             assert store.one(sql, text.passage_id) == text.key
 

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from sample import SAMPLE
 
-from vault_memory.embedding import spaces
 from vault_memory.embedding.builtin import builtin
 from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
-from vault_memory.store import schema
+from vault_memory.store import embedding_rows, schema
 from vault_memory.store.rows import Store
 from vault_memory.store.vector_cache import EARNED, WORTH, HeldVectors
 from vault_memory.store.vectors import bit_code, cosine
@@ -167,7 +166,7 @@ def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) ->
     fill(store, range(WORTH * 2, WORTH * 4), first)
     held = earned(store)
     assert held.nearest(first, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
-    spaces.drop(store, spaces.Space(first, "some/model@1", DIMENSIONS))
+    embedding_rows.drop_space(store, embedding_rows.Space(first, "some/model@1", DIMENSIONS))
     assert store.embedder_id("some/model@1", DIMENSIONS) > first
 
 

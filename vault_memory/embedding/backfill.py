@@ -10,11 +10,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 
-from vault_memory.embedding import spaces
 from vault_memory.embedding.recognise import FORGET, other_model
 from vault_memory.embedding.remote import Batch, Remote
-from vault_memory.embedding.spaces import Space, Text
 from vault_memory.errors import BusyError, RemoteError
+from vault_memory.store import embedding_rows
+from vault_memory.store.embedding_rows import PassageText, Space
 from vault_memory.store.rows import Store
 from vault_memory.store.schema import checkpoint, writing
 
@@ -68,17 +68,11 @@ class Backfill:
         filled = self._filled
         try:
             self._count()
-            before = filled.done
-            if space := self._space:
-                with self._lock():
-                    spaces.settle(self._store, space)
-            self._count()
-            filled.from_cache = filled.done - before
             self._recognise()
             if filled.waiting:
                 self._fill(progress, deadline)
             with self._lock():
-                filled.removed = spaces.sweep(self._store)
+                filled.removed = embedding_rows.sweep(self._store)
                 checkpoint(self._store.connection)
         except (RemoteError, BusyError) as error:
             filled.stopped, filled.next_step = str(error).rstrip("."), error.next_step
@@ -98,13 +92,13 @@ class Backfill:
 
     @property
     def _space(self) -> Space | None:
-        return spaces.space_of(self._store, self._remote.id)
+        return embedding_rows.find_space(self._store, self._remote.id)
 
     def _count(self) -> None:
         space = self._space
-        self._filled.passages = int(self._store.one("SELECT count(*) FROM passage"))
-        self._filled.done = spaces.placed(self._store, space) if space else 0
-        self._filled.without = spaces.without(self._store, space) if space else 0
+        self._filled.passages = self._store.totals().passages
+        self._filled.done = embedding_rows.count_placed(self._store, space) if space else 0
+        self._filled.without = embedding_rows.count_unplaced(self._store, space) if space else 0
 
     def _recognise(self) -> None:
         """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.
@@ -123,7 +117,7 @@ class Backfill:
             raise RemoteError(why, FORGET)
 
     def _fill(self, progress: Progress | None, deadline: float) -> None:
-        waiting = spaces.waiting(self._store, self._space)
+        waiting = embedding_rows.waiting_texts(self._store, self._space)
         while batch := list(islice(waiting, self._remote.batch)):
             texts = self._unknown(batch)
             made = self._remote.embed([text.text for text in texts]) if texts else Batch((), 0)
@@ -133,13 +127,14 @@ class Backfill:
             if time.monotonic() >= deadline:
                 return
 
-    def _unknown(self, batch: list[Text]) -> list[Text]:
+    def _unknown(self, batch: list[PassageText]) -> list[PassageText]:
         """The texts of a batch that have no vector yet, each once: an earlier batch may have had the same."""
         space = self._space
-        there = spaces.known(self._store, space, [text.key for text in batch]) if space else set()
+        there = embedding_rows.embedded_keys(self._store, space, [text.key for text in batch]) if space else set()
+        self._filled.from_cache += sum(text.key in there for text in batch)
         return list({text.key: text for text in batch if text.key not in there}.values())
 
-    def _keep(self, batch: list[Text], texts: list[Text], made: Batch) -> None:
+    def _keep(self, batch: list[PassageText], texts: list[PassageText], made: Batch) -> None:
         """Store what was made for `texts`, and place the whole batch as its passages stand now."""
         filled = self._filled
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
@@ -148,10 +143,10 @@ class Backfill:
         bad = {text.key for text in texts} - good.keys()
         with self._lock(), writing(self._store.connection):
             if good:
-                spaces.keep(self._store, self._space_for(made.dimensions), good.items())
+                embedding_rows.add_vectors(self._store, self._space_for(made.dimensions), good.items())
             if space := self._space:
-                spaces.give_up(self._store, space, bad)
-            spaces.place_ids(self._store, [text.passage_id for text in batch])
+                embedding_rows.add_vectorless(self._store, space, bad)
+            embedding_rows.place_passages(self._store, [text.passage_id for text in batch])
             self._store.grow()
         filled.embedded += len(good)
         filled.unusable += len(bad)

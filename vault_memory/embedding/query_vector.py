@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from vault_memory.embedding.builtin import StaticEmbedder
-from vault_memory.embedding.spaces import Space, placed, probe, space_of, without
 from vault_memory.errors import IndexUnusableError, RemoteError
 from vault_memory.store import schema
+from vault_memory.store.embedding_rows import Space, count_placed, count_unplaced, find_space, get_mark
 from vault_memory.store.rows import Store
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Meaning:
 
     @cached_property
     def _builtin(self) -> Space | None:
-        return space_of(self._store, self._embedder.id)
+        return find_space(self._store, self._embedder.id)
 
     @cached_property
     def _vector_functions(self) -> str:
@@ -125,8 +125,8 @@ class Meaning:
     @cached_property
     def _backfilled(self) -> "Backfilled":
         name, total = self._remote.id if self._remote else "", self._store.totals()[0]
-        space = space_of(self._store, name)
-        counts = (placed(self._store, space), without(self._store, space)) if space else (0, 0)
+        space = find_space(self._store, name)
+        counts = (count_placed(self._store, space), count_unplaced(self._store, space)) if space else (0, 0)
         return Backfilled(name, space, *counts, total)
 
     def _unlike(self, found: "Asked", space: Space, remote: "Remote") -> str:
@@ -143,4 +143,5 @@ class Meaning:
     @cached_property
     def _probe(self) -> bytes | None:
         """The known text's vector by the model that the configured space was begun with."""
-        return probe(self._store, self._remote.id) if self._remote else None
+        mark = get_mark(self._store, self._remote.id, "probe") if self._remote else None
+        return bytes.fromhex(mark) if mark else None

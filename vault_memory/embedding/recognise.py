@@ -4,9 +4,9 @@ The name does not tell (a pull brings another version under it, another address 
 dimensions: the vector of one known text does. It was noted when the space was begun.
 """
 
-from vault_memory.embedding import spaces
 from vault_memory.embedding.remote import Remote
-from vault_memory.embedding.spaces import Space
+from vault_memory.store import embedding_rows
+from vault_memory.store.embedding_rows import Space
 from vault_memory.store.rows import Store
 from vault_memory.store.schema import writing
 from vault_memory.store.vectors import cosine
@@ -36,18 +36,19 @@ def other_model(store: Store | None, remote: Remote, digest: str | None = None) 
     With `digest`, the one that the server tells, a model that had it already is not asked. Raises RemoteError where the
     server does not answer, or has no usable vector even for this text.
     """
-    space = spaces.space_of(store, remote.id) if store else None
-    if store and space and digest and spaces.digest(store, remote.id) == digest:
+    space = embedding_rows.find_space(store, remote.id) if store else None
+    if store and space and digest and embedding_rows.get_mark(store, remote.id, "digest") == digest:
         return ""
     vector = remote.probe()
     if store is None:
         return ""
-    known = spaces.probe(store, remote.id)
+    mark = embedding_rows.get_mark(store, remote.id, "probe")
+    known = bytes.fromhex(mark) if mark else None
     why = difference(space, known, vector, remote.where) if space else ""
     if not why:
         with writing(store.connection):
             if space is None or known is None:
-                spaces.set_probe(store, remote.id, vector)
+                embedding_rows.set_mark(store, remote.id, "probe", vector.hex())
             if digest:
-                spaces.set_digest(store, remote.id, digest)
+                embedding_rows.set_mark(store, remote.id, "digest", digest)
     return why

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.embedding import spaces
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import scoped
 from vault_memory.health import status as state_of
 from vault_memory.health.status import last_reflect, status
-from vault_memory.store import journal, schema
+from vault_memory.store import embedding_rows, journal, schema
 from vault_memory.store.digest import gaps
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
@@ -226,12 +225,12 @@ def _other_model(memory: "Memory", remote: "Remote") -> str:
         return other_model(store, remote)
 
 
-def _space(memory: "Memory", name: str) -> spaces.Space | None:
+def _space(memory: "Memory", name: str) -> embedding_rows.Space | None:
     """An embedder's space in the index as it lies there."""
     with suppress(apsw.Error, UnicodeDecodeError):
         if memory.index_path.exists():
             with closing(Store.open(memory.index_path)) as store:
-                return spaces.space_of(store, name)
+                return embedding_rows.find_space(store, name)
     return None
 
 
@@ -276,16 +275,16 @@ def _forget(memory: "Memory") -> list[Check]:
         locations.writer_lock(memory.index_path, 5.0),
         closing(Store.open(memory.index_path)) as store,
     ):
-        space = spaces.space_of(store, memory.remote.id) if memory.remote and unlike else None
+        space = embedding_rows.find_space(store, memory.remote.id) if memory.remote and unlike else None
         if space:
-            spaces.drop(store, space)
+            embedding_rows.drop_space(store, space)
             done.append(_deleted(space))
-        if gone := spaces.sweep(store):
+        if gone := embedding_rows.sweep(store):
             done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
     return done
 
 
-def _deleted(space: spaces.Space) -> Check:
+def _deleted(space: embedding_rows.Space) -> Check:
     return Check("vectors", "ok", f"those of {space.name} were deleted")
 
 
@@ -298,13 +297,13 @@ def forget_vectors(memory: "Memory", name: str) -> Check:
         return _forget_sessions(memory)
     if memory.remote and memory.remote.id == name:
         raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
-    kept: list[spaces.Space] = []
+    kept: list[embedding_rows.Space] = []
     if _is_usable(memory):
         with locations.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
-            kept = spaces.configured_spaces(store)
+            kept = embedding_rows.configured_spaces(store)
             for space in kept:
                 if space.name == name:
-                    spaces.drop(store, space)
+                    embedding_rows.drop_space(store, space)
                     return _deleted(space)
     there = ", ".join(space.name for space in kept) or "none"
     raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")

@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.embedding import spaces
 from vault_memory.errors import VaultMemoryError
 from vault_memory.sessions.ledger import Counted, counted
-from vault_memory.store import schema, scope_views
+from vault_memory.store import embedding_rows, schema, scope_views
 from vault_memory.store.job_log import REFLECT, Ended, Runs
 from vault_memory.store.rows import Store
 from vault_memory.vault.undo_history import Preimages
@@ -140,10 +139,16 @@ def last_reflect(memory: "Memory") -> Ended | None:
 def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
     """Every embedder of the index, and the configured one even before it has a vector."""
     named = memory.remote.id if memory.remote else memory.embedder.id
-    known = spaces.spaces(store)
+    known = embedding_rows.all_spaces(store)
     for space in known:
         count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
         used = space.is_builtin or space.name == named
-        yield Vectors(space.name, count, spaces.placed(store, space), used, spaces.without(store, space))
+        yield Vectors(
+            space.name,
+            count,
+            embedding_rows.count_placed(store, space),
+            used,
+            embedding_rows.count_unplaced(store, space),
+        )
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)

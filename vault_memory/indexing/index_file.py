@@ -118,7 +118,7 @@ class Keeper:
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
     def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
-        from vault_memory.embedding import spaces
+        from vault_memory.store import embedding_rows
 
         why = "asked for" if rebuild else self.unusable()
         if why:
@@ -129,7 +129,7 @@ class Keeper:
                 if usage.is_behind(store, self.vault.root):
                     with schema.writing(store.connection):
                         usage.catch_up(store, self.vault.root)
-                spaces.sweep(store)
+                embedding_rows.sweep(store)
             return report
         except schema.DAMAGED as error:
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
@@ -208,12 +208,12 @@ class Keeper:
 
     def _carry_over(self, store: Store) -> None:
         """Take over what configured embedders made, as far as the old index can be read: it may have cost hours."""
-        from vault_memory.embedding import spaces
+        from vault_memory.store import embedding_rows
 
         with suppress(apsw.Error, UnicodeDecodeError):
             if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as old, schema.writing(store.connection):
-                    spaces.carry_over(store, old)
+                    embedding_rows.carry_over(store, old)
 
     def _refuse_absent(self) -> None:
         """Refuse before the index's folder is made anew in what may be the place of a drive that is not mounted."""

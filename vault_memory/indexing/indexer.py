@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.embedding import spaces
 from vault_memory.embedding.builtin import Embedder, bit_code
 from vault_memory.gc_pause import uncollected
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
+from vault_memory.store import embedding_rows
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.rows import Context, NoteRow, Store, Written
 from vault_memory.store.schema import Settings, writing
@@ -260,7 +260,7 @@ class Indexer:
             prepared.head, prepared.rows, self._embed, self._space_id(), prepared.vector
         )
         if self._others:
-            spaces.place_note(self._store, note_id)
+            embedding_rows.place_note(self._store, note_id)
         target, overlap = self._settings.chunk_tokens, self._settings.chunk_overlap
         self._store.put_chunks(note_id, chunk.chunks(prepared.sizes, prepared.headings, target, overlap))
         self._store.put_problems(note_id, prepared.problems)
@@ -273,7 +273,7 @@ class Indexer:
     @cached_property
     def _others(self) -> bool:
         """Whether configured embedders have vectors in this index, which the same text keeps."""
-        return bool(spaces.configured_spaces(self._store))
+        return bool(embedding_rows.configured_spaces(self._store))
 
     def _space_id(self) -> int:
         if not self._space:

@@ -10,8 +10,8 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.embedding.spaces import Space
 from vault_memory.store.candidate import ASIDE, Candidate
+from vault_memory.store.embedding_rows import Space
 from vault_memory.store.filters import Allowed
 from vault_memory.store.row_cache import NoteInfo, Shelf
 from vault_memory.store.rows import KINDS, PASSAGES, Store
