@@ -178,7 +178,7 @@ import os, sys
 from pathlib import Path
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.files.preimages import Preimages
+from vault_memory.vault.undo_history import Preimages
 vault = Memory(Config(vault=Path(sys.argv[1]))).vault
 run = Preimages(vault.root).begin("reflect")
 steps = int(sys.argv[2])

@@ -4,6 +4,7 @@ vault.py knows which file, and what must hold before (DESIGN.md §2, law 2).
 """
 
 import contextlib
+import errno
 import os
 import stat
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 LEFT_BEHIND_SECONDS = 3600.0
 """A temporary file of this age belongs to a writer that was killed."""
+
+_CANNOT_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
 
 
 @contextlib.contextmanager
@@ -53,6 +56,93 @@ def place_new(part: Path, target: Path) -> None:
         if target.exists():
             raise FileExistsError(str(target)) from None
         os.replace(part, target)
+
+
+def replace(part: Path, target: Path, expected: bytes) -> bool:
+    """Put a finished file in the place of one that must still hold `expected`; returns whether it does.
+
+    The two change places at once, and what came out is looked at only then: a save at any moment is either seen and put
+    back, or goes to the new file. Raises FileNotFoundError when there is nothing to replace.
+    """
+    data = part.read_bytes()
+    if not _exchange(part, target):
+        return replace_by_link(part, target, expected)
+    if part.read_bytes() == expected and not _is_open_for_writing(part):
+        return True
+    _exchange(part, target)
+    if part.read_bytes() != data:  # saved once more, over ours: the later save stands
+        _exchange(part, target)
+    return False
+
+
+def replace_by_link(part: Path, target: Path, expected: bytes) -> bool:
+    """Do the same where two files cannot change places: what is replaced keeps a second name until it was looked at."""
+    kept = part.with_name(f"{part.stem}-kept.part")
+    try:
+        os.link(target, kept)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without hard links
+        os.replace(part, target)
+        return True
+    try:
+        if os.path.samefile(kept, target):
+            os.replace(part, target)
+            if kept.read_bytes() == expected and not _is_open_for_writing(kept):
+                return True
+            os.replace(kept, target)
+        return False
+    finally:
+        kept.unlink(missing_ok=True)
+
+
+def remove(target: Path, part: Path, expected: bytes) -> bool:
+    """Delete a file that must still hold `expected`; returns whether it did. `part` is a free name for it meanwhile."""
+    os.replace(target, part)
+    if part.read_bytes() == expected and not _is_open_for_writing(part):
+        return True
+    with contextlib.suppress(FileExistsError):  # saved anew: the later save stands
+        place_new(part, target)
+    return False
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Have two files change places at once; returns whether this system and file system can. Raises OSError."""
+    import ctypes  # lazy: only a write needs it
+
+    names = os.fsencode(one), os.fsencode(other)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "darwin":
+            failed = library.renamex_np(*names, 0x2)  # RENAME_SWAP
+        else:
+            failed = library.renameat2(-100, names[0], -100, names[1], 0x2)  # AT_FDCWD, RENAME_EXCHANGE
+    except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of this process
+        return False
+    number = ctypes.get_errno()
+    if failed and number not in _CANNOT_EXCHANGE:
+        raise OSError(number, os.strerror(number), str(other))
+    return not failed
+
+
+def _is_open_for_writing(file: Path) -> bool:
+    """Whether a program may still write into a file without a name, where it would be lost; known on Linux alone."""
+    if sys.platform != "linux":
+        return False
+    import fcntl
+    import signal
+
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # the usual signal to who has a lease would end us
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # given only where nobody writes
+    except BlockingIOError:
+        return True
+    except OSError:  # another user's file, or a file system without leases
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def keep_attributes(source: Path, target: Path) -> None:

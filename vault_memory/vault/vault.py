@@ -184,11 +184,11 @@ class Vault:
             with atomic_write.one_writer(part.parent):
                 if expected is not None:
                     atomic_write.keep_attributes(target, part)
-                self._check_unchanged(path, target, expected)  # last, so that the window for a lost edit is smallest
+                self._check_unchanged(path, target, expected)
                 if expected is None:
                     atomic_write.place_new(part, target)
-                else:
-                    os.replace(part, target)
+                elif not atomic_write.replace(part, target, expected):
+                    raise _changed(path)
         except FileExistsError as error:
             raise ConflictError(
                 f"{path} appeared while it was being written; nothing was written.", "Try again."
@@ -209,14 +209,20 @@ class Vault:
     def remove(self, path: str, expected: bytes) -> None:
         """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
         target = self._target(path)
+        part = None
         try:
-            with atomic_write.one_writer(self._temporary_folder()):
+            part = self._temporary_file()
+            with atomic_write.one_writer(part.parent):
                 self._check_unchanged(path, target, expected)
-                target.unlink()
+                if not atomic_write.remove(target, part, expected):
+                    raise _changed(path)
         except OSError as error:
             raise VaultError(
                 f"{path} cannot be deleted: {error.strerror or error}; it was not changed.", "Check its permissions."
             ) from error
+        finally:
+            if part:
+                part.unlink(missing_ok=True)
 
     def missing_folders(self, path: str) -> list[str]:
         """The folders that are to be made for a note, outermost first."""
@@ -260,9 +266,7 @@ class Vault:
             why = f"{path} cannot be read: {error.strerror or error}; nothing was changed."
             raise VaultError(why, "Check its permissions, and how long its name is.") from error
         if current != expected:
-            raise ConflictError(
-                f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."
-            )
+            raise _changed(path)
 
     def seconds_since_saved(self, path: str) -> float:
         """How long ago a note was saved, in seconds; infinite when it does not exist."""
@@ -270,6 +274,12 @@ class Vault:
             return time.time() - (self.root / path).stat().st_mtime
         except OSError:
             return float("inf")
+
+
+def _changed(path: str) -> ConflictError:
+    return ConflictError(
+        f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."
+    )
 
 
 def content_hash(data: bytes) -> bytes:
