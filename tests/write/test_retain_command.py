@@ -21,6 +21,7 @@ from vault_memory.resources import template
 from vault_memory.store import schema
 from vault_memory.vault.vault import SETTLE_SECONDS
 from vault_memory.write.retain import Bullet, Retained, insert, retain_bullet
+from vault_memory.write.rewrite import Rewriter
 
 DAY = date(2025, 11, 27)
 NOTE = "memory/2025-11-27.md"
@@ -28,13 +29,9 @@ FACT = Bullet("Lives in Gothenburg.", "W", ("Nora",))
 LINE = "- W @Nora: Lives in Gothenburg."
 
 
-def never(path: str) -> None:
-    """No note was written by this program."""
-
-
 def write(of: Memory, bullet: Bullet = FACT) -> Retained:
     """Retain without indexing."""
-    return retain_bullet(of.vault, bullet, DAY, template("daily.md"), never)
+    return retain_bullet(Rewriter(of.vault), bullet, DAY, template("daily.md"))
 
 
 def facts(root: Path, path: str = NOTE) -> list[tuple[str, int, str]]:
@@ -338,6 +335,29 @@ def test_an_edit_during_the_wait_is_kept(tmp_path: Path) -> None:
     file.write_text("## Retain\n- W: first\n- W: second\n")
     assert process.communicate(timeout=30)[1] == ""
     assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
+
+
+def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    file = put(tmp_path, NOTE, "## Retain\n- W: first\n")
+    put(tmp_path, "other.md", "x")
+    mine, backup = memory(tmp_path), file.with_name(file.name + "~")
+    mine.index()
+    os.replace(file, backup)  # as vim saves: the old note goes out of the way, then the new one is written
+    saved = threading.Timer(0.5, file.write_text, ["## Retain\n- W: first\n- W: second\n"])
+    saved.start()
+    mine.retain(FACT, DAY)
+    saved.join()
+    assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
+
+
+def test_a_note_that_is_gone_is_made_anew_in_the_end(tmp_path: Path) -> None:
+    file = put(tmp_path, NOTE, "## Retain\n- W: first\n")
+    put(tmp_path, "other.md", "x")
+    mine = memory(tmp_path)
+    mine.index()
+    file.unlink()
+    assert mine.retain(FACT, DAY).created
+    assert [narrative for _, _, narrative in facts(tmp_path)] == ["Lives in Gothenburg."]
 
 
 def test_several_retains_at_once_lose_no_fact(tmp_path: Path) -> None:

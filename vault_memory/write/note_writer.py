@@ -3,7 +3,7 @@
 How a note is edited is the business of writer.py and forgetting.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from vault_memory.write.forget import Forgotten, Removal
     from vault_memory.write.new_note import Filed, Filing
     from vault_memory.write.retain import Bullet, Retained
+    from vault_memory.write.rewrite import Rewriter
 
 _LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
 
@@ -47,7 +48,7 @@ class Scribe(Keeper):
 
         self._refuse_foreign()
         self._refuse_empty(self.vault.walk())
-        done = retain_bullet(self.vault, bullet, day, template("daily.md"), self._own_hash)
+        done = retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
         said = (self._findable(done.path), self._take_back(str(bullet)))
         return replace(done, warning=" ".join(filter(None, said)))
 
@@ -85,7 +86,6 @@ class Scribe(Keeper):
         from vault_memory.search.get import Opened
         from vault_memory.vault.undo_history import Preimages
         from vault_memory.write import edit
-        from vault_memory.write.rewrite import Rewriter
 
         opened = Opened(scopes, self.config.folder_scopes)
 
@@ -102,7 +102,7 @@ class Scribe(Keeper):
 
         with self._alone():
             try:
-                difference = Rewriter(self.vault, self._own_hash, keep).rewrite(wanted.path, compose)
+                difference = self._rewriter(keep).rewrite(wanted.path, compose)
             except VaultMemoryError:
                 run.drop()
                 raise
@@ -129,7 +129,6 @@ class Scribe(Keeper):
         """
         from vault_memory.vault.undo_history import Preimages
         from vault_memory.write.forget import Forgotten, again
-        from vault_memory.write.rewrite import Rewriter
 
         def compose(before: bytes | None) -> "tuple[bytes, Removal]":
             made = again(planned, before)
@@ -144,7 +143,7 @@ class Scribe(Keeper):
 
         with self._alone():
             try:
-                done = Rewriter(self.vault, self._own_hash, keep).rewrite(planned.path, compose)
+                done = self._rewriter(keep).rewrite(planned.path, compose)
             except VaultMemoryError:
                 word.take_back()
                 run.drop()
@@ -243,6 +242,17 @@ class Scribe(Keeper):
         from vault_memory.text.daily_notes import note_path
 
         return note_path(day, self.vault.daily.folder, self.vault.daily.format)
+
+    def _rewriter(self, keep: "Callable[[str, bytes | None, bytes], None] | None" = None) -> "Rewriter":
+        from vault_memory.write.rewrite import Rewriter
+
+        return Rewriter(self.vault, self._own_hash, self._is_known, keep)
+
+    def _is_known(self, path: str) -> bool:
+        """Whether the index has that note."""
+        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+            return store.one("SELECT 1 FROM note WHERE path = ?", path) is not None
+        return False
 
     def _own_hash(self, path: str) -> bytes | None:
         """The hash of a note as this program last wrote it."""

@@ -5,7 +5,7 @@ with the parser before anything is written, and written under the guest rules (r
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -99,15 +99,13 @@ def _states(fact: facts.Fact, bullet: Bullet) -> bool:
     )
 
 
-def retain_bullet(
-    vault: Vault, bullet: Bullet, day: date, template: Path, own_hash: Callable[[str], bytes | None]
-) -> Retained:
+def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path) -> Retained:
     """Append a bullet to the Retain section of that day's note, making the note from its template if need be.
 
-    `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
     Raises ConflictError after three tries against an editor that keeps saving.
     """
     check(bullet)
+    vault = rewriter.vault
     path = daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
 
     def compose(before: bytes | None) -> tuple[bytes, Retained]:
@@ -116,7 +114,7 @@ def retain_bullet(
         data, line = insert(path, start, text)
         return data, Retained(path, line, text, created=before is None)
 
-    return Rewriter(vault, own_hash).rewrite(path, compose)
+    return rewriter.rewrite(path, compose)
 
 
 def _needed(bullet: Bullet, of_its_note: str) -> Bullet:

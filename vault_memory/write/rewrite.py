@@ -19,16 +19,22 @@ TRIES = 3
 T = TypeVar("T")
 
 
+def _none(path: str) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Rewriter:
     """Rewrites notes of one vault.
 
     `own_hash(path)` is the hash of what this program wrote there last: its own young file needs no waiting.
+    `is_known(path)` is whether the index has that note: one that is missing all the same is waited for.
     `keep(path, before, after)` is called before each try, to keep a pre-image.
     """
 
     vault: Vault
-    own_hash: Callable[[str], bytes | None]
+    own_hash: Callable[[str], bytes | None] = _none
+    is_known: Callable[[str], bool | None] = _none
     keep: Callable[[str, bytes | None, bytes], None] | None = None
 
     def rewrite(self, path: str, compose: Callable[[bytes | None], tuple[bytes, T]]) -> T:
@@ -52,7 +58,7 @@ class Rewriter:
 
     def settled(self, path: str) -> bytes | None:
         """A note's bytes, once an editor that has just saved it has had its moment; None where there is none."""
-        before = current(self.vault, path)
+        before = self._awaited(path)
         if before is None or self.own_hash(path) == content_hash(before):
             return before
         wait = SETTLE_SECONDS - self.vault.seconds_since_saved(path)
@@ -60,6 +66,13 @@ class Rewriter:
             return before
         time.sleep(wait)
         return current(self.vault, path)
+
+    def _awaited(self, path: str) -> bytes | None:
+        """A note's bytes; one that the index knows gets a moment to come back: some editors rename it away to save."""
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while (found := current(self.vault, path)) is None and self.is_known(path) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return found
 
 
 def current(vault: Vault, path: str) -> bytes | None:
