@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from vault_memory.config import user_folder
-from vault_memory.resources import template
+from vault_memory.config import template, user_folder
 from vault_memory.text.frame import CLOSING, OPENING
 
 

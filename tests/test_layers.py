@@ -8,14 +8,14 @@ PACKAGE = Path(__file__).parent.parent / "vault_memory"
 
 LAYERS = re.split(
     r"\s+",
-    "errors text gc_pause resources choices checks tables folders config markdown vault store embedding indexing search"
+    "errors text startup config markdown vault store embedding indexing search"
     " write sessions reflect context memory federation integrations health rendering daemon agents cli __main__",
 )
 
 UPWARD = {
-    "checks -> daemon", "checks -> markdown", "context -> memory", "health -> agents", "health -> rendering",
+    "context -> memory", "health -> agents", "health -> rendering",
     "integrations -> agents", "markdown -> reflect", "markdown -> store", "memory -> federation",
-    "reflect -> memory", "tables -> markdown",
+    "reflect -> memory",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 

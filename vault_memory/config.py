@@ -1,26 +1,161 @@
-"""Owns the settings: file, environment and flags become one frozen Config; every problem is reported at once.
+"""Settings: files, the environment and flags become one frozen Config; every problem is reported at once.
 
-It knows where settings come from and which of them a vault may set; it does not read notes. What a value may be says
-`checks`.
+A setting is one field of `Config`: its key in the files, what its value may be, its default, and who may set it.
 Law 8: a vault may come from anywhere, so what names paths, endpoints, keys or programs is taken from the user's own
 file, the environment or flags only; the same key inside a vault is ignored and kept in `Config.ignored` for doctor.
 """
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory import checks, folders
-from vault_memory.choices import PRESETS, TOOLS
-from vault_memory.errors import UsageError, VaultError
+from vault_memory import startup
+from vault_memory.errors import IndexUnusableError, UsageError, VaultError
+from vault_memory.startup import PRESETS, TOOLS
+from vault_memory.text.scope_syntax import SCOPES, Folders, folder_key, is_scope, joined, normal_scope
 
-ENVIRONMENT = "environment"
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
-TABLES = ("scopes.", "projects.")
-"""What the keys of those tables begin with whose names are folders (tables.py)."""
+# --- what a value may be ---------------------------------------------------------------------------------------------
+
+Check = Callable[[Any], Any]
+"""Gives a value back as the program uses it; its ValueError says what it must be ("must be true or false")."""
+
+
+def _must_be(what: str, holds: Callable[[Any], object], use: Callable[[Any], Any] = lambda value: value) -> Check:
+    def check(value: object) -> object:
+        if not holds(value):
+            raise ValueError(f"must be {what}")
+        return use(value)
+
+    return check
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _one_of(*allowed: str) -> Check:
+    return _must_be(f"one of {', '.join(allowed)}", lambda value: value in allowed)
+
+
+def _whole(low: int, high: int) -> Check:
+    return _must_be(f"a whole number from {low} to {high}", lambda value: type(value) is int and low <= value <= high)
+
+
+def _seconds(low: float, high: float) -> Check:
+    what = f"a number from {low:g} to {high:g}"
+    return _must_be(what, lambda value: type(value) in (int, float) and low <= value <= high, float)
+
+
+def _some_of(*allowed: str) -> Check:
+    """Several of these, as a list or, in an environment variable, with commas between."""
+
+    def check(value: object) -> tuple[str, ...]:
+        named = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+        if not isinstance(named, list) or any(name not in allowed for name in named):
+            raise ValueError(f"must be a list of some of {', '.join(allowed)}")
+        return tuple(dict.fromkeys(named))
+
+    return check
+
+
+def _absolute(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
+def _is_note_inside(name: str) -> bool:
+    is_hidden = any(part in ("", ".", "..") or part.startswith(".") for part in name.split("/"))
+    return name.endswith(".md") and not is_hidden and not any(character in name for character in "\\:\0")
+
+
+def _roots(value: object) -> tuple[tuple[Path, str], ...]:
+    """Folders with the scope of what is in them ("" for that of their project): paths, or tables of path and scope."""
+    found = []
+    for each in value if isinstance(value, list) else [None]:
+        table = {"path": each} if isinstance(each, str) else each
+        if not isinstance(table, dict) or not {"path"} <= set(table) <= {"path", "scope"}:
+            raise ValueError('must be a list of paths or of {path = "…", scope = "…"}')
+        found.append((_PATH(table["path"]), _TEXT(table["scope"]) if "scope" in table else ""))
+    return tuple(found)
+
+
+def _split(address: str) -> "SplitResult | None":
+    """The parts of an address, with or without `http://` before it; None where it is none."""
+    from urllib.parse import urlsplit
+
+    bare = "://" not in address
+    try:
+        parts = urlsplit(f"http://{address}" if bare else address)
+        port = parts.port  # raises ValueError for what is no port
+    except ValueError:
+        return None
+    # `:56789` is that port of this computer, as Ollama reads it.
+    named = bool(parts.hostname) or (bare and port is not None)
+    return parts if named and port != 0 and parts.scheme in ("http", "https") else None
+
+
+def _folder(name: str) -> str:
+    """The key of a folder of a vault: relative, and not out of it."""
+    parts = name.replace("\\", "/").split("/")
+    if not name.strip() or ".." in parts:
+        raise ValueError("must be a folder of the vault, or `.` for all of it")
+    return folder_key("/".join(parts))
+
+
+_PREFIX = _must_be("text in quotes", lambda value: isinstance(value, str))
+_TEXT = _must_be("text in quotes", _is_text)
+_PATH = _must_be("text in quotes", _is_text, _absolute)
+_PATHS = _must_be("a list of texts", _are_texts, lambda value: tuple(map(_PATH, value)))
+_TEXTS = _must_be("a list of texts", _are_texts, tuple)
+_FLAG = _must_be("true or false", lambda value: isinstance(value, bool))
+_SCOPE = _must_be(SCOPES, lambda value: isinstance(value, str) and is_scope(value), normal_scope)
+_NOTES = _must_be(
+    'a list of notes inside the vault, such as ["SOUL.md", "USER.md"]',
+    lambda value: _are_texts(value) and all(map(_is_note_inside, value)), tuple,
+)  # fmt: skip
+_TIME = _must_be(
+    'a time such as "03:30", or "" for never',
+    lambda value: isinstance(value, str) and re.fullmatch(r"(([01]\d|2[0-3]):[0-5]\d)?", value, re.ASCII),
+)
+_ADDRESS = _must_be(
+    "an address such as http://127.0.0.1:11434",
+    lambda value: _is_text(value) and _split(value) and not any(map(str.isspace, value)),
+)
+_VARIABLE = _must_be(  # a key pasted here by mistake would be shown wherever the variable is named
+    "the name of an environment variable, not the key itself",
+    lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", value),
+)
+
+# --- the settings ----------------------------------------------------------------------------------------------------
+
+
+class Setting(NamedTuple):
+    """One key of a settings file: how its value is checked, whether only the user may set it, the field it fills."""
+
+    key: str
+    check: Check
+    users_own: bool = False
+    name: str = ""
+
+
+def _setting(key: str, check: Check, default: object = None) -> Any:  # noqa: ANN401
+    """A setting that a vault may bring along."""
+    return field(default=default, metadata={"setting": Setting(key, check)})
+
+
+def _own(key: str, check: Check, default: object = None) -> Any:  # noqa: ANN401
+    """A setting that only the user may make: in their own file, or by an environment variable."""
+    return field(default=default, metadata={"setting": Setting(key, check, users_own=True)})
 
 
 @dataclass(frozen=True)
@@ -31,263 +166,102 @@ class Config:
     that is no setting; `sources` the files that were read.
     """
 
-    vault: Path
-    index_path: Path | None = None
-    daily_folder: str | None = None
-    daily_format: str | None = None
-    ignore: tuple[str, ...] = ()
-    chunk_tokens: int = 400
-    chunk_overlap: int = 80
-    recall_k: int = 8
-    recall_budget: int = 2000
-    recall_preset: str = "tuned"
-    journal: bool = True
-    core_files: tuple[str, ...] = ()
-    embedding_provider: str = "builtin"
-    embedding_model: str = ""
-    embedding_url: str = ""
-    embedding_key_env: str = ""
-    embedding_batch: int = 32
-    embedding_timeout_seconds: float = 60.0
-    embedding_query_deadline_seconds: float = 0.5
-    embedding_keep_alive: str = "30m"
-    embedding_query_prefix: str | None = None
-    embedding_document_prefix: str | None = None
-    embedding_context_tokens: int = 0
-    rerank_provider: str = "off"
-    rerank_model: str = ""
-    rerank_url: str = ""
-    rerank_deadline_seconds: float = 5.0
-    reflect_at: str = "03:30"
-    reflect_entity_days: int = 2
-    reflect_provider: str = "off"
-    reflect_model: str = ""
-    reflect_url: str = ""
-    reflect_key_env: str = ""
-    reflect_deadline_seconds: float = 60.0
-    reflect_run_deadline_seconds: float = 600.0
-    mcp_edit: bool = False
-    folder_scopes: tuple[tuple[str, str], ...] = ()
-    """Folders of the vault (scopes.folder_key) and the scope of what lies in them."""
+    vault: Path = field(metadata={"setting": Setting("vault", _PATH, users_own=True)})
+    index_path: Path | None = _own("index.path", _PATH)  # noqa: RUF009 - a field
+    daily_folder: str | None = _setting("vault.daily_folder", _TEXT)
+    daily_format: str | None = _setting("vault.daily_format", _TEXT)
+    ignore: tuple[str, ...] = _setting("vault.ignore", _TEXTS, ())
+    chunk_tokens: int = _setting("chunk.tokens", _whole(50, 8000), 400)
+    chunk_overlap: int = _setting("chunk.overlap", _whole(0, 4000), 80)
+    recall_k: int = _setting("recall.k", _whole(1, 1000), 8)
+    recall_budget: int = _setting("recall.budget", _whole(1, 1_000_000), 2000)
+    recall_preset: str = _setting("recall.preset", _one_of(*PRESETS), "tuned")
+    journal: bool = _setting("recall.journal", _FLAG, True)
+    core_files: tuple[str, ...] = _setting("core.files", _NOTES, ())
+    embedding_provider: str = _own("embedding.provider", _one_of("builtin", "ollama", "openai"), "builtin")
+    embedding_model: str = _own("embedding.model", _TEXT, "")
+    embedding_url: str = _own("embedding.url", _ADDRESS, "")
+    embedding_key_env: str = _own("embedding.key_env", _VARIABLE, "")
+    embedding_batch: int = _own("embedding.batch", _whole(1, 2048), 32)
+    embedding_timeout_seconds: float = _own("embedding.timeout_seconds", _seconds(0.1, 3600), 60.0)
+    embedding_query_deadline_seconds: float = _own("embedding.query_deadline_seconds", _seconds(0.01, 60), 0.5)
+    embedding_keep_alive: str = _own("embedding.keep_alive", _TEXT, "30m")
+    embedding_query_prefix: str | None = _own("embedding.query_prefix", _PREFIX)
+    embedding_document_prefix: str | None = _own("embedding.document_prefix", _PREFIX)
+    embedding_context_tokens: int = _own("embedding.context_tokens", _whole(16, 1_000_000), 0)
+    rerank_provider: str = _own("rerank.provider", _one_of("off", "ollama"), "off")
+    rerank_model: str = _own("rerank.model", _TEXT, "")
+    rerank_url: str = _own("rerank.url", _ADDRESS, "")
+    rerank_deadline_seconds: float = _own("rerank.deadline_seconds", _seconds(0.1, 600), 5.0)
+    reflect_at: str = _setting("reflect.at", _TIME, "03:30")
+    reflect_entity_days: int = _setting("reflect.entity_days", _whole(1, 365), 2)
+    reflect_provider: str = _own("reflect.provider", _one_of("off", "ollama", "openai", "anthropic"), "off")
+    reflect_model: str = _own("reflect.model", _TEXT, "")
+    reflect_url: str = _own("reflect.url", _ADDRESS, "")
+    reflect_key_env: str = _own("reflect.key_env", _VARIABLE, "")
+    reflect_deadline_seconds: float = _own("reflect.deadline_seconds", _seconds(0.1, 3600), 60.0)
+    reflect_run_deadline_seconds: float = _own("reflect.run_deadline_seconds", _seconds(0.1, 86_400), 600.0)
+    mcp_edit: bool = _own("mcp.edit", _FLAG, False)
+    hooks_seconds: float = _own("hooks.seconds", _seconds(0.1, 60), 2.0)
+    hooks_budget: int = _own("hooks.budget", _whole(1, 1_000_000), 2000)
+    sessions_tools: tuple[str, ...] = _own("sessions.tools", _some_of(*TOOLS), ())
+    sessions_claude_code: Path | None = _own("sessions.claude_code", _PATH)  # noqa: RUF009 - a field
+    sessions_opencode: Path | None = _own("sessions.opencode", _PATH)  # noqa: RUF009 - a field
+    sessions_openclaw: Path | None = _own("sessions.openclaw", _PATH)  # noqa: RUF009 - a field
+    roots: tuple[tuple[Path, str], ...] = _own("roots.vaults", _roots, ())
+    roots_under: tuple[Path, ...] = _own("roots.under", _PATHS, ())
+    folder_scopes: Folders = ()
+    """The table `[scopes]`: folders of the vault (scope_syntax.folder_key) and the scope of what lies in them."""
     projects: tuple[tuple[str, str], ...] = ()
-    """Absolute folders of the user's and the scope of the project that they belong to."""
-    hooks_seconds: float = 2.0
-    hooks_budget: int = 2000
-    sessions_tools: tuple[str, ...] = ()
-    sessions_claude_code: Path | None = None
-    sessions_opencode: Path | None = None
-    sessions_openclaw: Path | None = None
-    roots: tuple[tuple[Path, str], ...] = ()
-    roots_under: tuple[Path, ...] = ()
+    """The user's table `[projects]`: absolute folders and the scope of the project that they belong to."""
     ignored: tuple[str, ...] = field(default=(), compare=False)
     unknown: tuple[str, ...] = field(default=(), compare=False)
     sources: tuple[str, ...] = field(default=(), compare=False)
 
 
-class Problem(NamedTuple):
-    """A mistake in the settings: the file it stands in or `environment`, and what is wrong."""
-
-    where: str
-    what: str
-
-
-class Setting(NamedTuple):
-    """One key of a settings file: the Config field it fills, how it is checked, and whether a vault may set it."""
-
-    name: str
-    check: Callable[[Any], Any]
-    vault_may_set: bool = True
-
-
 SETTINGS: Mapping[str, Setting] = {
-    "vault": Setting("vault", checks.path, vault_may_set=False),
-    "vault.path": Setting("vault", checks.path, vault_may_set=False),  # the same, beside a table [vault]
-    "index.path": Setting("index_path", checks.path, vault_may_set=False),
-    "vault.daily_folder": Setting("daily_folder", checks.text),
-    "vault.daily_format": Setting("daily_format", checks.text),
-    "vault.ignore": Setting("ignore", checks.texts),
-    "chunk.tokens": Setting("chunk_tokens", checks.between(50, 8000)),
-    "chunk.overlap": Setting("chunk_overlap", checks.between(0, 4000)),
-    "recall.k": Setting("recall_k", checks.between(1, 1000)),
-    "recall.budget": Setting("recall_budget", checks.between(1, 1_000_000)),
-    "recall.preset": Setting("recall_preset", checks.one_of(*PRESETS)),
-    "recall.journal": Setting("journal", checks.flag),
-    "hooks.seconds": Setting("hooks_seconds", checks.seconds(0.1, 60), vault_may_set=False),
-    "hooks.budget": Setting("hooks_budget", checks.between(1, 1_000_000), vault_may_set=False),
-    "core.files": Setting("core_files", checks.notes_inside),
-    "mcp.edit": Setting("mcp_edit", checks.flag, vault_may_set=False),
-    "reflect.entity_days": Setting("reflect_entity_days", checks.between(1, 365)),
-    "reflect.at": Setting("reflect_at", checks.time_of_day),
-    "reflect.provider": Setting(
-        "reflect_provider", checks.one_of("off", "ollama", "openai", "anthropic"), vault_may_set=False
-    ),
-    "reflect.model": Setting("reflect_model", checks.text, vault_may_set=False),
-    "reflect.url": Setting("reflect_url", checks.url, vault_may_set=False),
-    "reflect.key_env": Setting("reflect_key_env", checks.variable, vault_may_set=False),
-    "reflect.deadline_seconds": Setting("reflect_deadline_seconds", checks.seconds(0.1, 3600), vault_may_set=False),
-    "reflect.run_deadline_seconds": Setting(
-        "reflect_run_deadline_seconds", checks.seconds(0.1, 86_400), vault_may_set=False
-    ),
-    "sessions.tools": Setting("sessions_tools", checks.some_of(*TOOLS), vault_may_set=False),
-    "sessions.claude_code": Setting("sessions_claude_code", checks.path, vault_may_set=False),
-    "sessions.opencode": Setting("sessions_opencode", checks.path, vault_may_set=False),
-    "sessions.openclaw": Setting("sessions_openclaw", checks.path, vault_may_set=False),
-    "roots.vaults": Setting("roots", checks.roots, vault_may_set=False),
-    "roots.under": Setting("roots_under", checks.paths, vault_may_set=False),
-    "embedding.provider": Setting(
-        "embedding_provider", checks.one_of("builtin", "ollama", "openai"), vault_may_set=False
-    ),
-    "embedding.model": Setting("embedding_model", checks.text, vault_may_set=False),
-    "embedding.url": Setting("embedding_url", checks.url, vault_may_set=False),
-    "embedding.key_env": Setting("embedding_key_env", checks.variable, vault_may_set=False),
-    "embedding.batch": Setting("embedding_batch", checks.between(1, 2048), vault_may_set=False),
-    "embedding.timeout_seconds": Setting("embedding_timeout_seconds", checks.seconds(0.1, 3600), vault_may_set=False),
-    "embedding.query_deadline_seconds": Setting(
-        "embedding_query_deadline_seconds", checks.seconds(0.01, 60), vault_may_set=False
-    ),
-    "embedding.keep_alive": Setting("embedding_keep_alive", checks.text, vault_may_set=False),
-    "embedding.query_prefix": Setting("embedding_query_prefix", checks.prefix, vault_may_set=False),
-    "embedding.document_prefix": Setting("embedding_document_prefix", checks.prefix, vault_may_set=False),
-    "embedding.context_tokens": Setting("embedding_context_tokens", checks.between(16, 1_000_000), vault_may_set=False),
-    "rerank.provider": Setting("rerank_provider", checks.one_of("off", "ollama"), vault_may_set=False),
-    "rerank.model": Setting("rerank_model", checks.text, vault_may_set=False),
-    "rerank.url": Setting("rerank_url", checks.url, vault_may_set=False),
-    "rerank.deadline_seconds": Setting("rerank_deadline_seconds", checks.seconds(0.1, 600), vault_may_set=False),
+    each.metadata["setting"].key: each.metadata["setting"]._replace(name=each.name)
+    for each in fields(Config)
+    if each.metadata
 }
+"""Key → setting, the key as it stands in a settings file."""
+
+_ALIASES = {"vault.path": "vault"}
+"""Beside a table [vault] the vault itself cannot be called `vault`."""
 
 VARIABLES: Mapping[str, str] = {
     "MEMORY_PRESET": "recall.preset",
     **{
         f"MEMORY_{key.replace('.', '_').upper()}": key
         for key, setting in SETTINGS.items()
-        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and not setting.vault_may_set
+        if key.startswith(("embedding.", "rerank.", "reflect.", "sessions.")) and setting.users_own
     },
 }
 """Environment variables that set a key; they beat both files."""
 
+_ENVIRONMENT = "environment"
+
+_SCOPES_TABLE, _PROJECTS_TABLE = "scopes.", "projects."
+"""What the keys of those tables begin with whose names are folders."""
+
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> Path:
     """Return the user's `config`, `data` or `state` folder for this program, following each system's custom."""
-    return Path(folders.user_folder(kind, environ))
+    return Path(startup.user_folder(kind, environ))
 
 
-def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
-    """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found."""
-    environ = os.environ if environ is None else environ
-    user_file = user_folder("config", environ) / "config.toml"
-    problems: list[Problem] = []
-    user = _read(user_file, problems)
-    flat = _flat(user)
-    user_vault = flat.get("vault", flat.get("vault.path"))
-    vault = find_vault(vault_flag, environ, cwd or Path.cwd(), user_vault if isinstance(user_vault, str) else None)
-    vault_file = vault / ".memory" / "config.toml"
-    local = _read(vault_file, problems) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
-    forbidden = Forbidden([], [])
-    of_vault = _flat(local)
-    values = _checked(of_vault, vault_file, problems, forbidden)
-    values |= _checked(flat, user_file, problems)
-    if any(key.startswith(TABLES) for key in (*flat, *of_vault)):
-        from vault_memory import tables  # lazy: few have such a table
-
-        maps = tables.read(tables.taken(flat), tables.taken(of_vault))
-        problems += [
-            Problem(str({"user": user_file, "vault": vault_file}[whose]), what) for whose, what in maps.problems
-        ]
-        forbidden.ignored.extend(f"{vault_file}: {what}" for what in maps.ignored)
-        values |= {"folder_scopes": maps.folders, "projects": maps.projects}
-    values |= _of_environment(environ, problems)
-    problems += _at_odds(values, environ)
-    if problems:
-        raise UsageError(_told(problems), "Mend this where it is named, and run again.")
-    sources = tuple(str(f) for f, read in ((user_file, user), (vault_file, local)) if read)
-    return Config(
-        **(values | {"vault": vault}), ignored=tuple(forbidden.ignored), unknown=tuple(forbidden.unknown),
-        sources=sources,
-    )  # fmt: skip
-
-
-def _told(problems: list[Problem]) -> str:
-    """One mistake as a sentence, several in a line each under where they stand."""
-    if len(problems) == 1:
-        where, what = problems[0]
-        return f"{where}: {what}" if where != ENVIRONMENT else what
-    places = dict.fromkeys(problem.where for problem in problems)
-    lines = [f"{len(problems)} settings cannot be used."]
-    for place in places:
-        lines += [f"{place}:", *(f"  {problem.what}" for problem in problems if problem.where == place)]
-    return "\n".join(lines)
-
-
-def _of_environment(environ: Mapping[str, str], problems: list[Problem]) -> dict[str, Any]:
-    """The settings that environment variables hold; an empty variable counts as unset."""
-    values: dict[str, Any] = {}
-    for name, key in VARIABLES.items():
-        text, setting = environ.get(name, ""), SETTINGS[key]
-        if not text:
-            continue
-        try:
-            values[setting.name] = setting.check(_number(text) if key.endswith(_NUMBERS) else text)
-        except ValueError as error:
-            problems.append(Problem(ENVIRONMENT, f"${name} {error}"))
-    return values
-
-
-_NUMBERS = ("batch", "seconds", "tokens")
-
-
-def _number(text: str) -> Any:  # noqa: ANN401
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return text
-
-
-def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Problem]:
-    """Settings that are good by themselves and not together."""
-    yield from (Problem("settings", what) for what in _incomplete(values))
-    host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
-    asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
-    if host and any(not values.get(f"{name}_url") for name in asks):
-        try:
-            checks.url(host)
-        except ValueError as error:
-            yield Problem(ENVIRONMENT, f"$OLLAMA_HOST {error}")
-            return
-    for name in ("embedding", "reflect"):
-        yield from (Problem("settings", what) for what in _address_at_odds(values, name, host))
-
-
-def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:
-    """What in the address of a model does not go together with its other settings."""
-    ollama = values.get(f"{name}_provider") == "ollama"
-    split = checks.split(values.get(f"{name}_url") or (host if ollama else "") or "127.0.0.1")
-    if split and split.username and values.get(f"{name}_key_env"):
-        both = f"the address has a password and `{name}.key_env` names a key, and the server takes only one"
-        yield f"{both}: leave one of them out"
-    if split and split.query and ollama:
-        yield f"`{name}.url` has a `?`, which Ollama does not know: leave it out"
-
-
-def _incomplete(values: Mapping[str, Any]) -> Iterator[str]:
-    """What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
-    for table, name, providers in _MUST_BE_NAMED:
-        provider = values.get(f"{table}_provider")
-        if provider in providers and not values.get(f"{table}_{name}"):
-            yield f"`{table}.{name}` must be set for the provider {provider}"
-
-
-_MUST_BE_NAMED = (
-    ("embedding", "url", ("openai",)),
-    ("embedding", "model", ("openai",)),
-    ("rerank", "model", ("ollama",)),
-    ("reflect", "url", ("openai",)),
-    ("reflect", "model", ("ollama", "openai", "anthropic")),
-)
+def template(name: str) -> Path:
+    """A file of the shipped templates: in the package when installed, beside it in a checkout."""
+    package = Path(__file__).parent
+    for folder in (package / "templates", package.parent / "templates"):
+        if (folder / name).exists():
+            return folder / name
+    raise IndexUnusableError(f"The template {name} is missing.", "Reinstall vault-memory.")
 
 
 def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configured: str | None) -> Path:
     """Return the vault's folder: flag, else $MEMORY_VAULT, else the nearest marked parent, else the user's file."""
-    named = folders.named_vault(flag, environ, str(cwd))
+    named = startup.named_vault(flag, environ, str(cwd))
     if named:
         return Path(named)
     if configured:
@@ -300,62 +274,129 @@ def find_vault(flag: str | None, environ: Mapping[str, str], cwd: Path, configur
     )
 
 
-def _read(path: Path, problems: list[Problem]) -> dict[str, Any]:
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        problems.append(Problem(str(path), error.strerror or str(error)))
-        return {}
-    import tomllib
-
-    try:
-        return tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problems.append(Problem(str(path), str(error)))
-        return {}
-
-
-def _flat(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn `{"chunk": {"tokens": 400}}` into `{"chunk.tokens": 400}`, one level deep."""
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        if isinstance(value, dict):
-            flat |= {f"{key}.{name}": inner for name, inner in value.items()}
-        else:
-            flat[key] = value
-    return flat
+def load(vault_flag: str | None = None, environ: Mapping[str, str] | None = None, cwd: Path | None = None) -> Config:
+    """Build the Config of this run; raises UsageError listing every bad setting, VaultError when no vault is found."""
+    environ = os.environ if environ is None else environ
+    user_file, reader = user_folder("config", environ) / "config.toml", _Reader()
+    users = reader.read(user_file)
+    named = users.get("vault", users.get("vault.path"))
+    vault = find_vault(vault_flag, environ, cwd or Path.cwd(), named if isinstance(named, str) else None)
+    vault_file = vault / ".memory" / "config.toml"
+    vaults = reader.read(vault_file) if os.access(vault, os.X_OK) else {}  # whoever opens the vault says so
+    values = reader.checked(vaults, vault_file, in_vault=True) | reader.checked(users, user_file)
+    values |= reader.tables((users, user_file), (vaults, vault_file)) | reader.of_environment(environ)
+    problems = [*reader.problems, *_at_odds(values, environ)]
+    if problems:
+        raise UsageError(_listed(problems), "Fix this where it is named, and run again.")
+    sources = tuple(str(file) for file, found in ((user_file, users), (vault_file, vaults)) if found)
+    told = {"ignored": tuple(reader.ignored), "unknown": tuple(reader.unknown), "sources": sources}
+    return Config(**(values | told | {"vault": vault}))
 
 
-class Forbidden(NamedTuple):
-    """What a vault's file had and may not: keys that only a user may set, and keys that are no settings."""
+class Problem(NamedTuple):
+    """A mistake in the settings: the file it stands in or `environment`, and what is wrong."""
 
-    ignored: list[str]
-    unknown: list[str]
+    where: str
+    what: str
 
 
-def _checked(
-    flat: Mapping[str, Any], path: Path, problems: list[Problem], vault: Forbidden | None = None
-) -> dict[str, Any]:
-    """Check each key; with `vault` given, the file lies in a vault and may not set what only a user may."""
-    values: dict[str, Any] = {}
-    for key, value in flat.items():
-        setting = SETTINGS.get(key)
-        if key.startswith(TABLES):
-            continue
-        if setting is None and vault is not None and not key.casefold().startswith("scope"):
-            vault.unknown.append(f"{path}: {_no_setting(key)}")
-        elif setting is None:  # in a vault, too, what may have been meant to shut a folder
-            problems.append(Problem(str(path), _no_setting(key)))
-        elif vault is not None and not setting.vault_may_set:
-            vault.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
-        else:
-            try:
-                values[setting.name] = setting.check(value)
-            except ValueError as error:
-                problems.append(Problem(str(path), f"`{key}` {error}"))
-    return values
+class _Reader:
+    """Reads and checks settings, and keeps what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.ignored: list[str] = []
+        self.unknown: list[str] = []
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """A file's settings under flat keys: `{"chunk": {"tokens": 400}}` becomes `{"chunk.tokens": 400}`."""
+        import tomllib
+
+        try:
+            tree = tomllib.loads(path.read_bytes().decode("utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            self.problems.append(Problem(str(path), getattr(error, "strerror", None) or str(error)))
+            return {}
+        flat: dict[str, Any] = {}
+        for key, value in tree.items():
+            flat |= (
+                {f"{key}.{name}": inner for name, inner in value.items()} if isinstance(value, dict) else {key: value}
+            )
+        return flat
+
+    def checked(self, flat: Mapping[str, Any], path: Path, in_vault: bool = False) -> dict[str, Any]:
+        """Check each key but those of the tables of folders."""
+        values: dict[str, Any] = {}
+        for key, value in flat.items():
+            setting = SETTINGS.get(_ALIASES.get(key, key))
+            if key.startswith((_SCOPES_TABLE, _PROJECTS_TABLE)):
+                continue
+            if setting is None and in_vault and not key.casefold().startswith("scope"):
+                self.unknown.append(f"{path}: {_no_setting(key)}")
+            elif setting is None:  # in a vault, too, what may have been meant to shut a folder
+                self.problems.append(Problem(str(path), _no_setting(key)))
+            elif in_vault and setting.users_own:
+                self.ignored.append(f"{path}: `{key}` is ignored: a vault may not set it")
+            else:
+                with self._told(path, f"`{key}`"):
+                    values[setting.name] = setting.check(value)
+        return values
+
+    def tables(
+        self, users: tuple[Mapping[str, Any], Path], vaults: tuple[Mapping[str, Any], Path]
+    ) -> dict[str, tuple[tuple[str, str], ...]]:
+        """`[scopes]` and `[projects]`: a vault makes its own folders private, opens none, and names none outside it."""
+        folders, refused = joined(self._table(*users, _SCOPES_TABLE), self._table(*vaults, _SCOPES_TABLE))
+        what = "is ignored: a vault opens no folder, nor one that you have a scope for"
+        self.ignored += [f"{vaults[1]}: `{_SCOPES_TABLE}{name}` {what}" for name in refused]
+        what = "is ignored: a vault may not set it"
+        self.ignored += [f"{vaults[1]}: `{name}` {what}" for name in vaults[0] if name.startswith(_PROJECTS_TABLE)]
+        return {"folder_scopes": folders, "projects": self._table(*users, _PROJECTS_TABLE)}
+
+    def _table(self, flat: Mapping[str, Any], path: Path, table: str) -> tuple[tuple[str, str], ...]:
+        """The folders of one table, each with its scope."""
+        found: dict[str, str] = {}
+        for key, value in flat.items():
+            if key.startswith(table):
+                with self._told(path, f"`{key}`"):
+                    folder, scope = _of_table(table, key.removeprefix(table), value)
+                    if found.setdefault(folder, scope) != scope:
+                        raise ValueError("is there twice, with two scopes: capitals play no part")
+        return tuple(sorted(found.items()))
+
+    def of_environment(self, environ: Mapping[str, str]) -> dict[str, Any]:
+        """The settings that environment variables hold; an empty variable counts as unset."""
+        values: dict[str, Any] = {}
+        for variable, key in VARIABLES.items():
+            if text := environ.get(variable, ""):
+                with self._told(_ENVIRONMENT, f"${variable}"):
+                    values[SETTINGS[key].name] = _of_text(SETTINGS[key].check, text)
+        return values
+
+    @contextmanager
+    def _told(self, where: Path | str, what: str) -> Iterator[None]:
+        """Keep what a check says of a value as a problem."""
+        try:
+            yield
+        except ValueError as error:
+            self.problems.append(Problem(str(where), f"{what} {error}"))
+
+
+def _of_table(table: str, name: str, value: object) -> tuple[str, str]:
+    """A folder of a table and its scope; that of a project with or without `project:` before its id."""
+    if table == _SCOPES_TABLE:
+        return _folder(name), _SCOPE(value)
+    return str(_absolute(name)), _SCOPE(f"project:{_TEXT(value).removeprefix('project:')}")
+
+
+def _of_text(check: Check, text: str) -> object:
+    """A value from an environment variable, which may be meant as a number."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return check(kind(text))
+    return check(text)
 
 
 def _no_setting(key: str) -> str:
@@ -363,3 +404,57 @@ def _no_setting(key: str) -> str:
 
     near = difflib.get_close_matches(key, SETTINGS, n=1, cutoff=0.8)
     return f"`{key}` is not a setting" + (f": did you mean `{near[0]}`?" if near else "")
+
+
+def _listed(problems: Iterable[Problem]) -> str:
+    """One mistake as a sentence, several in a line each under where they stand."""
+    places: dict[str, list[str]] = {}
+    for where, what in problems:
+        places.setdefault(where, []).append(what)
+    if sum(map(len, places.values())) == 1:
+        ((where, (what,)),) = places.items()
+        return f"{where}: {what}" if where != _ENVIRONMENT else what
+    lines = [f"{sum(map(len, places.values()))} settings cannot be used."]
+    for where, sentences in places.items():
+        lines += [f"{where}:", *(f"  {what}" for what in sentences)]
+    return "\n".join(lines)
+
+
+# --- settings that are good by themselves and not together -----------------------------------------------------------
+
+_MUST_BE_NAMED = (
+    ("embedding", "url", ("openai",)),
+    ("embedding", "model", ("openai",)),
+    ("rerank", "model", ("ollama",)),
+    ("reflect", "url", ("openai",)),
+    ("reflect", "model", ("ollama", "openai", "anthropic")),
+)
+"""What must be named besides the provider: nothing leaves the computer for an address nobody wrote down."""
+
+
+def _at_odds(values: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Problem]:
+    for table, name, providers in _MUST_BE_NAMED:
+        provider = values.get(f"{table}_provider")
+        if provider in providers and not values.get(f"{table}_{name}"):
+            yield Problem("settings", f"`{table}.{name}` must be set for the provider {provider}")
+    host = environ.get("OLLAMA_HOST", "").strip().strip("\"'")
+    asks = [name for name in ("embedding", "rerank", "reflect") if values.get(f"{name}_provider") == "ollama"]
+    if host and any(not values.get(f"{name}_url") for name in asks):
+        try:
+            _ADDRESS(host)
+        except ValueError as error:
+            yield Problem(_ENVIRONMENT, f"$OLLAMA_HOST {error}")
+            return
+    for name in ("embedding", "reflect"):
+        yield from (Problem("settings", what) for what in _address_at_odds(values, name, host))
+
+
+def _address_at_odds(values: Mapping[str, Any], name: str, host: str) -> Iterator[str]:
+    """What in the address of a model does not go together with its other settings."""
+    ollama = values.get(f"{name}_provider") == "ollama"
+    split = _split(values.get(f"{name}_url") or (host if ollama else "") or "127.0.0.1")
+    if split and split.username and values.get(f"{name}_key_env"):
+        both = f"the address has a password and `{name}.key_env` names a key, and the server takes only one"
+        yield f"{both}: leave one of them out"
+    if split and split.query and ollama:
+        yield f"`{name}.url` has a `?`, which Ollama does not know: leave it out"

@@ -11,7 +11,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.errors import BusyError
-from vault_memory.gc_pause import uncollected
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness
 from vault_memory.markdown import provenance
 from vault_memory.search.answer import Answer, Request
@@ -280,8 +279,7 @@ class Memory(Scribe):
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import held
 
-        with uncollected():
-            return self.query(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
+        return self.query(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
 
     def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.reflect import plan_run

@@ -12,13 +12,13 @@ from vaults import fill, memory
 from vault_memory.cli import group
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError
-from vault_memory.folders import user_folder
 from vault_memory.health.doctor import doctor
-from vault_memory.markdown import facts
-from vault_memory.markdown.scopes import folder_key, joined, of_folder
+from vault_memory.markdown.scopes import of_folder
 from vault_memory.sessions import projects
 from vault_memory.sessions.access import Asker, scopes
 from vault_memory.sessions.projects import identifier
+from vault_memory.startup import user_folder
+from vault_memory.text.scope_syntax import folder_key, is_scope, joined, normal_scope
 
 
 def made(folder: Path) -> Path:
@@ -67,7 +67,7 @@ def test_a_second_repository_of_a_name_is_a_project_of_its_own(tmp_path: Path) -
     made(first / ".git"), made(second / ".git")
     assert opened(Asker(folder=first), tmp_path) == ("global", "project:api")
     (_, own) = opened(Asker(folder=made(second / "src")), tmp_path)
-    assert own.startswith("project:api-") and facts.is_scope(own)
+    assert own.startswith("project:api-") and is_scope(own)
     assert own in projects.remark(second, Config(vault=tmp_path), os.environ)
     assert not projects.remark(first, Config(vault=tmp_path), os.environ)
     assert list(projects.shared(Config(vault=tmp_path), os.environ)) == [("api", [str(first), str(second)])]
@@ -159,10 +159,10 @@ def test_the_environment_opens_more(tmp_path: Path) -> None:
 @given(st.text(max_size=30))
 def test_an_identifier_can_stand_in_a_fact(name: str) -> None:
     made_of = identifier(name)
-    assert not made_of or facts.is_scope(f"project:{made_of}")
+    assert not made_of or is_scope(f"project:{made_of}")
     assert not set(made_of) & set(",() \n")
     assert identifier(made_of) == made_of
-    assert not made_of or facts.normal_scope(f"project:{made_of}") == f"project:{made_of}"
+    assert not made_of or normal_scope(f"project:{made_of}") == f"project:{made_of}"
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------

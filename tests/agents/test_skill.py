@@ -4,7 +4,7 @@ import re
 
 from vault_memory.agents import mcp_tools
 from vault_memory.cli import COMMANDS
-from vault_memory.resources import template
+from vault_memory.config import template
 
 SKILL = template("SKILL.md").read_text("utf-8")
 

@@ -10,7 +10,7 @@ import pytest
 
 from vault_memory.daemon import address
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.folders import vault_id
+from vault_memory.startup import vault_id
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has a loopback port instead")
 as_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give a file away")

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.daemon.jobs import Jobs, Look
-from vault_memory.daemon.schedule import QUIET_SECONDS, clock, due, last_slot, moment, settled
+from vault_memory.daemon.schedule import QUIET_SECONDS, due, last_slot, moment, settled
 from vault_memory.errors import BusyError
 from vault_memory.store.job_log import Run, Runs
 
@@ -32,26 +32,6 @@ def zone(name: str) -> ZoneInfo:
 
 def utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
-
-
-# --- the setting -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("text", "read"), [("03:30", time(3, 30)), ("00:00", time()), ("23:59", time(23, 59))])
-def test_a_time_is_read(text: str, read: time) -> None:
-    assert clock(text) == read
-
-
-def test_no_time_is_never() -> None:
-    assert clock("") is None
-
-
-@pytest.mark.parametrize(
-    "text", ["3:30", "24:00", "03:60", "0330", "03:30:00", "a", " 03:30", "-1:30", "٠٣:٣٠", "²²:00"]
-)
-def test_what_is_no_time_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="must be a time"):
-        clock(text)
 
 
 # --- slots over summer time ------------------------------------------------------------------------------------------
@@ -341,7 +321,7 @@ def test_no_two_jobs_run_at_once(runs: Runs) -> None:
 HOLD = """
 import sys
 from pathlib import Path
-from vault_memory.daemon.runs import Runs
+from vault_memory.store.job_log import Runs
 with Runs(Path(sys.argv[1])).alone("reflect"):
     print("held", flush=True)
     sys.stdin.read()

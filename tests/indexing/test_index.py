@@ -28,13 +28,13 @@ from vaults import (
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.folders import vault_id
 from vault_memory.health.doctor import doctor
 from vault_memory.health.lint import lint
 from vault_memory.health.status import status
 from vault_memory.indexing.diff import LOSS_CAP, RACY_SECONDS, diff, refuse_loss
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
+from vault_memory.startup import vault_id
 from vault_memory.store import schema
 from vault_memory.store.rows import KINDS, NoteRow
 from vault_memory.vault import locations

@@ -26,10 +26,10 @@ from vault_memory.agents import hook_log, shown_passages
 from vault_memory.agents.shown_passages import TURNS, Session
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address
-from vault_memory.folders import vault_id
 from vault_memory.integrations import claude_code
 from vault_memory.memory import Memory
 from vault_memory.sessions import pending
+from vault_memory.startup import vault_id
 from vault_memory.text import tokens
 from vault_memory.text.frame import CLOSING, OPENING
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory
 
-from vault_memory.choices import PRESETS
 from vault_memory.markdown.supersede import reordered
 from vault_memory.memory import Memory
 from vault_memory.search import decay
 from vault_memory.search.answer import Answer, Request
+from vault_memory.startup import PRESETS
 from vault_memory.store.filters import Filters
 from vault_memory.text import tokens
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.choices import PRESETS
 from vault_memory.search import presets
 from vault_memory.search.answer import Request
 from vault_memory.search.decay import Life
+from vault_memory.startup import PRESETS
 from vault_memory.store.candidate import Candidate, Evidence, NoteFacts
 
 unit = st.floats(0, 1)

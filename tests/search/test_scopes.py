@@ -8,10 +8,10 @@ from vaults import fill, memory, opened
 
 from vault_memory.health.lint import lint
 from vault_memory.health.status import status
-from vault_memory.markdown.facts import UNREADABLE_SCOPE
 from vault_memory.markdown.scopes import of_lines
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store.filters import Filters
+from vault_memory.text.scope_syntax import UNREADABLE_SCOPE
 
 FILLER = "The walnut tree stood on the slope behind the old mill and nobody had counted its branches. "
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vaults import age, fill, memory, opened, put, run, snapshot, start
 
+from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
-from vault_memory.resources import template
 from vault_memory.store import schema
 from vault_memory.vault.vault import SETTLE_SECONDS
 from vault_memory.write.retain import Bullet, Retained, insert, retain_bullet

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from vault_memory import folders
+from vault_memory import startup
 from vault_memory.agents import hook_events, hook_log
 from vault_memory.agents.hook_events import Occasion
 from vault_memory.agents.hook_log import Call
@@ -267,7 +267,7 @@ def _is_root_behind(document: dict[str, Any]) -> bool:
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:
     """Have the index built or brought up to date by a process that stays when this one ends, unless one just was."""
-    stamp = hook_log.folder(environ) / f"building-{folders.vault_id(vault)}"
+    stamp = hook_log.folder(environ) / f"building-{startup.vault_id(vault)}"
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < BUILDING_SECONDS:
             return

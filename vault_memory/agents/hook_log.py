@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import folders
+from vault_memory import startup
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vault import line_files
 
@@ -92,7 +92,7 @@ def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
 
 def folder(environ: Mapping[str, str]) -> Path:
     """Where hooks keep what is theirs."""
-    return Path(folders.user_folder("data", environ)) / "hooks"
+    return Path(startup.user_folder("data", environ)) / "hooks"
 
 
 def told(error: BaseException) -> str:

@@ -15,11 +15,11 @@ from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.rendering import render
 from vault_memory.search.answer import SESSION
 from vault_memory.store.candidate import FACTS
 from vault_memory.text import frame, terms
+from vault_memory.text.scope_syntax import GLOBAL, normal_scope
 from vault_memory.vault import pathnames
 from vault_memory.write.retain import parse_bullet
 
@@ -203,7 +203,7 @@ def store(caller: Caller, given: Arguments) -> str:
 
 def _scope(caller: Caller, given: Arguments) -> str:
     """For whom a text is stored; raises UsageError for a scope that the agent does not see."""
-    scope = facts.normal_scope(given.get("scope", GLOBAL))
+    scope = normal_scope(given.get("scope", GLOBAL))
     if scope not in caller.scopes:
         raise UsageError("You may not store for that scope.", f"You see {', '.join(caller.scopes)}.")
     return scope

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_memory.agents import hook_events
-from vault_memory.folders import user_folder
+from vault_memory.startup import user_folder
 from vault_memory.vault import line_files
 
 TURNS = 8

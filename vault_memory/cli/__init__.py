@@ -58,6 +58,8 @@ def group(shared: Shared, ctx: click.Context, rebuild: bool) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code; an error is one sentence on standard error, then the next step."""
     is_whole_process = arguments is None
+    if is_whole_process:
+        gc.set_threshold(50_000)  # a bulk load makes millions of tuples and no cycles: searching took a tenth of it
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = group.main(arguments, prog_name="memory", standalone_mode=False)

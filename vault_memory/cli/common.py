@@ -45,10 +45,10 @@ class Shared:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         import os
 
-        from vault_memory import folders
+        from vault_memory import startup
         from vault_memory.daemon import client
 
-        root = folders.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
+        root = startup.named_vault(self.vault, os.environ, os.getcwd()) or self._configured_vault()
         return client.asked(root, method, params)
 
     def _configured_vault(self) -> str:

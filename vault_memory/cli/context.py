@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.cli.common import Bar, Shared, command
+from vault_memory.startup import FORMATS, SOURCES
 
 
 @command(

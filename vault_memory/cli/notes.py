@@ -25,7 +25,7 @@ CREATED = ("memory.md", "bank/world.md", "bank/experience.md", "bank/opinions.md
 @click.option("--dry-run", is_flag=True, help="Only say what would be created.")
 def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     """Create the missing parts of a vault (PATH, else --vault, else here) from the templates; overwrites nothing."""
-    from vault_memory.resources import template
+    from vault_memory.config import template
 
     root = Path(path or shared.vault or ".").expanduser().absolute()
     wanted = {name: name for name in CREATED} | {

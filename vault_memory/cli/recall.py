@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 import click
 
-from vault_memory.choices import MODES, SOURCES
 from vault_memory.cli.common import SCOPE_HELP, Bar, Shared, command
 from vault_memory.errors import UsageError
+from vault_memory.startup import MODES, SOURCES
 
 
 @command(

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import click
 
-from vault_memory.choices import REFLECTED
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
 from vault_memory.rendering import reflection
 from vault_memory.rendering.render import dump
+from vault_memory.startup import REFLECTED
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")

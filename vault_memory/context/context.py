@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.choices import SESSIONS
 from vault_memory.context import core_notes
 from vault_memory.context.interleave import needs, together
 from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
@@ -19,6 +18,7 @@ from vault_memory.memory import Seen, seen
 from vault_memory.search.answer import Request, Result
 from vault_memory.search.pack import FILL, said
 from vault_memory.search.recall import Recall
+from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema, scope_views
 from vault_memory.store.candidate import PAGE
 from vault_memory.store.filters import Filters

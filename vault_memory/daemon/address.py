@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.folders import APP, user_folder, vault_id
+from vault_memory.startup import APP, user_folder, vault_id
 
 if TYPE_CHECKING:
     import socket

@@ -10,11 +10,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from datetime import time as clock
 from pathlib import Path
 
 from vault_memory.daemon.index_worker import RECONCILE_SECONDS
 from vault_memory.daemon.jobs import Jobs
-from vault_memory.daemon.schedule import Job, clock
+from vault_memory.daemon.schedule import Job
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.memory import Memory
@@ -86,7 +87,7 @@ class Background:
         """Run the job that is due, if one is; in the slow thread."""
         next_at = None
         try:
-            self.jobs.register(REFLECT, clock(self._settings.current().config.reflect_at), self._reflect)
+            self.jobs.register(REFLECT, self._reflect_at(), self._reflect)
             look = self.jobs.look(datetime.now(UTC), self._last_saved)
             next_at = look.next_at
             if look.job and self._loop:
@@ -96,6 +97,10 @@ class Background:
         finally:
             with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
                 loop.call_soon_threadsafe(self._looked, next_at)
+
+    def _reflect_at(self) -> clock | None:
+        at = self._settings.current().config.reflect_at
+        return clock.fromisoformat(at) if at else None
 
     def _looked(self, next_at: datetime | None) -> None:
         self._is_looking = False

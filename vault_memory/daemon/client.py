@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from vault_memory import __version__, folders
+from vault_memory import __version__, startup
 from vault_memory.daemon import address
 from vault_memory.errors import (
     LostError,
@@ -62,7 +62,7 @@ def asked(
 
     None where none runs that can be asked: then the program does it itself.
     """
-    process = {"version": __version__, "environment": folders.telling(os.environ)}
+    process = {"version": __version__, "environment": startup.relevant_environment(os.environ)}
     try:
         with connect(address.known(vault)) as daemon:
             found = daemon.call(method, {**params, "process": process}, wait_seconds)

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.choices import FORMATS, SOURCES
 from vault_memory.errors import UsageError
-from vault_memory.markdown import facts
 from vault_memory.memory import Memory
 from vault_memory.rendering import render
 from vault_memory.search import request
+from vault_memory.startup import FORMATS, SOURCES
 from vault_memory.store.journal import signed
+from vault_memory.text.scope_syntax import normal_scope
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Wanted
@@ -99,7 +99,7 @@ def _wanted(params: Params, memory: Memory) -> "Wanted":
         raise UsageError(f"`recent_days` must be a whole number from 0 to {MOST_DAYS}.", "For example 7.")
     return Wanted(
         prompt, request.count(params, "budget") or memory.config.recall_budget,
-        tuple(facts.normal_scope(text) for text in request.texts(params, "scope")),
+        tuple(normal_scope(text) for text in request.texts(params, "scope")),
         request.choice(params, "format", FORMATS, FORMATS[0]), _keys(params), not _flag(params, "without_core"), days,
         request.choice(params, "source", SOURCES, "notes"),
         None if params.get("now") is None else request.moment(params["now"]), _flag(params, "unasked"),

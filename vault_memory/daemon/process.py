@@ -34,9 +34,9 @@ from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.folders import vault_id
 from vault_memory.indexing.index_file import Keeper
 from vault_memory.memory import Memory
+from vault_memory.startup import vault_id
 from vault_memory.vault import locations
 
 SETTLE_SECONDS = 0.1

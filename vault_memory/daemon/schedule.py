@@ -32,19 +32,6 @@ class Due(NamedTuple):
     next_at: datetime
 
 
-def clock(text: str) -> time | None:
-    """Read "03:30" as a time; "" is None, for never. Raises ValueError for anything else."""
-    if not text:
-        return None
-    hours, colon, minutes = text.partition(":")
-    if not (colon and len(hours) == len(minutes) == 2 and text.isascii() and (hours + minutes).isdigit()):
-        raise ValueError('must be a time such as "03:30", or "" for never')
-    try:
-        return time(int(hours), int(minutes))
-    except ValueError as error:
-        raise ValueError('must be a time from "00:00" to "23:59", or "" for never') from error
-
-
 def moment(day: date, at: time, zone: tzinfo | None = None) -> datetime:
     """The moment of a local day's slot, in UTC: the first one of two, the end of the gap where there is none.
 

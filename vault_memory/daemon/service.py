@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.config import user_folder
+from vault_memory.config import template, user_folder
 from vault_memory.errors import UsageError
-from vault_memory.folders import vault_id
-from vault_memory.resources import template
+from vault_memory.startup import vault_id
 
 KINDS = ("systemd", "launchd", "cron")
 

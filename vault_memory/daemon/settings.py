@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import folders
+from vault_memory import startup
 from vault_memory.config import Config, load, user_folder
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vault.vault import Vault
@@ -106,7 +106,7 @@ def _stamp(file: Path) -> _Stamp | None:
 
 def _variables_of(environ: Mapping[str, str]) -> dict[str, str]:
     """All variables of a process, as far as they tell: what `telling` gave of them, and what else is here."""
-    own = folders.telling(os.environ)
+    own = startup.relevant_environment(os.environ)
     return {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
 
 

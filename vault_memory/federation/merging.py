@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from vault_memory.choices import NOTES, SESSIONS
 from vault_memory.federation import score_scaling
 from vault_memory.search.answer import Answer, Ran, Request, Result, Understood, weak
+from vault_memory.startup import NOTES, SESSIONS
 
 if TYPE_CHECKING:
     from vault_memory.federation.roots import Given

@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from vault_memory.config import Config, user_folder
 from vault_memory.markdown import entities
-from vault_memory.markdown.facts import UNREADABLE_SCOPE, normal_scope
-from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.search.answer import Result
 from vault_memory.sessions import projects
+from vault_memory.text.scope_syntax import GLOBAL, UNREADABLE_SCOPE, normal_scope
 
 PREFIX = "roots/"
 UNDER = (".claude", "memory")

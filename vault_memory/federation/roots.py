@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.choices import NOTES, SESSIONS
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.search.answer import Answer, Ran, Request, Result
+from vault_memory.startup import NOTES, SESSIONS
 from vault_memory.store import journal
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.markdown.scopes import folder_key
 from vault_memory.sessions import projects
+from vault_memory.text.scope_syntax import folder_key
 from vault_memory.vault.walk import Walk
 
 

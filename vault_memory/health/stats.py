@@ -12,9 +12,7 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.gc_pause import uncollected
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.reflect import facts
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.periods import KINDS as PERIODS
@@ -25,6 +23,7 @@ from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Wee
 from vault_memory.search.entities import listing
 from vault_memory.store import schema
 from vault_memory.store.rows import Store
+from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus
 
 if TYPE_CHECKING:
@@ -152,8 +151,7 @@ class Stats:
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
     seen = Seen(today, entity_days=memory.config.reflect_entity_days)
-    with uncollected():
-        return memory.query(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
+    return memory.query(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
 
 
 def _stats(asking: Asking) -> Stats:

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import apsw
 
-from vault_memory.config import Config
+from vault_memory.config import Config, template
 from vault_memory.embedding.builtin import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
-from vault_memory.folders import vault_id
 from vault_memory.indexing import unmounted_drives
 from vault_memory.indexing.diff import LOSS_CAP, diff, outdated, refuse_loss
-from vault_memory.resources import template
+from vault_memory.startup import vault_id
 from vault_memory.store import schema, usage
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory.embedding.builtin import Embedder, bit_code
-from vault_memory.gc_pause import uncollected
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
@@ -134,7 +133,7 @@ class Indexer:
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
-        with writing(self._store.connection), uncollected():
+        with writing(self._store.connection):
             for done, prepared in enumerate(self._prepared(files, report)):
                 if prepared:
                     self._put(prepared, report)

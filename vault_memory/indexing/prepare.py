@@ -19,6 +19,7 @@ from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.journal import passage_key
 from vault_memory.store.rows import Context, NoteHead, PassageRow, context_hash, wording_hash
 from vault_memory.text import dates, terms, tokens
+from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import DailySettings, content_hash
 from vault_memory.vault.walk import File
 
@@ -68,7 +69,7 @@ class _Lines(NamedTuple):
         return provenance.own(found, of_note)
 
 
-def prepare(file: File, data: bytes, daily: DailySettings, folders: scopes.Folders = ()) -> Prepared:
+def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> Prepared:
     """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
     named = _named_day(note, daily)

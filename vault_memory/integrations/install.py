@@ -15,13 +15,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_memory import folders
+from vault_memory import startup
+from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import agentfiles, entries, jsontext
 from vault_memory.integrations.entries import Entry, Made, MisshapenError, TakenError
 from vault_memory.integrations.jsontext import NotJsonError
 from vault_memory.integrations.settings_files import Script, Settings, Target
-from vault_memory.resources import template
 from vault_memory.vault import atomic_write
 
 KEPT_BACKUPS = 50
@@ -206,7 +206,7 @@ class Installer:
         return self._folder("backups")
 
     def _folder(self, name: str) -> Path:
-        return Path(folders.user_folder("data", self.environ)) / name
+        return Path(startup.user_folder("data", self.environ)) / name
 
     def _back_up(self, change: Change) -> None:
         if change.before is None:

@@ -16,14 +16,12 @@ from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.links import block_id
 from vault_memory.markdown.note import BLANK, CODE, COMMENT, HEADING, TEXT, Note, Problem
 from vault_memory.text import dates
+from vault_memory.text.scope_syntax import is_scope, no_scope, normal_scope
 
 KINDS = {"W": "world", "B": "experience", "O": "opinion", "S": "observation"}
 """The letter of a fact and its kind in answers."""
 
 DEFAULT_OPINION_CONFIDENCE = 0.7
-UNREADABLE_SCOPE = "custom:unreadable"
-"""What was meant to be private and does not say for whom: nobody asks for it by chance."""
-
 OPINIONS_NOTE = "bank/opinions.md"
 
 
@@ -83,30 +81,6 @@ HEAD = re.compile(
 _MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
-SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
-_SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
-
-
-def normal_scope(text: str) -> str:
-    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access.
-
-    Behind the colon capitals play no part: a folder is one project, however its name is written.
-    """
-    text = text.strip()
-    kind, colon, name = text.partition(":")
-    return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
-
-
-def no_scope(text: str) -> str:
-    """What is to be said of a scope that is none: who may still see what names it."""
-    taken = normal_scope(text)
-    opened = f" unless MEMORY_SCOPE names {taken:.80}" if is_scope(taken) and "," not in taken else ""
-    return f"is none of {SCOPES}: no agent sees it{opened}"
-
-
-def is_scope(text: str) -> bool:
-    """Whether a text is a scope as it should be written."""
-    return _SCOPE_FORM.fullmatch(text) is not None
 
 
 def facts(note: Note, mentioned: dates.date | None, problems: list[Problem] | None = None) -> Iterator[Fact]:

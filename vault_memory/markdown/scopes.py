@@ -5,20 +5,23 @@ are from is found in the same way.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import provenance
-from vault_memory.markdown.facts import BULLET, HEAD, UNREADABLE_SCOPE, is_scope, no_scope, normal_scope
+from vault_memory.markdown.facts import BULLET, HEAD
 from vault_memory.markdown.frontmatter import guarded
 from vault_memory.markdown.note import BLANK, HEADING, TEXT, Note, Problem
-
-GLOBAL = "global"
-
-Folders = tuple[tuple[str, str], ...]
-"""(folder as `folder_key` gives it, its scope): what a configuration says of folders."""
+from vault_memory.text.scope_syntax import (
+    GLOBAL,
+    UNREADABLE_SCOPE,
+    Folders,
+    folder_key,
+    is_scope,
+    no_scope,
+    normal_scope,
+)
 
 
 class _Key(NamedTuple):
@@ -196,27 +199,6 @@ def of_folder(path: str, folders: Folders) -> str:
     name = f"{folder_key(path)}/"
     holding = [(folder, scope) for folder, scope in folders if not folder or name.startswith(f"{folder}/")]
     return max(holding, key=lambda pair: len(pair[0]), default=("", GLOBAL))[1]
-
-
-def folder_key(path: str) -> str:
-    """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
-    key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()
-    return "" if key == "." else key
-
-
-def joined(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
-    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
-
-    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
-    is, that holds for all that lies in it.
-    """
-    taken, refused = list(own), []
-    for folder, scope in of_vault:
-        if scope == GLOBAL or any(not mine or f"{folder}/".startswith(f"{mine}/") for mine, _ in own):
-            refused.append(folder)
-        else:
-            taken.append((folder, scope))
-    return tuple(sorted(taken)), refused
 
 
 def of_each_line(note: Note, whole: str, facts: Iterable[tuple[int, int, str | None]]) -> dict[int, str]:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from vault_memory.choices import REFLECTED
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
-from vault_memory.gc_pause import uncollected
 from vault_memory.indexing.index_file import LOCK_SECONDS
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.apply import Applied, Writer
@@ -23,6 +21,7 @@ from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.search import request
+from vault_memory.startup import REFLECTED
 from vault_memory.store import journal, schema
 from vault_memory.store.job_log import PAGES, Ended, Runs, wordless
 from vault_memory.store.rows import Store
@@ -130,7 +129,7 @@ def _ended(done: Reflected) -> Ended:
 
 def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
     started = time.monotonic()
-    with _alone(memory), _retelling(memory, asked) as retelling, uncollected():
+    with _alone(memory), _retelling(memory, asked) as retelling:
         memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)

@@ -10,7 +10,6 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.reflect import bearing, beliefs, facts
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
@@ -19,6 +18,7 @@ from vault_memory.reflect.run import Run
 from vault_memory.search.entities import FactLine, Names
 from vault_memory.search.superseded import marked
 from vault_memory.store.rows import KINDS, Store
+from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.vault.vault import Vault
 
 _PRIVATE = """

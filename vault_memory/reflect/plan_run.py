@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
@@ -17,7 +18,6 @@ from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, 
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
-from vault_memory.resources import template
 from vault_memory.store.rows import Store
 from vault_memory.vault.vault import Vault
 

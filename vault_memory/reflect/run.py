@@ -11,7 +11,6 @@ from datetime import date
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
-from vault_memory.choices import REFLECTED
 from vault_memory.markdown import entities, name_spotting, provenance
 from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
 from vault_memory.markdown.passages import SUMMARIES
@@ -33,6 +32,7 @@ from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.user_feedback import Said
+from vault_memory.startup import REFLECTED
 from vault_memory.store.rows import Store
 
 VERSION = 6

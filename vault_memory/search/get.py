@@ -8,7 +8,8 @@ from typing import NamedTuple
 from vault_memory.errors import UsageError
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import Folders, Standing, of_all_lines, of_note
+from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
+from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import Vault
 
 MAX_CHARS = 10_000

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.choices import MODES, PRESETS, SOURCES
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
 from vault_memory.markdown import facts
 from vault_memory.search.answer import Request
+from vault_memory.startup import MODES, PRESETS, SOURCES
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import KINDS
 from vault_memory.text import dates
+from vault_memory.text.scope_syntax import normal_scope
 
 if TYPE_CHECKING:
     pass
@@ -132,7 +133,7 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 def scopes(given: Mapping[str, Any]) -> tuple[str, ...]:
     """The scopes that a `scope` parameter opens; none where it is absent: then all are open."""
-    return tuple(facts.normal_scope(text) for text in texts(given, "scope"))
+    return tuple(normal_scope(text) for text in texts(given, "scope"))
 
 
 def choice(given: Mapping[str, Any], key: str, choices: tuple[str, ...], default: str) -> str:

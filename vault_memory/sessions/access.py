@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.markdown import facts
-from vault_memory.markdown.scopes import GLOBAL
 from vault_memory.sessions import projects
+from vault_memory.text.scope_syntax import GLOBAL, is_scope, normal_scope
 
 VARIABLE = "MEMORY_SCOPE"
 
@@ -37,9 +36,9 @@ def _named(environ: Mapping[str, str]) -> list[str]:
     """The scopes that the environment opens besides."""
     given = [text.strip() for text in environ.get(VARIABLE, "").split(",")]
     for text in given:
-        if text and not facts.is_scope(text):
+        if text and not is_scope(text):
             raise UsageError(
                 f"${VARIABLE} names `{text}`, which is no scope.",
                 "Write global, agent:<id>, project:<id>, user:<id> or custom:<name>, several with commas between.",
             )
-    return [facts.normal_scope(text) for text in given if text]
+    return [normal_scope(text) for text in given if text]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.folders import user_folder
+from vault_memory.startup import user_folder
 from vault_memory.vault import line_files
 
 MOST_BYTES = 1 << 20

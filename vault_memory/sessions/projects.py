@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory import folders
+from vault_memory import startup
 from vault_memory.config import Config
 from vault_memory.markdown import entities
 from vault_memory.vault import line_files
@@ -115,7 +115,7 @@ def _known(config: Config, environ: Mapping[str, str]) -> Iterator[Named]:
 
 
 def _file(environ: Mapping[str, str]) -> Path:
-    return Path(folders.user_folder("data", environ)) / _FILE
+    return Path(startup.user_folder("data", environ)) / _FILE
 
 
 # --- repositories and names ------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from vault_memory.choices import TOOLS
 from vault_memory.config import Config
 from vault_memory.search.answer import SESSION, Request, Result
 from vault_memory.search.get import Excerpt
 from vault_memory.sessions import ledger, tools, transcript
 from vault_memory.sessions.sync import sweep
+from vault_memory.startup import TOOLS
 from vault_memory.vault import locations
 
 NAME = "sessions"

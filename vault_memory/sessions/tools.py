@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from vault_memory.choices import TOOLS
 from vault_memory.config import Config
 from vault_memory.sessions import claude_code, jsonl, openclaw
 from vault_memory.sessions.source import Found
+from vault_memory.startup import TOOLS
 
 
 def root(tool: str, config: Config, environ: Mapping[str, str]) -> Path:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from vault_memory.config import user_folder
 from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
-from vault_memory.folders import vault_id
+from vault_memory.startup import vault_id
 from vault_memory.vault import locations
 
 REFLECT = "reflect"

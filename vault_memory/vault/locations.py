@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 
 from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.folders import vault_id
+from vault_memory.startup import vault_id
 from vault_memory.vault import mounts
 
 MEMORY_FOLDER = ".memory"

@@ -10,7 +10,8 @@ from datetime import datetime
 from vault_memory.errors import UsageError
 from vault_memory.markdown import entities
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import GLOBAL, Folders, of_folder
+from vault_memory.markdown.scopes import of_folder
+from vault_memory.text.scope_syntax import GLOBAL, Folders
 
 FOLDER = "notes"
 

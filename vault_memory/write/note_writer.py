@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.resources import template
 from vault_memory.store import journal, schema, usage
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations

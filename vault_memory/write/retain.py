@@ -14,8 +14,9 @@ from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import entities, facts, provenance
 from vault_memory.markdown.note import BLANK, Heading
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import GLOBAL, of_note
+from vault_memory.markdown.scopes import of_note
 from vault_memory.text import daily_notes, dates
+from vault_memory.text.scope_syntax import GLOBAL, SCOPES, is_scope, normal_scope
 from vault_memory.vault.vault import Vault
 from vault_memory.write.rewrite import Rewriter, current
 
@@ -74,8 +75,8 @@ def check(bullet: Bullet) -> None:
     check_entities(bullet.entities)
     if bullet.by and provenance.normal(bullet.by) == provenance.UNCLEAR:
         raise UsageError(f"`{bullet.by}` does not say who it is from.", f"Write {provenance.KNOWN}.")
-    if bullet.scope and not facts.is_scope(bullet.scope):
-        raise UsageError(f"`{bullet.scope}` is no scope.", f"Write {facts.SCOPES}.")
+    if bullet.scope and not is_scope(bullet.scope):
+        raise UsageError(f"`{bullet.scope}` is no scope.", f"Write {SCOPES}.")
     note = parse("x.md", f"## Retain\n{bullet}\n".encode("utf-8", "replace"))
     # An open comment is a problem of the note: it would hide all that is written below it.
     found = [] if note.problems else list(facts.facts(note, None))
@@ -95,7 +96,7 @@ def _states(fact: facts.Fact, bullet: Bullet) -> bool:
         and names >= {entities.slug(name) for name in bullet.entities}
         and (bullet.confidence is None or abs((fact.confidence or 0) - bullet.confidence) < 1e-6)
         and (fact.by or "") == bullet.by.casefold()
-        and (fact.scope or "") == (facts.normal_scope(bullet.scope) if bullet.scope else "")
+        and (fact.scope or "") == (normal_scope(bullet.scope) if bullet.scope else "")
     )
 
 

@@ -1,16 +1,28 @@
-"""Owns where the user's folders are, how a vault is found and what it is called: paths as text, and little imported.
+"""What every call needs before the settings are read: words that options accept, the user's folders, which vault.
 
-Every question to a daemon comes this way: pathlib and the settings would cost half as much as Python itself.
+It imports next to nothing, and paths are text: each question to a daemon comes this way, and pathlib and the settings
+would cost half as much as Python itself.
 """
 
 import os
 import sys
 from collections.abc import Mapping
 
+MODES = ("auto", "hybrid", "lexical", "semantic")
+PRESETS = ("tuned", "weighted", "classic", "rrf")
+FORMATS = ("markdown", "json", "xml")
+NOTES, SESSIONS = "notes", "sessions"
+SOURCES = (NOTES, SESSIONS, "all")
+TOOLS = ("claude-code", "opencode", "openclaw")
+"""Whose sessions can be a source."""
+
+REFLECTED = ("entities", "opinions", "summaries", "proposals")
+"""What a reflect can be limited to."""
+
 APP = "vault-memory"
 MARKERS = (".memory", ".obsidian")
 
-_TELLING = ("OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+_VARIABLES = ("OLLAMA_HOST", "TZ", "HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
 def user_folder(kind: str, environ: Mapping[str, str]) -> str:
@@ -48,6 +60,6 @@ def vault_id(root: str | os.PathLike[str]) -> str:
     return hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:12]
 
 
-def telling(environ: Mapping[str, str]) -> dict[str, str]:
+def relevant_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that an answer may depend on."""
-    return {name: value for name, value in environ.items() if name in _TELLING or name.startswith("MEMORY_")}
+    return {name: value for name, value in environ.items() if name in _VARIABLES or name.startswith("MEMORY_")}

@@ -1,0 +1,57 @@
+"""Scopes as they are written: the form of one, how it is stored, and which folders of a vault have one. Pure."""
+
+import re
+import unicodedata
+
+GLOBAL = "global"
+UNREADABLE_SCOPE = "custom:unreadable"
+"""What was meant to be private and does not say for whom: nobody asks for it by chance."""
+
+SCOPES = "global, agent:<id>, project:<id>, user:<id> or custom:<name>"
+_SCOPE_FORM = re.compile(r"global|(?:agent|project|user|custom):\S+")
+
+Folders = tuple[tuple[str, str], ...]
+"""(folder as `folder_key` gives it, its scope): what a configuration says of folders."""
+
+
+def normal_scope(text: str) -> str:
+    """A scope as it is stored; an unknown form becomes `custom:<text>`, so that a typing slip never widens access.
+
+    Behind the colon capitals play no part: a folder is one project, however its name is written.
+    """
+    text = text.strip()
+    kind, colon, name = text.partition(":")
+    return f"{kind}{colon}{name.casefold()}" if is_scope(text) else f"custom:{text.casefold()}"
+
+
+def no_scope(text: str) -> str:
+    """What is to be said of a scope that is none: who may still see what names it."""
+    taken = normal_scope(text)
+    opened = f" unless MEMORY_SCOPE names {taken:.80}" if is_scope(taken) and "," not in taken else ""
+    return f"is none of {SCOPES}: no agent sees it{opened}"
+
+
+def is_scope(text: str) -> bool:
+    """Whether a text is a scope as it should be written."""
+    return _SCOPE_FORM.fullmatch(text) is not None
+
+
+def folder_key(path: str) -> str:
+    """A folder as it is compared: capitals and the way accents are written play no part, a slip would open it."""
+    key = unicodedata.normalize("NFC", path.strip().removeprefix("./").strip("/")).casefold()
+    return "" if key == "." else key
+
+
+def joined(own: Folders, of_vault: Folders) -> tuple[Folders, list[str]]:
+    """The user's map and what a vault may add to it; and the folders of which the vault has no say.
+
+    A vault may come from anywhere: it may make its folders private, and opens none. Where the user says what a folder
+    is, that holds for all that lies in it.
+    """
+    taken, refused = list(own), []
+    for folder, scope in of_vault:
+        if scope == GLOBAL or any(not mine or f"{folder}/".startswith(f"{mine}/") for mine, _ in own):
+            refused.append(folder)
+        else:
+            taken.append((folder, scope))
+    return tuple(sorted(taken)), refused
