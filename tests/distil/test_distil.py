@@ -5,10 +5,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from corpus import CLIPPED_WORDS, Corpus, blocks
+from sources import SOURCES, Source, unpacked
 
-from vault_memory.distil.corpus import CLIPPED_WORDS, Corpus
-from vault_memory.distil.pages import blocks
-from vault_memory.distil.sources import SOURCES, Source, unpacked
 from vault_memory.errors import UsageError
 
 PAGE = """<html><head><title>T</title><style>p {}</style></head><body><nav><ul><li>Home</ul></nav>

@@ -5,7 +5,7 @@ The builtin model is a table: one int8 vector and one integer weight a token. A 
     sum over its tokens of weight * vector, then scaled so that its largest component is 127 or -127.
 
 All of it is integer arithmetic, so the same text has the same bytes on every platform, with numpy (many
-texts) and without (a query, where importing numpy would cost a hundred times the work). `distil/` makes the
+texts) and without (a query, where importing numpy would cost a hundred times the work). `tools/distil` makes the
 table and says how.
 
 The file, little-endian, mapped and never read whole (a query touches some 30 pages of it):

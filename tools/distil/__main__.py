@@ -1,11 +1,11 @@
-"""Owns the command that makes the builtin vectors: texts, source model, training, file.
+"""Makes the builtin vectors: texts, source model, training, file.
 
-    python -m vault_memory.distil [--out DIR] [--cache DIR]
+    python tools/distil [--out DIR] [--cache DIR]
 
 `sources.py` says which texts, `corpus.py` what of them, `teacher.py` what is asked of
 sentence-transformers/all-MiniLM-L6-v2, `student.py` how the vectors are learnt. Same input, same seeds, one thread:
 the same machine gives the same bytes; another processor may round a component differently. The format of the file is
-described in `embed.py`.
+described in `vault_memory/embedding/builtin.py`.
 """
 
 import argparse
@@ -16,10 +16,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_memory.distil import student
-from vault_memory.distil.corpus import Corpus
-from vault_memory.distil.sources import SOURCES, unpacked
-from vault_memory.distil.teacher import VOCABULARY_SHA256, WEIGHTS_SHA256, Teacher, model_folder
+import student
+from corpus import Corpus
+from sources import SOURCES, unpacked
+from teacher import VOCABULARY_SHA256, WEIGHTS_SHA256, Teacher, model_folder
+
 from vault_memory.embedding.builtin import BUILTIN_PATH, HEADER, MAGIC
 from vault_memory.embedding.wordpiece import CONTINUATION
 from vault_memory.errors import VaultMemoryError
@@ -34,7 +35,7 @@ TEXTS = 32_768
 """Of the shuffled passages; with twice as many the recall was the same within its noise."""
 
 PROVENANCE = {
-    "made_by": "python -m vault_memory.distil",
+    "made_by": "python -m vault_memory.distil",  # as it was called then: the same bytes
     "source": "sentence-transformers/all-MiniLM-L6-v2",
     "source_licence": "Apache-2.0",
     "source_weights_sha256": WEIGHTS_SHA256,
@@ -50,7 +51,7 @@ PROVENANCE = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Make the artefact and print its size and sha256; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m vault_memory.distil", description="Make the vectors.")
+    parser = argparse.ArgumentParser(prog="python tools/distil", description="Make the vectors.")
     parser.add_argument("--out", type=Path, default=Path(BUILTIN_PATH).parent, help="folder to write to")
     parser.add_argument("--cache", type=Path, default=Path("distil-cache"), help="folder for packages and vectors")
     chosen = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Owns the training: token vectors whose weighted sums point where the source model's sentence vectors do.
+"""The training: token vectors whose weighted sums point where the source model's sentence vectors do.
 
 Method (after tokenlearn, Minish Lab: https://github.com/MinishLab/tokenlearn, with changes that were measured):
 
@@ -12,7 +12,7 @@ Method (after tokenlearn, Minish Lab: https://github.com/MinishLab/tokenlearn, w
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.distil.teacher import Taught
+from teacher import Taught
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,4 +1,4 @@
-"""Owns the source model: token ids of texts, their sentence vectors, and what each token's state is in context."""
+"""The source model: token ids of texts, their sentence vectors, and what each token's state is in context."""
 
 import hashlib
 import importlib.util
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from vault_memory.distil.checks import checked
 from vault_memory.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,9 +53,21 @@ def model_folder() -> Path:
     if spec is None or spec.origin is None:
         raise UsageError(f"The package {MODEL_PACKAGE} has no folder.", "Install it again.")
     folder = Path(spec.origin).parent / "model"
-    checked(folder / "model.safetensors", WEIGHTS_SHA256)
-    checked(folder / "vocab.txt", VOCABULARY_SHA256)
+    check_digest(folder / "model.safetensors", WEIGHTS_SHA256)
+    check_digest(folder / "vocab.txt", VOCABULARY_SHA256)
     return folder
+
+
+def check_digest(path: Path, sha256: str) -> None:
+    """Raise UsageError unless the file is there and has that digest."""
+    if not path.is_file():
+        raise UsageError(f"The source model lacks {path}.", "Install its package again.")
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha256:
+        raise UsageError(
+            f"{path} is not the file that is meant: sha256 {found}, expected {sha256}.",
+            "Install the version of the package named in the project's `distil` extra.",
+        )
 
 
 class Teacher:
