@@ -1,6 +1,8 @@
 """What doctor says of agents: whose vault it is, what is missing, whose hooks failed; nothing is written by it."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,8 @@ import pytest
 from test_install import SETTINGS, Home
 from vaults import fill
 
-from vault_memory.agents import hook_log
-from vault_memory.agents.hook_log import Call, Log
-from vault_memory.integrations import settings_files
+from vault_memory.integrations import hook_log, settings_files
+from vault_memory.integrations.hook_log import Call, Log
 
 
 @pytest.fixture
@@ -140,19 +141,20 @@ def test_what_install_would_refuse_again_is_told_with_its_file(home: Home, text:
     assert check["message"].startswith("Claude Code has it half: hooks.SessionStart, ")
     assert check["message"].endswith(f"hooks.SessionEnd are missing, and {file} cannot be edited: {why}")
     plain = "Make it plain JSON (no comment, no comma behind the last entry)"
-    assert check["mend"] == f"{plain}; then `memory install claude-code` puts it in."
+    assert check["mend"] == (
+        f"{plain}; then `memory install claude-code` puts it in, `memory uninstall claude-code` takes out the rest."
+    )
 
 
-def test_what_an_uninstall_had_to_leave_is_told_as_left_over(home: Home) -> None:
+def test_what_an_uninstall_had_to_leave_is_told(home: Home) -> None:
     home.done("install", "claude-code")
     file = home.folder / SETTINGS
     file.write_text("// hi\n" + file.read_text())
     home.run("uninstall", "claude-code")
-    (check,) = told(home)
-    assert check["level"] == "warning" and "memory install" not in check["mend"]
-    assert check["message"].startswith("Claude Code has only hooks.SessionStart, ")
-    assert check["message"].endswith(f"left over in {file}, line 1: a comment, which its program does not read")
-    assert "`memory uninstall claude-code` takes that out" in check["mend"]
+    skipped, half = told(home)
+    assert f"{file}, line 1: a comment" in skipped["message"]
+    assert half["message"] == "Claude Code has it half: mcpServers.vault-memory is missing"
+    assert "`memory uninstall claude-code` takes out the rest" in half["mend"]
     file.write_text(file.read_text().removeprefix("// hi\n"))
     home.done("uninstall", "claude-code")
     assert told(home) == []
@@ -187,7 +189,7 @@ def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
 
 def failed(home: Home, why: str, vault: str = "", is_failure: bool = True) -> None:
     call = Call("claude-code", "UserPromptSubmit", vault or str(home.vault))
-    Log(call, time.monotonic(), home.environ).say(why, is_failure)
+    Log(call, time.monotonic(), home.environ).write(why, is_failure)
 
 
 def test_hooks_that_fell_silent_are_told(home: Home) -> None:
@@ -213,7 +215,8 @@ def test_what_failed_long_ago_or_is_no_line_is_not_told(home: Home) -> None:
 
 def test_a_real_hook_that_fails_is_told(home: Home) -> None:
     home.put(".config/vault-memory/config.toml", b"[hooks]\nseconds = 'many'\n")
-    home.run("hook", "claude-code", "SessionStart")
+    words = [sys.executable, "-m", "vault_memory", "--vault", str(home.vault), "hook", "claude-code", "SessionStart"]
+    subprocess.run(words, env=home.environ, cwd=home.project, input=b"", timeout=60, check=True)
     home.put(".config/vault-memory/config.toml", b"")
     (check,) = told(home, "hooks")
     assert "claude-code SessionStart failed last on" in check["message"] and "hooks.seconds" in check["message"]

@@ -1,30 +1,40 @@
 """Agents' settings: our hooks and server go in, everything else stays, and an uninstall gives the old bytes back."""
 
+import contextlib
+import hashlib
+import io
 import json
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_jsontext import texts
+from test_json_text import texts
 from vaults import fill
 
-from vault_memory.errors import ConflictError
-from vault_memory.integrations import entries, jsontext, settings_files
-from vault_memory.integrations.entries import Made, MisshapenError
+from vault_memory.cli import main
+from vault_memory.errors import ConflictError, RefusedError
+from vault_memory.integrations import json_text, settings_files
 from vault_memory.integrations.install import Installer
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 
 
+class Ended(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 class Home:
-    """A user's folders, a project of theirs and a vault; the installed command is run in it."""
+    """A user's folders, a project of theirs and a vault; the command line is run in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,14 +43,20 @@ class Home:
         (self.project / ".git").mkdir(parents=True)
         self.environ = {
             "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "XDG_DATA_HOME": str(folder / "data"),
-            "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path),
+            "XDG_STATE_HOME": str(folder / "state"), "PATH": os.environ["PATH"],
         }  # fmt: skip
 
-    def run(self, *words: str, vault: Path | None = None) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-m", "vault_memory", "--vault", str(vault or self.vault), *words]
-        return subprocess.run(
-            command, cwd=self.project, env=self.environ, capture_output=True, text=True, timeout=60, check=False
-        )
+    def run(self, *words: str, vault: Path | None = None) -> Ended:
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            for name in os.environ:
+                patch.delenv(name)
+            for name, value in self.environ.items():
+                patch.setenv(name, value)
+            patch.chdir(self.project)
+            with pytest.raises(SystemExit) as ended:
+                main(["--vault", str(vault or self.vault), *words])
+        return Ended(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
     def done(self, *words: str, vault: Path | None = None) -> str:
         ended = self.run(*words, vault=vault)
@@ -183,43 +199,95 @@ def test_unusual_settings_come_back_byte_for_byte(home: Home, data: bytes) -> No
     assert home.done("uninstall", "claude-code") == "Nothing to do.\n"
 
 
-def of_claude(text: str = "") -> list[entries.Entry]:
-    place = settings_files.Place("user", Path("/p"), {"HOME": "/h"})
-    program = settings_files.Program(("/bin/memory", "--vault", f"/v {text}"), 2.0)
-    return [entry for part in settings_files.target("claude-code", place, program).settings for entry in part.entries]
+def installer(folder: Path, agent: str = "cursor", program: str = "/bin/memory") -> Installer:
+    """What the command line makes for an agent in a user's folder."""
+    environ = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / ".config")}
+    place = settings_files.Place("user", folder, environ)
+    words = (program, "--vault", "/v")
+    return Installer(settings_files.target(agent, place, settings_files.Program(words, 2.0)), environ)
 
 
-@given(texts(), st.text(max_size=5))
-def test_any_text_comes_back(text: str, vault: str) -> None:
-    wanted = of_claude(vault)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@given(texts(), st.booleans(), st.booleans())
+def test_any_text_comes_back(folder: Path, text: str, is_renewed: bool, is_edited: bool) -> None:
+    file = folder / SETTINGS
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        installed, made = entries.put(text, wanted, Made())
-    except MisshapenError:
+        changes = installer(folder, "claude-code").install()
+    except RefusedError:
         return
-    assert entries.put(installed, wanted, made) == (installed, made)
-    renewed, again = entries.put(installed, of_claude("other"), made)
-    assert entries.take(installed, wanted, made) == text
-    assert entries.take(renewed, wanted, again) == text
+    installer(folder, "claude-code").apply(changes)
+    if is_renewed:
+        other = installer(folder, "claude-code", "/other/memory")
+        other.apply(other.install())
+    if is_edited:  # outside of ours: then nobody can simply put the old text back
+        file.write_bytes(file.read_bytes() + b"\n")
+    again = installer(folder, "claude-code")
+    again.apply(again.uninstall())
+    assert file.read_bytes().decode() == text + "\n" * is_edited
 
 
 @given(texts(), st.data())
-def test_what_is_added_in_between_stays(text: str, data: Any) -> None:
-    wanted = of_claude()
-    try:
-        installed, made = entries.put(text, wanted, Made())
-    except MisshapenError:
-        return
-    place = data.draw(st.sampled_from([(), ("hooks",), ("hooks", "Stop"), ("mcpServers",)]))
-    put = {}
-    for which, base in (("with", installed), ("without", text)):
-        of = jsontext.parse(base)
+def test_what_is_added_in_between_stays(folder: Path, text: str, data: Any) -> None:
+    claude, file = installer(folder, "claude-code"), folder / SETTINGS
+    place = data.draw(st.sampled_from([(), ("hooks",), ("hooks", "Stop")]))
+
+    def with_theirs(text: str) -> str:
+        of = json_text.parse(text)
         into = of.find(place)
-        if into is None:
-            return  # a container that only an install makes
-        put[which] = jsontext.insert(of, into, {"theirs": 1}, "theirs" if into.kind == "object" else None).text
-    left = jsontext.parse(entries.take(put["with"], wanted, made))
-    expected = jsontext.parse(put["without"])
-    assert left.plain(left.root) == expected.plain(expected.root)
+        return json_text.insert(of, into, {"theirs": 1}, "theirs" if into.kind == "object" else None) if into else ""
+
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8", newline="")
+    try:
+        claude.apply(claude.install())
+        expected = with_theirs(text)
+    except RefusedError:
+        return
+    if expected:
+        file.write_text(with_theirs(file.read_bytes().decode()), "utf-8", newline="")
+    claude.apply(claude.uninstall())
+    left, wanted = json_text.parse(file.read_bytes().decode()), json_text.parse(expected or text)
+    assert left.value(left.root) == wanted.value(wanted.root)
+
+
+OLD_RECORDS = [
+    (b"{}", False, None, [["hooks"]], [[["hooks"], "\n"]]),
+    (b'{\n  "model": "x"\n}\n', False, None, [["hooks"]], []),
+    (b'{"hooks": {}}', False, None, [], []),
+    (None, True, None, [["hooks"]], [[["hooks"], "\n"]]),
+    (b" \n", True, " \n", [["hooks"]], [[["hooks"], "\n"]]),
+]
+
+
+@pytest.mark.parametrize(("data", "is_new", "before", "containers", "tails"), OLD_RECORDS)
+@pytest.mark.parametrize("is_renewed", [True, False])
+def test_what_an_earlier_version_installed_is_taken_out(
+    home: Home, data: bytes | None, is_new: bool, before: str | None, containers: Any, tails: Any, is_renewed: bool
+) -> None:
+    """Its records hold what was made around our entries instead of the text that there was."""
+    file = home.folder / SETTINGS
+    if data is not None:
+        home.put(SETTINGS, data)
+    home.done("install", "claude-code")
+    file.write_text(file.read_text().replace(sys.executable + " -m vault_memory", "/usr/bin/memory"))
+    name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
+    record = {
+        "file": str(file), "is_new": is_new, "before": before, "folders": [str(file.parent)] if data is None else [],
+        "is_known": True, "containers": [*containers, *(["hooks", event] for event in EVENTS)], "tails": tails,
+    }  # fmt: skip
+    home.put(f"data/vault-memory/installed/{name}.json", json.dumps(record).encode())
+    assert [check["message"] for check in json.loads(home.run("--json", "doctor").stdout)["checks"] if
+            check["name"] == "agents"] == ["Claude Code starts /usr/bin/memory, which is not there"]  # fmt: skip
+    if is_renewed:
+        home.done("install", "claude-code")
+    home.done("uninstall", "claude-code")
+    assert (file.read_bytes() if file.exists() else None) == data
 
 
 def test_what_a_user_changed_in_between_stays(home: Home) -> None:
@@ -385,20 +453,10 @@ def test_a_link_within_a_project_is_followed(home: Home) -> None:
 
 def test_a_project_behind_a_link_is_its_own_folder(home: Home) -> None:
     (home.folder / "linked").symlink_to(home.project)
-    words = [
-        sys.executable,
-        "-m",
-        "vault_memory",
-        "--vault",
-        str(home.vault),
-        "install",
-        "cursor",
-        "--scope",
-        "project",
-    ]
-    environ = home.environ | {"PWD": str(home.folder / "linked")}
-    ended = subprocess.run(words, cwd=home.folder / "linked", env=environ, timeout=60, check=False)
-    assert ended.returncode == 0 and (home.project / ".cursor/mcp.json").is_file()
+    home.project = home.folder / "linked"
+    home.environ["PWD"] = str(home.folder / "linked")
+    home.done("install", "cursor", "--scope", "project")
+    assert (home.project / ".cursor/mcp.json").is_file()
 
 
 def test_a_further_worktree_is_a_project_of_its_own(home: Home) -> None:
@@ -678,10 +736,16 @@ def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
     # Where the process is killed: its file is written, and not yet in its place.
     code = (
         "import os, sys; from vault_memory.cli import main; real = os.replace\n"
-        "os.replace = lambda a, b: os._exit(9) if str(b).endswith('mcp.json') else real(a, b)\n"
+        "os.replace = lambda a, b: os._exit(9) if str(b).endswith('/mcp.json') else real(a, b)\n"
         f"sys.argv = ['memory', '--vault', {str(home.vault)!r}, 'install', 'cursor']; main()"
     )
-    ended = subprocess.run([sys.executable, "-c", code], env=home.environ, cwd=home.project, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        env=home.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=home.project,
+        timeout=60,
+        check=False,
+    )
     assert ended.returncode == 9 and file.read_bytes() == b'{"a": 1}\n'
     (left,) = file.parent.glob(".mcp.json.*.part")
     os.utime(left, (0, 0))
@@ -691,59 +755,52 @@ def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
     assert file.read_bytes() == b'{"a": 1}\n' and os.listdir(file.parent) == ["mcp.json"]
 
 
+def of_cursor(home: Home) -> Installer:
+    return installer(home.folder)
+
+
 def test_a_file_changed_meanwhile_is_not_written(home: Home) -> None:
     file = home.put(".cursor/mcp.json", b"{}")
-    place = settings_files.Place("user", home.project, home.environ)
-    installer = Installer(
-        settings_files.target("cursor", place, settings_files.Program(("/bin/memory",), 2.0)), home.environ
-    )
-    changes = installer.install()
+    changes = of_cursor(home).install()
     file.write_bytes(b'{"a": 1}')
     with pytest.raises(ConflictError):
-        installer.apply(changes)
+        of_cursor(home).apply(changes)
     assert file.read_bytes() == b'{"a": 1}' and os.listdir(file.parent) == ["mcp.json"]
-
-
-def of_cursor(home: Home) -> Installer:
-    place = settings_files.Place("user", home.project, home.environ)
-    return Installer(
-        settings_files.target("cursor", place, settings_files.Program(("/bin/memory",), 2.0)), home.environ
-    )
 
 
 def test_an_uninstall_that_met_a_change_still_gives_back_what_there_was(home: Home) -> None:
     before = home.files()
-    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
-    installer.apply(installer.install())
-    changes, installed = installer.uninstall(), file.read_bytes()
+    cursor, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    cursor.apply(cursor.install())
+    changes, installed = cursor.uninstall(), file.read_bytes()
     file.write_bytes(installed + b"\n")
     with pytest.raises(ConflictError):
-        installer.apply(changes)
+        cursor.apply(changes)
     file.write_bytes(installed)
-    installer.apply(installer.uninstall())
+    cursor.apply(cursor.uninstall())
     assert home.files() == before
 
 
 @pytest.mark.parametrize("is_again", [True, False])
 def test_an_install_that_met_a_change_remembers_nothing_of_before(home: Home, is_again: bool) -> None:
-    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
-    changes = installer.install()
+    cursor, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    changes = cursor.install()
     home.put(".cursor/mcp.json", b"{}\n")
     with pytest.raises(ConflictError):
-        installer.apply(changes)
+        cursor.apply(changes)
     if is_again:
-        installer.apply(installer.install())
-    installer.apply(installer.uninstall())
+        cursor.apply(cursor.install())
+    cursor.apply(cursor.uninstall())
     assert file.read_bytes() == b"{}\n"
 
 
 def test_a_record_of_what_was_never_written_is_not_believed(home: Home) -> None:
     """As where the program was ended between the record and the file."""
-    installer, file = of_cursor(home), home.folder / ".cursor/mcp.json"
-    installer.apply(installer.install())
+    cursor, file = of_cursor(home), home.folder / ".cursor/mcp.json"
+    cursor.apply(cursor.install())
     for data in (b"{}\n", b'{"mcpServers": {}}\n'):
         file.write_bytes(data)
-        installer.apply(installer.uninstall())
+        cursor.apply(cursor.uninstall())
         assert file.read_bytes() == data
 
 
@@ -777,18 +834,7 @@ def test_what_is_ours_and_was_changed_stays_and_all_else_goes_on(home: Home, age
     assert not [path for path in settings if b"vault-memory" in path.read_bytes()]
 
 
-@pytest.fixture
-def plugin(home: Home) -> Iterator[Path]:
+def test_the_plugin_names_the_vault(home: Home) -> None:
     home.done("install", "opencode", "--scope", "project")
-    found = home.project / ".opencode/plugins/vault-memory.js"
-    yield found
-
-
-def test_the_plugin_names_the_vault(plugin: Path, home: Home) -> None:
+    plugin = home.project / ".opencode/plugins/vault-memory.js"
     assert json.dumps(str(home.vault)) in plugin.read_text()
-    place = settings_files.Place("project", home.project, home.environ)
-    plugin.write_text("theirs")
-    changes = Installer(
-        settings_files.target("opencode", place, settings_files.Program(("m",), 2.0)), home.environ
-    ).install()
-    assert [change.action for change in changes if change.file == plugin] == ["kept"]

@@ -1,7 +1,7 @@
-"""Owns the answering of an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
+"""Answers an agent's hook: within its time, whatever hangs, and silent about whatever goes wrong.
 
 A prompt waits for this. All work is done by a thread that is left behind when the time is over; what was found by then
-is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log (hooklog.py).
+is printed, or nothing, and the process ends with 0. Why there was nothing is a line in a log (hook_log.py).
 """
 
 import contextlib
@@ -14,24 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vault_memory import startup
-from vault_memory.agents import hook_events, hook_log
-from vault_memory.agents.hook_events import Occasion
-from vault_memory.agents.hook_log import Call
+from vault_memory.agents import hook_events
+from vault_memory.agents.hook_events import AGENTS, HookEvent
 from vault_memory.agents.shown_passages import Session
-from vault_memory.integrations import claude_code, opencode
+from vault_memory.integrations import hook_log
+from vault_memory.integrations.hook_log import Call
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
 
-AGENTS = {agent.AGENT: agent for agent in (claude_code, opencode)}
-
 SECONDS = 2.0
 """Until the settings are read, which may be on the disk that hangs."""
 
-BEGUN_SECONDS = 0.1
+STARTUP_SECONDS = 0.1
 """What has gone by, at most as a rule, when this begins: Python and the command line."""
 
-MOST_BYTES = 16 << 20
+MAX_INPUT_BYTES = 16 << 20
 """Of standard input; a prompt with that much pasted into it is not searched for."""
 
 RECENT_DAYS = 2
@@ -39,7 +37,7 @@ BUILDING_SECONDS = 10.0
 """So long after an indexing was started no other is; one that is at work longer is waited for by the next."""
 
 _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP, hook_events.PAUSED, hook_events.ENDED)
-_CUT_SHORT = 4
+_MAX_CUTS = 4
 
 
 class Context(NamedTuple):
@@ -55,7 +53,7 @@ class Context(NamedTuple):
     about: str = ""
 
 
-class Want(NamedTuple):
+class ContextRequest(NamedTuple):
     """What is to be put before the model: passages for prompts, with `core` what is always there, and summaries."""
 
     prompts: tuple[str, ...]
@@ -73,23 +71,23 @@ def run(call: Call) -> NoReturn:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):  # a stray word of any library would spoil the answer, or be shown to the user
         os.dup2(nowhere, descriptor)
-    work = Work(call)
+    work = HookRun(call)
     threading.Thread(target=work.run, daemon=True).start()
-    if not work.wait() and not work.said:
-        work.log.say_in_time(f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
+    if not work.wait() and not work.output:
+        work.log.write_in_time(f"{hook_log.TOO_LATE} {work.seconds:g} s, while {work.doing}; see `hooks.seconds`.")
     with contextlib.suppress(OSError):
-        os.write(out, work.said)
+        os.write(out, work.output)
     os._exit(0)  # whatever the thread hangs in
 
 
-class Work:
-    """One event's work; `said` is what is to be printed, `seconds` what the whole may take, `doing` what takes it."""
+class HookRun:
+    """One event's work; `output` is to be printed, `seconds` is what the whole may take, `doing` what takes it."""
 
     def __init__(self, call: Call) -> None:
         self.call, self.environ = call, dict(os.environ)
-        self.begun = time.monotonic() - BEGUN_SECONDS
+        self.begun = time.monotonic() - STARTUP_SECONDS
         self.log = hook_log.Log(call, self.begun, self.environ)
-        self.said = b""
+        self.output = b""
         self.seconds = SECONDS
         self.doing = "its input was awaited"
         self._done = threading.Event()
@@ -106,38 +104,38 @@ class Work:
         try:
             self._answer()
         except BaseException as error:  # the edge: an agent's prompt is never in the way of a mistake of ours
-            self.log.say(hook_log.told(error), failed=True)
+            self.log.write(hook_log.explain(error), failed=True)
         finally:
             self._done.set()
 
     def _answer(self) -> None:
         agent = AGENTS.get(self.call.agent)
-        if agent is None or self.call.event not in agent.EVENTS:
-            known = agent.EVENTS if agent else AGENTS
-            self.log.say(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
+        if agent is None or self.call.event not in agent.events:
+            known = agent.events if agent else AGENTS
+            self.log.write(f"That {'event' if agent else 'agent'} is not known. Known are: {', '.join(known)}.")
             return
-        data = sys.stdin.buffer.read(MOST_BYTES + 1) if not sys.stdin.isatty() else b"{}"
-        given = hook_events.fields(data[:MOST_BYTES])
+        data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1) if not sys.stdin.isatty() else b"{}"
+        given = hook_events.fields(data[:MAX_INPUT_BYTES])
         if given is None:
-            self.log.say("Its input is no JSON object." if data.strip() else "It had no input.")
+            self.log.write("Its input is no JSON object." if data.strip() else "It had no input.")
         event = agent.read(self.call.event, given or {})
         session = Session(self.call.agent, event.session, self.environ, self.call.vault)
         self.doing = "its session's file was read or written"
         self._note(event, session)
-        wants = _wanted(event, session)
-        if not wants:
+        requests = _requests(event, session)
+        if not requests:
             if event.what == hook_events.ASKED and given is not None:
-                self.log.say("The prompt names nothing to look for.")
+                self.log.write("The prompt names nothing to look for.")
             return
-        context = self._context(event, wants, agent.LONGEST_CONTEXT)
-        self.said = agent.answer(self.call.event, context.text).encode("ascii")
+        context = self._context(event, requests, agent.longest_context)
+        self.output = agent.answer(self.call.event, context.text).encode("ascii")
         if event.what == hook_events.ASKED:
             # What the notes have nothing to do with would after a compaction stand in the way of what they do.
             session.turn(context.keys, context.about)
         elif event.what != hook_events.SUMMED_UP:
             session.beside(context.keys)
 
-    def _note(self, event: Occasion, session: Session) -> None:
+    def _note(self, event: HookEvent, session: Session) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
         from vault_memory.sessions.pending import mark
 
@@ -156,7 +154,7 @@ class Work:
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: Occasion, wants: Sequence[Want], most: int) -> Context:
+    def _context(self, event: HookEvent, requests: Sequence[ContextRequest], longest: int) -> Context:
         """What is wanted first of all that the notes have to do with, and why there is nothing."""
         from vault_memory.config import load
 
@@ -166,31 +164,31 @@ class Work:
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
         context = Context()
-        for want in wants:
-            context = self._fitting(config, want, scopes, most)
+        for request in requests:
+            context = self._fitting(config, request, scopes, longest)
             if context.text or context.has_footing:
                 break
         if not context.text:
-            self.log.say(context.why)
+            self.log.write(context.why)
         return context
 
-    def _fitting(self, config: "Config", want: Want, scopes: Sequence[str], most: int) -> Context:
+    def _fitting(self, config: "Config", request: ContextRequest, scopes: Sequence[str], longest: int) -> Context:
         """What is wanted, within the budget and so long that the agent takes all of it."""
-        prompt = want.prompts[0] if want.prompts else ""
+        prompt = request.prompts[0] if request.prompts else ""
         params = {
-            "prompt": prompt, "also": want.prompts[1:],
-            "without_core": not want.core, "recent_days": RECENT_DAYS if want.core else 0,
-            "scope": list(scopes), "without": sorted(want.without), "patience": 0,
-            "unasked": True, "summaries": want.summaries,
+            "prompt": prompt, "also": request.prompts[1:],
+            "without_core": not request.core, "recent_days": RECENT_DAYS if request.core else 0,
+            "scope": list(scopes), "without": sorted(request.without), "patience": 0,
+            "unasked": True, "summaries": request.summaries,
         }  # fmt: skip
         budget = config.hooks_budget
-        for _ in range(_CUT_SHORT):
+        for _ in range(_MAX_CUTS):
             found = self._found(config, {**params, "budget": budget})
             size = len(found.text.encode("utf-16-le")) // 2
-            if size <= most:
+            if size <= longest:
                 return found._replace(about=prompt if found.has_footing else "")
-            budget = max(1, int(budget * most / size * 0.95))
-        return Context(why=f"What was found is longer than the {most} characters that {self.call.agent} takes.")
+            budget = max(1, int(budget * longest / size * 0.95))
+        return Context(why=f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
 
     def _found(self, config: "Config", params: dict[str, Any]) -> Context:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
@@ -207,15 +205,15 @@ class Work:
         return Context(document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"])
 
 
-def _wanted(event: Occasion, session: Session) -> list[Want]:
+def _requests(event: HookEvent, session: Session) -> list[ContextRequest]:
     """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
     empty for nothing."""
     if event.what == hook_events.STARTED:
-        return [Want((), core=True)]
+        return [ContextRequest((), core=True)]
     if event.what == hook_events.RESUMED:  # the conversation still holds what was said in it, however long ago
-        return [Want((), session.recent(turns=None), core=True)]
+        return [ContextRequest((), session.recent(turns=None), core=True)]
     if event.what in (hook_events.COMPACTED, hook_events.SUMMED_UP):
-        return [Want(tuple(session.prompts()), core=True, summaries=True)]
+        return [ContextRequest(tuple(session.prompts()), core=True, summaries=True)]
     if event.what != hook_events.ASKED:
         return []
     asks = hook_events.asks(event.prompt)
@@ -223,7 +221,7 @@ def _wanted(event: Occasion, session: Session) -> list[Want]:
         session.turn(())
         return []
     shown = session.recent()
-    return [Want((prompt,), shown) for prompt in asks]
+    return [ContextRequest((prompt,), shown) for prompt in asks]
 
 
 def _scopes(agent: str, folder: Path, config: "Config", environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-"""Owns what a hook is told: an agent's event read, whatever it holds, as the occasion to answer or to note something.
+"""Reads the hook events of each agent, writes the answers they take, and finds in a prompt what to search for. Pure.
 
-An agent's input is taken as it comes: a field that is missing or of another kind is an empty one. Pure.
+Names and shapes are those of Claude Code's hooks reference (code.claude.com/docs/en/hooks) and of our own plugin for
+opencode (`templates/opencode.js`). A field that is missing or of another kind is an empty one.
 """
 
 import json
@@ -21,7 +22,7 @@ behind it."""
 LONGEST_TYPED = 8 * LONGEST_PROMPT
 """Characters of what seems to be typed that are looked at for questions, half of them from its end."""
 
-MOST_LINES = 5
+MAX_TYPED_LINES = 5
 """Lines that a person types as a rule: more of them hold something pasted, if neither fenced nor known as a log."""
 
 SHORT_PARAGRAPH = 4
@@ -90,7 +91,7 @@ _POINTING = _NODS | frozenset(
 """Words that a person puts to something pasted ("why does this fail?"): it names what to look for, and they do not."""
 
 
-class Occasion(NamedTuple):
+class HookEvent(NamedTuple):
     """What happened in which session; `prompt` is what its user asked, or what is to be looked for."""
 
     what: str
@@ -100,13 +101,59 @@ class Occasion(NamedTuple):
     prompt: str = ""
 
 
+class Agent(NamedTuple):
+    """How an agent's hooks speak: what its events mean, and the most that it takes of an answer, in UTF-16 units.
+
+    `answered` are the events of Claude Code that take an answer.
+    """
+
+    name: str
+    events: dict[str, str]
+    longest_context: int
+    answered: tuple[str, ...] = ()
+
+    def read(self, event: str, fields: dict[str, Any]) -> HookEvent:
+        """What the input of an event means."""
+        what, prompt = self.events[event], "prompt"
+        if self.name == "claude-code":
+            if event == "SessionStart":
+                what = {"resume": RESUMED, "compact": COMPACTED}.get(text(fields, "source"), STARTED)
+            prompt = {"UserPromptSubmit": "prompt", "PreCompact": "custom_instructions"}.get(event, "")
+        names = ("session_id", "transcript_path", "cwd", prompt)
+        return HookEvent(what, *(text(fields, name) for name in names))
+
+    def answer(self, event: str, context: str) -> str:
+        """What a hook prints to have text put before the model; "" for nothing."""
+        if not context:
+            return ""
+        if self.name != "claude-code":
+            return json.dumps({"context": context})
+        output = {"hookEventName": event, "additionalContext": context}
+        return json.dumps({"hookSpecificOutput": output}) if event in self.answered else ""
+
+
+_CLAUDE_CODE = Agent(
+    "claude-code",
+    {"SessionStart": STARTED, "UserPromptSubmit": ASKED, "PreCompact": COMPACTING, "Stop": PAUSED, "SessionEnd": ENDED},
+    longest_context=9500,  # up to 10,000 of `additionalContext` reach the model whole, of more it sees the beginning
+    answered=("SessionStart", "UserPromptSubmit"),
+)
+_OPENCODE = Agent(
+    "opencode",
+    {"session.created": STARTED, "chat.message": ASKED, "session.idle": PAUSED, "session.compacting": SUMMED_UP,
+     "session.deleted": GONE},
+    longest_context=20_000,  # no limit of opencode's, only one of sense
+)  # fmt: skip
+AGENTS = {agent.name: agent for agent in (_CLAUDE_CODE, _OPENCODE)}
+
+
 def fields(data: bytes) -> dict[str, Any] | None:
     """What an agent wrote to a hook's standard input; None where that is no JSON object."""
     try:
-        found = json.loads(data.decode("utf-8-sig", "replace"))
+        document = json.loads(data.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def text(of: dict[str, Any], name: str) -> str:
@@ -134,7 +181,7 @@ def asks(prompt: str) -> tuple[str, ...]:
 
 def _questions(typed: str) -> str:
     """The questions in a text that is longer than a person types as a rule; "" for a shorter one."""
-    if sum(1 for line in typed.splitlines() if line.strip()) <= MOST_LINES:
+    if sum(1 for line in typed.splitlines() if line.strip()) <= MAX_TYPED_LINES:
         return ""
     return "\n".join(found for paragraph in _BLANK.split(typed) for found in _asked_in(paragraph.strip()))
 

@@ -1,4 +1,4 @@
-"""Owns what a session was shown: the passages of its last turns, one small file a session in the user's data folder.
+"""Remembers what a session was shown: the passages of its last turns, a small file a session in the data folder.
 
 A file is appended to, a line a turn, so that hooks which run at once spoil nothing; a line that is damaged is passed
 over, and a file that cannot be written is gone without: then a passage may come twice. It must not know what a
@@ -22,17 +22,17 @@ from vault_memory.vault import line_files
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
 
-MOST_PROMPTS, LONGEST_PROMPT = 3, 400
+MAX_PROMPTS, LONGEST_PROMPT = 3, 400
 """What was asked last is kept, the ends of it, until the session ends: after a compaction it is looked for again."""
 
 _KEY = re.compile(r"[0-9a-f]{16}")
 """A passage's hash, as `context@1` gives it: one that is none would have the whole question refused."""
 
-MOST_BYTES, MOST_KEYS = 1 << 19, 1000
+MAX_BYTES, MAX_KEYS = 1 << 19, 1000
 """Eight turns of so many passages have a place in half of the file."""
 
 KEPT_DAYS = 7
-MOST_SESSIONS = 500
+MAX_SESSIONS = 500
 
 
 class Session:
@@ -60,15 +60,15 @@ class Session:
     def prompts(self) -> list[str]:
         """What was asked last, newest first, each once."""
         found = dict.fromkeys(line["prompt"] for line in self._newest_first(past_clear=True) if line["prompt"])
-        return list(found)[:MOST_PROMPTS]
+        return list(found)[:MAX_PROMPTS]
 
     def turn(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note a turn, what was shown in it, and what was asked."""
-        self._append({"what": "turn", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
+        self._append({"what": "turn", "keys": list(keys)[:MAX_KEYS], "prompt": _abridged(prompt)})
 
     def beside(self, keys: Iterable[str], prompt: str = "") -> None:
         """Note what was shown outside a turn, or what is to be kept in mind."""
-        self._append({"what": "beside", "keys": list(keys)[:MOST_KEYS], "prompt": _kept(prompt)})
+        self._append({"what": "beside", "keys": list(keys)[:MAX_KEYS], "prompt": _abridged(prompt)})
 
     def clear(self) -> None:
         """Forget what was shown: it does not stand in the conversation any more. What was asked stays."""
@@ -92,7 +92,7 @@ class Session:
             files = sorted(((entry.stat().st_mtime, entry.path) for entry in os.scandir(self.folder)), reverse=True)
             oldest = time.time() - KEPT_DAYS * 86_400
             for number, (at, path) in enumerate(files):
-                if at < oldest or number >= MOST_SESSIONS:
+                if at < oldest or number >= MAX_SESSIONS:
                     os.unlink(path)
 
     def _newest_first(self, past_clear: bool = False) -> Iterator[dict[str, Any]]:
@@ -108,7 +108,7 @@ class Session:
             return []
         try:
             with open(self.file, "rb") as handle:
-                return handle.read(2 * MOST_BYTES).splitlines()
+                return handle.read(2 * MAX_BYTES).splitlines()
         except OSError:
             return []
 
@@ -116,10 +116,10 @@ class Session:
         if self.file is None:
             return
         with contextlib.suppress(OSError):
-            line_files.append(self.file, json.dumps(line).encode("ascii"), MOST_BYTES)
+            line_files.append(self.file, json.dumps(line).encode("ascii"), MAX_BYTES)
 
 
-def _kept(prompt: str) -> str:
+def _abridged(prompt: str) -> str:
     """What is kept of a prompt: its beginning and its end, without secrets."""
     if not prompt:
         return ""

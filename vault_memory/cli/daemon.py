@@ -1,4 +1,4 @@
-"""Owns the `watch` command: the daemon in the foreground."""
+"""The `watch` command: the daemon in the foreground."""
 
 from vault_memory.cli.common import Shared, command
 

@@ -1,4 +1,4 @@
-"""Owns the `install` and `uninstall` commands."""
+"""The `install` and `uninstall` commands."""
 
 import contextlib
 import difflib
@@ -11,14 +11,12 @@ import click
 
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
-from vault_memory.integrations import settings_files, switches
-from vault_memory.integrations.install import Change, Installer
+from vault_memory.integrations import entries, settings_files
+from vault_memory.integrations.install import Change, Installer, inspect, switched_off
 from vault_memory.sessions import projects
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
-
-_WITH_HOOKS = ("claude-code", "opencode")
 
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,20 +48,16 @@ def install(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
         installer.apply(changes)
     about = {"agent": agent, "scope": scope, "dry_run": dry_run, "vault": str(config.vault)}
     _say(shared, "install", changes, about)
-    if agent in _WITH_HOOKS:
-        _say_what_is_off(shared, agent, config)
-    if scope == "project" and any(change.before != change.after for change in changes):
+    is_changed = any(change.before != change.after for change in changes)
+    if scope == "project" and is_changed:
         shared.note("These files hold paths of this computer: keep them out of git, or others get paths they lack.")
     if others := _vaults(changes) - {about["vault"]}:
         name, verb = settings_files.NAMES[agent], "would take" if dry_run else "took"
         shared.note(f"{about['vault']} {verb} the place of {_listed(others)} for {name}.")
-    other = next(name for name in settings_files.SCOPES if name != scope)
-    file, vaults = _installer(agent, other, config).vaults() if agent in _WITH_HOOKS else (None, None)
-    if vaults:
-        both = f"{file} has {_listed(vaults)} for {settings_files.NAMES[agent]}, too"
-        shared.note(f"{both}: where both settings hold, both vaults answer.")
+    if agent in settings_files.AGENTS_WITH_HOOKS:
+        _say_of_hooks(shared, agent, scope, config)
     if not dry_run:
-        _say_what_is_next(shared, any(change.before != change.after for change in changes))
+        _say_what_is_next(shared, is_changed)
     _end(changes)
 
 
@@ -105,24 +99,26 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
 
     here = Path.cwd()
     place = settings_files.Place(scope, projects.checkout(here) or here, os.environ)
-    if config is None:
-        return Installer(settings_files.target(agent, place, settings_files.Program(program(), 0)), os.environ)
-    words = (*program(), "--vault", str(config.vault))
+    words = program() if config is None else (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
     except UnicodeEncodeError:
         raise UsageError("The vault's path is not UTF-8, and cannot stand in a JSON file.", "Rename it.") from None
-    return Installer(
-        settings_files.target(agent, place, settings_files.Program(words, config.hooks_seconds)), os.environ
-    )
+    run = settings_files.Program(words, config.hooks_seconds if config else 0)
+    return Installer(settings_files.target(agent, place, run), os.environ)
 
 
-def _say_what_is_off(shared: Shared, agent: str, config: "Config") -> None:
-    found = {
-        switch for scope in settings_files.SCOPES for switch in switches.off(_installer(agent, scope, config).target)
-    }
-    for switch in sorted(found):
-        shared.note(f"{settings_files.NAMES[agent]} runs no hooks: `{switch.name}` in {switch.file} switches them off.")
+def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> None:
+    """Say where hooks are switched off, and where another scope's answer beside these."""
+    name = settings_files.NAMES[agent]
+    targets = {each: _installer(agent, each, config).target for each in settings_files.SCOPES}
+    for file in sorted({file for target in targets.values() for file in switched_off(target)}):
+        shared.note(f"{name} runs no hooks: `{settings_files.HOOKS_OFF}` in {file} switches them off.")
+    (other,) = (target for each, target in targets.items() if each != scope)
+    state = inspect(other)[0]  # the settings that come with hooks or a plugin
+    if vaults := {vault for words in state.commands.values() if (vault := entries.vault(words))}:
+        both = f"{state.file} has {_listed(vaults)} for {name}, too"
+        shared.note(f"{both}: where both settings hold, both vaults answer.")
 
 
 def _vaults(changes: Sequence[Change]) -> set[str]:

@@ -1,7 +1,7 @@
-"""Owns what an install makes of agents' files, and an uninstall makes of them again: backed up, and recorded.
+"""Installs what an agent needs in its files, and uninstalls it: everything looked at first, backed up and recorded.
 
-Everything is looked at before anything is written. What was made besides our entries is kept in a record in the
-user's data folder, so that an uninstall gives back the bytes there were.
+An uninstall gives back the text that was there. Where the file was changed since, it takes out our entries alone; the
+record, in the user's data folder, says which containers around them were there before.
 """
 
 import contextlib
@@ -9,38 +9,62 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.integrations import agentfiles, entries, jsontext
-from vault_memory.integrations.entries import Entry, Made, MisshapenError, TakenError
-from vault_memory.integrations.jsontext import NotJsonError
-from vault_memory.integrations.settings_files import Script, Settings, Target
-from vault_memory.vault import atomic_write
+from vault_memory.integrations import agent_files, entries, json_text
+from vault_memory.integrations.entries import MisshapenError, Spot, TakenError
+from vault_memory.integrations.json_text import NotJsonError
+from vault_memory.integrations.settings_files import HOOKS_OFF, Script, Settings, Target
 
-KEPT_BACKUPS = 50
+MAX_BACKUPS = 50
 
-_PLAIN = f"{jsontext.PLAIN} and run again"
+_PLAIN = f"{json_text.PLAIN} and run again"
+_EMPTY = "{}\n"
 
 _SEAL = re.compile(r"^(?://|<!--) vault-memory sha=([0-9a-f]{12})\b.*\n", re.MULTILINE)
+_SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
-class Record(NamedTuple):
-    """What an install did to a file beyond our entries.
+@dataclass(frozen=True)
+class Record:
+    """A file as it was before an install: its text (None for no file), and which folders were made for it.
 
-    `before` is the blank text that was there, None for no file; `folders` were made for it.
+    `written` is the hash of what the last install wrote, "" where the file was changed before that. `is_known` is False
+    where the record was lost. `containers` and `tails` are of an earlier version, which kept no text but a blank one:
+    what it made around our entries, and what it put behind one for a closing bracket, by their paths.
     """
 
-    made: Made = Made(is_known=False)
-    is_new: bool = False
     before: str | None = None
+    written: str = ""
     folders: tuple[str, ...] = ()
+    is_known: bool = True
+    containers: frozenset[tuple[str, ...]] | None = None
+    tails: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+    @property
+    def was_blank(self) -> bool:
+        return self.is_known and not (self.before or "").strip() and self.containers is None
+
+    def inside_before(self, path: tuple[str, ...], inside: str) -> str | None:
+        """What a container that is empty now had between its brackets before the install; None: it was not there."""
+        if self.containers is not None:
+            tail = next((tail for at, tail in self.tails if at[:-1] == path and inside.startswith(tail)), "")
+            return None if path in self.containers else inside.removeprefix(tail)
+        if not self.is_known:
+            return None if path else inside
+        document = json_text.parse(_EMPTY if self.was_blank else self.before or _EMPTY)
+        node = document.find(path)
+        if node is None or node.kind == "scalar":
+            return None
+        earlier = document.inside(node)
+        return inside if earlier.strip() else earlier
 
 
 class Change(NamedTuple):
@@ -60,7 +84,7 @@ class Change(NamedTuple):
     """What stands under our name and is another program's: it stays."""
     left: tuple[str, ...] = ()
     """What of ours an uninstall had to leave in it."""
-    unread: NotJsonError | None = None
+    unread: str = ""
     """What its program does not read in it, as a comment: then none of it is rewritten, but what it says counts."""
     refused: RefusedError | None = None
     """Why it is left to its owner, while all else is done."""
@@ -86,27 +110,13 @@ class Installer:
 
         Raises RefusedError for a file that is not to be touched, ConflictError where another program has our name.
         """
-        changes = [
-            *(self._with_settings(settings) for settings in self.target.settings),
-            *(self._with_script(script) for script in self.target.scripts),
-        ]
-        return _not_all_refused([_allowed(change) for change in changes])
+        settings = [self._with_settings(settings) for settings in self.target.settings]
+        return _checked([*settings, *(self._with_script(script) for script in self.target.scripts)])
 
     def uninstall(self) -> list[Change]:
         """What an uninstall would change; raises like `install`."""
-        changes = [
-            *(self._without_script(script) for script in self.target.scripts),  # in the folder that settings made
-            *(self._without_settings(settings) for settings in self.target.settings),
-        ]
-        return _not_all_refused([_allowed(change) for change in changes])
-
-    def vaults(self) -> tuple[Path, frozenset[str]]:
-        """The settings that come with hooks or a plugin, and the vaults they name; none where they cannot be read."""
-        settings = self.target.settings[0]
-        with contextlib.suppress(VaultMemoryError, NotJsonError):
-            text = agentfiles.text(*self._read(settings.file))
-            return settings.file, entries.vaults(text or "{}", settings.entries, comments=True)
-        return settings.file, frozenset()
+        scripts = [self._without_script(script) for script in self.target.scripts]  # in the folder that settings made
+        return _checked([*scripts, *(self._without_settings(settings) for settings in self.target.settings)])
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
@@ -114,86 +124,89 @@ class Installer:
             if change.before == change.after:
                 continue
             self._back_up(change)
-            made = agentfiles.missing_folders(change.file.parent)
-            if change.record and change.before is None:
-                change = change._replace(record=change.record._replace(folders=(*change.record.folders, *made)))
-            known = self._record(change.file)
-            with self._kept(change):
-                agentfiles.write(change.file, change.before, change.after)
+            record, earlier = change.record, self._record(change.file)
+            if record:  # first: an entry without its record could not be taken out exactly
+                made = agent_files.missing_folders(change.file.parent) if change.before is None else []
+                record = replace(record, folders=(*record.folders, *made))
+                containers = None if record.containers is None else sorted(record.containers)
+                document = asdict(record) | {"file": str(change.file), "containers": containers}
+                agent_files.write_private(self._record_file(change.file), json.dumps(document).encode("ascii"))
+            agent_files.write(change.file, change.before, change.after)
+            if record is None:
+                with agent_files.plain_errors(change.file):
+                    self._record_file(change.file).unlink(missing_ok=True)
             if change.after is None:
-                agentfiles.remove_folders(known.folders)
+                agent_files.remove_folders(earlier.folders)
 
-    def _read(self, named: Path) -> tuple[Path, bytes | None]:
-        return agentfiles.read(named, self.target.within)
+    def _read(self, named: Path) -> tuple[Path, bytes | None, str]:
+        file, data = agent_files.read(named, self.target.within)
+        return file, data, agent_files.text(file, data)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
     def _with_settings(self, settings: Settings) -> Change:
-        file, before = self._read(settings.file)
-        text = agentfiles.text(file, before)
-        record = self._record(file)
+        file, before, text = self._read(settings.file)
+        source = text if text.strip() else _EMPTY
         try:
-            unread = jsontext.unread(text or "{}", settings.comments)
-            comments = settings.comments or unread is not None
-            if text is None or not text.strip():
-                record, text = Record(Made(), True, text), "{}\n"
-            elif not entries.is_in(text, settings.entries, comments):
-                record = Record()  # what is kept of this file was never written to it, or was taken out
-            vaults = entries.vaults(text, settings.entries, comments)
-            after, made = entries.put(text, settings.entries, record.made, comments)
+            document = json_text.parse(source)
+            spots = entries.find(document, settings.entries)
+            after = entries.put(source, settings.entries)
         except (NotJsonError, MisshapenError) as error:
-            raise _refused(file, error, f"Put this into it yourself:\n{_snippet(settings.entries)}") from error
+            raise _refused(file, str(error), f"Put this into it yourself:\n{_snippet(settings)}") from error
         except TakenError as error:
             what = f"`{error}` in {file} is another program's: nothing was changed."
             raise ConflictError(what, "Give that entry another name, or take it out, and run again.") from error
-        if unread:
-            next_step = f"{_PLAIN}, or put this into it yourself:\n{_snippet(settings.entries)}"
-            refused = _refused(file, unread, next_step) if after != text else None
-            return Change(file, before, before, unread=unread, refused=refused)
-        return Change(file, before, after.encode("utf-8"), record._replace(made=made), vaults=vaults)
+        if document.extension and not settings.comments:
+            next_step = f"{_PLAIN}, or put this into it yourself:\n{_snippet(settings)}"
+            refused = _refused(file, document.extension, next_step) if after != source else None
+            return Change(file, before, before, unread=document.extension, refused=refused)
+        # Without ours in it, what was recorded of this file was never written, or was taken out since.
+        record = self._record(file) if spots else Record(None if before is None else text, _hash(before))
+        written = _hash(after.encode("utf-8")) if record.written == _hash(before) else ""
+        return Change(
+            file, before, after.encode("utf-8"), replace(record, written=written) if record.is_known else None,
+            vaults=_vaults(spots),
+        )  # fmt: skip
 
     def _without_settings(self, settings: Settings) -> Change:
-        file, before = self._read(settings.file)
-        text = agentfiles.text(file, before)
-        if text is None or not text.strip():
+        file, before, text = self._read(settings.file)
+        if not text.strip():
             return Change(file, before, before)
         record = self._record(file)
         try:
-            unread = jsontext.unread(text, settings.comments)
-            comments = settings.comments or unread is not None
-            others = tuple(entries.others(text, settings.entries, comments))
-            if not entries.is_in(text, settings.entries, comments):
-                return Change(file, before, before, others=others)
-            vaults = entries.vaults(text, settings.entries, comments)
-            if unread:
-                left, shown = entries.standing(text, settings.entries, comments)
-                refused = _refused(file, unread, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
-                return Change(
-                    file, before, before, vaults=vaults, others=others, left=tuple(left), unread=unread, refused=refused
-                )
-            added = tuple(entries.added(text, settings.entries, settings.comments))
-            after = entries.take(text, settings.entries, record.made, settings.comments)
-            root = jsontext.parse(after, settings.comments).root
+            document = json_text.parse(text)
+            spots = entries.find(document, settings.entries)
+            after = json_text.parse(entries.take(text, settings.entries, record.inside_before))
         except NotJsonError as error:
-            next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings.entries)}"
-            raise _refused(file, error, next_step) from error
-        is_empty = after.strip() == after[root.start : root.end] and not after[root.start + 1 : root.end - 1].strip()
-        rest: bytes | None = after.encode("utf-8")
-        if record.is_new and is_empty:
-            rest = None if record.before is None else record.before.encode("utf-8")
-        return Change(file, before, rest, vaults=vaults, added=added, others=others)
+            next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
+            raise _refused(file, str(error), next_step) from error
+        kept = Change(
+            file, before, before, others=tuple(entries.foreign(document, settings.entries)), vaults=_vaults(spots)
+        )
+        if not spots:
+            return kept
+        if document.extension and not settings.comments:
+            shown = entries.snippet((spot.entry, document.value(spot.node)) for spot in spots)
+            refused = _refused(file, document.extension, f"{_PLAIN}, or take this out of it yourself:\n{shown}")
+            left = tuple(dict.fromkeys(spot.entry.label for spot in spots))
+            return kept._replace(left=left, unread=document.extension, refused=refused)
+        is_empty = after.text.strip() == "{}"
+        is_as_written = record.is_known and record.written == _hash(before)
+        rest = record.before if is_as_written or (record.was_blank and is_empty) else after.text
+        return kept._replace(
+            after=None if rest is None else rest.encode("utf-8"), added=tuple(entries.added(document, spots))
+        )
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
     def _with_script(self, script: Script) -> Change:
-        file, before = self._read(script.file)
+        file, before = agent_files.read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
             return Change(file, before, before, is_theirs=True)
-        record = self._record(file) if before is not None else Record(Made(), True)
-        return Change(file, before, _script(script).encode("utf-8"), record)
+        return Change(file, before, _filled(script).encode("utf-8"), Record() if before is None else self._record(file))
 
     def _without_script(self, script: Script) -> Change:
-        file, before = self._read(script.file)
+        file, before = agent_files.read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
             return Change(file, before, before, is_theirs=True)
         return Change(file, before, None)
@@ -203,125 +216,136 @@ class Installer:
     @property
     def backups(self) -> Path:
         """Where files lie as they were before a change."""
-        return self._folder("backups")
-
-    def _folder(self, name: str) -> Path:
-        return Path(startup.user_folder("data", self.environ)) / name
+        return Path(startup.user_folder("data", self.environ)) / "backups"
 
     def _back_up(self, change: Change) -> None:
         if change.before is None:
             return
-        folder = self.backups
-        with agentfiles.told(folder):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
-            file = folder / f"{stamp}-{change.file.name}"
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with open(descriptor, "wb") as handle:
-                handle.write(change.before)
-            for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
+        stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
+        agent_files.write_private(self.backups / f"{stamp}-{change.file.name}", change.before)
+        with agent_files.plain_errors(self.backups):
+            for old in sorted(self.backups.iterdir())[:-MAX_BACKUPS]:
                 old.unlink(missing_ok=True)
 
     def _record_file(self, file: Path) -> Path:
-        return self._folder("installed") / f"{hashlib.sha256(os.fsencode(file)).hexdigest()[:24]}.json"
+        name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
+        return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
     def _record(self, file: Path) -> Record:
         """What is known of a file that an install changed; a record that is damaged is as good as none."""
         try:
-            found = json.loads(self._record_file(file).read_bytes())
-            containers = frozenset(tuple(map(str, path)) for path in found["containers"])
-            tails = {tuple(map(str, path)): str(tail) for path, tail in found["tails"]}
-            made = Made(containers, tails, bool(found["is_known"]))
-            return Record(made, found["is_new"], found["before"], tuple(found["folders"]))
+            kept = json.loads(self._record_file(file).read_bytes())
+            written, made = str(kept.get("written", "")), tuple(kept["folders"])
+            record = Record(kept["before"], written, made, bool(kept["is_known"]))
+            if kept["containers"] is None or kept.get("is_new"):
+                return record
+            containers = frozenset(tuple(map(str, path)) for path in kept["containers"])
+            tails = tuple((tuple(map(str, path)), str(tail)) for path, tail in kept["tails"])
+            return replace(record, containers=containers, tails=tails)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return Record()
+            return Record(is_known=False)
 
-    @contextlib.contextmanager
-    def _kept(self, change: Change) -> Iterator[None]:
-        """Keep a change's record while it is written, or drop the one there is; as it was where nothing was written.
 
-        A new one is kept first: an entry without its record could not be taken out exactly.
-        """
-        file = self._record_file(change.file)
-        with agentfiles.told(file):
-            before = file.read_bytes() if file.exists() else None
-        if change.record:
-            self._keep(change.file, change.record)
+class FileState(NamedTuple):
+    """What of ours one file of an agent has: command lines by what they are for, and what is missing.
+
+    `problem` is why its program may skip it, or why it cannot be edited; "" for nothing.
+    """
+
+    file: Path
+    commands: Mapping[str, Sequence[str]]
+    missing: Sequence[str] = ()
+    problem: str = ""
+
+
+def inspect(target: Target) -> list[FileState]:
+    """What an agent's files have of ours; one that cannot be read has nothing."""
+    states = [_inspect_settings(settings, target.within) for settings in target.settings]
+    for script in target.scripts:
+        if "command" in script.values:
+            words = _script_words(script, target.within)
+            name = script.file.name
+            states.append(FileState(script.file, {name: words} if words else {}, () if words else (name,)))
+    return states
+
+
+def _inspect_settings(settings: Settings, within: Path | None) -> FileState:
+    labels = [entry.label for entry in settings.entries]
+    with contextlib.suppress(VaultMemoryError):
+        text = agent_files.text(*agent_files.read(settings.file, within))
         try:
-            yield
-        except BaseException:
-            if change.record:
-                _write_record(file, before)
-            raise
-        if change.record is None:
-            with agentfiles.told(file):
-                file.unlink(missing_ok=True)
-
-    def _keep(self, of: Path, record: Record) -> None:
-        file = self._record_file(of)
-        with agentfiles.told(file.parent):
-            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            document = {
-                "file": str(of), "is_new": record.is_new, "before": record.before,
-                "folders": record.folders, "is_known": record.made.is_known,
-                "containers": sorted(record.made.containers), "tails": list(record.made.tails.items()),
-            }  # fmt: skip
-            _write_record(file, json.dumps(document).encode("ascii"))
+            document = json_text.parse(text if text.strip() else _EMPTY)
+        except NotJsonError as error:
+            return FileState(settings.file, {}, labels, str(error))
+        commands = {spot.entry.label: spot.words for spot in entries.find(document, settings.entries)}
+        problem = "" if settings.comments else document.extension
+        return FileState(settings.file, commands, [label for label in labels if label not in commands], problem)
+    return FileState(settings.file, {}, labels)
 
 
-def _write_record(file: Path, data: bytes | None) -> None:
-    """Write a record whole; None for none."""
-    if data is None:
-        file.unlink(missing_ok=True)
-        return
-    part = file.with_suffix(f".{os.urandom(4).hex()}.part")
-    atomic_write.write_durably(part, data)
-    os.replace(part, file)
+def _script_words(script: Script, within: Path | None) -> list[str]:
+    """The command line that a plugin of ours runs; none where there is none."""
+    with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
+        match = _SCRIPT_COMMAND.search(agent_files.text(*agent_files.read(script.file, within)))
+        words = json.loads(match[1]) if match else []
+        return words if entries.is_program(words) else []
+    return []
 
 
-def _not_all_refused(changes: list[Change]) -> list[Change]:
-    """The changes; raises why they are refused where that is all of them."""
-    if all(change.refused for change in changes):
-        raise next(change.refused for change in changes if change.refused)
+def switched_off(target: Target) -> list[Path]:
+    """The files that switch an agent's hooks off."""
+    return [file for file in target.switch_files if _is_switched_off(file, target.within)]
+
+
+def _is_switched_off(file: Path, within: Path | None) -> bool:
+    with contextlib.suppress(VaultMemoryError, NotJsonError):
+        document = json_text.parse(agent_files.text(*agent_files.read(file, within)))
+        node = document.find((HOOKS_OFF,))
+        return node is not None and document.value(node) is True
+    return False
+
+
+def _checked(changes: list[Change]) -> list[Change]:
+    """The changes; raises RefusedError where a file must not be replaced, and where all of them are refused."""
+    for change in changes:
+        if change.before is not None and change.before != change.after:
+            agent_files.check_writable(change.file)
+    refusals = [change.refused for change in changes if change.refused]
+    if refusals and len(refusals) == len(changes):
+        raise refusals[0]
     return changes
 
 
-def _allowed(change: Change) -> Change:
-    """The change, unless its file is not to be replaced."""
-    if change.before is not None and change.before != change.after:
-        agentfiles.check_writable(change.file)
-    return change
+def _refused(file: Path, why: str, next_step: str) -> RefusedError:
+    return RefusedError(f"{file} cannot be edited: {why}. It was not touched.", next_step)
 
 
-def _refused(file: Path, error: ValueError, next_step: str) -> RefusedError:
-    return RefusedError(f"{file} cannot be edited: {error}. It was not touched.", next_step)
+def _snippet(settings: Settings) -> str:
+    return entries.snippet((entry, entry.value) for entry in settings.entries)
 
 
-def _snippet(of: Sequence[Entry]) -> str:
-    """The entries as one JSON object, for a person to paste."""
-    document: dict[str, Any] = {}
-    for entry in of:
-        holder = document
-        for name in entry.path if entry.key else entry.path[:-1]:
-            holder = holder.setdefault(name, {})
-        holder[entry.key or entry.path[-1]] = entry.value if entry.key else [entry.value]
-    return json.dumps(document, indent=2, ensure_ascii=False)
+def _vaults(spots: Iterable[Spot]) -> frozenset[str]:
+    return frozenset(vault for spot in spots if (vault := entries.vault(spot.words)))
 
 
-def _script(script: Script) -> str:
+def _filled(script: Script) -> str:
     source = template(script.template).read_text("utf-8")
     text = re.sub(r"\{\{(\w+)\}\}", lambda place: script.values[place[1]], source)
-    said = f"vault-memory sha={_hash(text)}, made by `memory install`: changed by hand, it is left alone."
+    seal = f"vault-memory sha={_short_hash(text)}, made by `memory install`: changed by hand, it is left alone."
     # Markdown begins with its frontmatter, so there it stands at the end.
-    return f"{text}<!-- {said} -->\n" if script.template.endswith(".md") else f"// {said}\n{text}"
+    return f"{text}<!-- {seal} -->\n" if script.template.endswith(".md") else f"// {seal}\n{text}"
 
 
 def _is_sealed(data: bytes) -> bool:
     """Whether a script is as it was written; what git makes of line ends is no change."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     seal = _SEAL.search(text)
-    return seal is not None and _hash(text[: seal.start()] + text[seal.end() :]) == seal[1]
+    return seal is not None and _short_hash(text[: seal.start()] + text[seal.end() :]) == seal[1]
 
 
-def _hash(text: str) -> str:
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+
+
+def _hash(data: bytes | None) -> str:
+    return hashlib.sha256(data or b"").hexdigest()

@@ -1,10 +1,13 @@
-"""Owns which files an agent reads its settings from, on each system, and what of ours goes into them. Reads none.
+"""Which files each agent reads its settings from, on each system, and what of ours goes into them. Reads none.
 
 Places and shapes are those of each program's manual; a test compares them with what the manuals show.
 """
 
+import contextlib
 import json
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.errors import UsageError
-from vault_memory.integrations import claude_code
 from vault_memory.integrations.entries import NAME, Entry, is_program
 
 NAMES = {
@@ -20,7 +22,16 @@ NAMES = {
     "vscode": "VS Code",
 }  # fmt: skip
 AGENTS = tuple(NAMES)
+AGENTS_WITH_HOOKS = ("claude-code", "opencode")
 SCOPES = ("user", "project")
+
+CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+
+HOOKS_OFF = "disableAllHooks"
+"""The setting of Claude Code that, where it is true, has no hook run."""
+
+TIMEOUT_MARGIN_SECONDS = 8
+"""What Claude Code waits for a hook beyond its own deadline: a machine that wakes up is slow to start Python."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +87,13 @@ class Script(NamedTuple):
     values: Mapping[str, str]
 
 
-class Switch(NamedTuple):
-    """A member of a settings file that, where it is true, switches the agent's hooks off."""
-
-    file: Path
-    name: str
-
-
 class Target(NamedTuple):
     """All that one agent gets."""
 
     settings: tuple[Settings, ...]
     scripts: tuple[Script, ...] = ()
-    switches: tuple[Switch, ...] = ()
+    switch_files: tuple[Path, ...] = ()
+    """Files in which `HOOKS_OFF` switches its hooks off."""
     within: Path | None = None
     """The project that all of it must lie in, links followed."""
 
@@ -127,11 +132,38 @@ def _claude_code(place: Place, program: Program) -> Target:
         servers = folder / ".claude.json" if os.path.isabs(named) else place.home / ".claude.json"
     else:
         folder, servers = place.project / ".claude", place.project / ".mcp.json"
-    hooks = claude_code.entries(program.words, program.hook_seconds)
+    hooks = _hooks(program)
     skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
     names = ["settings.json", *([] if place.is_user else ["settings.local.json"])]
-    switches = tuple(Switch(folder / name, claude_code.OFF) for name in names)
-    return Target((Settings(folder / "settings.json", hooks), Settings(servers, [server])), (skill,), switches)
+    settings = Settings(folder / "settings.json", hooks), Settings(servers, [server])
+    return Target(settings, (skill,), tuple(folder / name for name in names))
+
+
+def _hooks(program: Program) -> list[Entry]:
+    """Claude Code's hooks; a longer timeout that their owner has set is kept."""
+
+    def keeps(name: str, value: Any) -> bool:  # noqa: ANN401 - settings can hold anything
+        return name == "timeout" and isinstance(value, int | float) and value >= program.hook_seconds
+
+    wait = int(program.hook_seconds) + TIMEOUT_MARGIN_SECONDS
+    made = []
+    for event in CLAUDE_CODE_EVENTS:
+        words = (*program.words, "hook", "claude-code", event)
+        line = subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+        value = {"type": "command", "command": line, "timeout": wait}
+        made.append(Entry(("hooks", event), value, _hook_words, keeps=keeps))
+    return made
+
+
+def _hook_words(hook: Any) -> list[str]:  # noqa: ANN401
+    """The command line of a hook of ours."""
+    line = hook.get("command") if isinstance(hook, dict) else None
+    words: list[str] = []
+    with contextlib.suppress(ValueError):  # a quote without its other half
+        words = shlex.split(line, posix=sys.platform != "win32") if isinstance(line, str) else []
+    if sys.platform == "win32":  # there the quotes around a word are not taken off
+        words = [word.strip('"') for word in words]
+    return words if is_program(words) and words[-3:-1] == ["hook", "claude-code"] else []
 
 
 def _opencode(place: Place, program: Program) -> Target:
@@ -147,10 +179,10 @@ def _opencode(place: Place, program: Program) -> Target:
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
-    return Entry((holder,), value, _words, key=NAME, keeps=lambda name, _: name == "enabled")
+    return Entry((holder,), value, _server_words, key=NAME, keeps=lambda name, _: name == "enabled")
 
 
-def _words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
+def _server_words(value: Any) -> list[Any]:  # noqa: ANN401 - settings can hold anything
     """The command line of a server of ours."""
     if not isinstance(value, dict):
         return []

@@ -1,7 +1,4 @@
-"""Owns one file of an agent as it lies on the disk: read through links, and replaced whole where it is as it was read.
-
-What is in it, and why it is to be changed, is the business of others.
-"""
+"""Reads and replaces one file of an agent: through links, whole, and only where it is still as it was read."""
 
 import contextlib
 import glob
@@ -25,7 +22,7 @@ def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
         # Whoever wrote the repository would choose which file of this computer is changed.
         what = f"{named} leads out of the project by a link, to {file}: it was not followed."
         raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
-    with told(file):
+    with plain_errors(file):
         try:
             mode = file.stat().st_mode
         except FileNotFoundError:
@@ -35,17 +32,17 @@ def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
         return file, file.read_bytes()
 
 
-def text(file: Path, data: bytes | None) -> str | None:
-    """What a file holds as text; raises RefusedError where that is not UTF-8."""
+def text(file: Path, data: bytes | None) -> str:
+    """What a file holds as text, "" for no file; raises RefusedError where that is not UTF-8."""
     try:
-        return None if data is None else data.decode("utf-8")
+        return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
 
 
 def check_writable(file: Path) -> None:
-    """Raise RefusedError for a file that is closed by its owner, or would be parted from its other names."""
-    with told(file):
+    """Raise RefusedError for a file that is read-only, or that would be parted from its hard links."""
+    with plain_errors(file):
         status = file.stat()
     if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
         raise RefusedError(
@@ -62,10 +59,12 @@ def check_writable(file: Path) -> None:
 
 def write(file: Path, before: bytes | None, after: bytes | None) -> None:
     """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
-    _sweep(file)
-    part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
-    with told(file):
+    with plain_errors(file):
         file.parent.mkdir(parents=True, exist_ok=True)
+        for left in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
+            if time.time() - left.stat().st_mtime > atomic_write.LEFT_BEHIND_SECONDS:
+                left.unlink()  # of a write that was killed
+        part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
         with atomic_write.one_writer(file.parent):
             try:
                 if after is not None:
@@ -73,26 +72,26 @@ def write(file: Path, before: bytes | None, after: bytes | None) -> None:
                 if (file.read_bytes() if file.exists() else None) != before:
                     what = f"{file} was changed meanwhile: it was not touched."
                     raise ConflictError(what, "Run this again; close the program that writes it if need be.")
-                _put(part, file, before, after)
+                if after is None:
+                    file.unlink()
+                elif before is None:
+                    atomic_write.place_new(part, file)
+                else:
+                    atomic_write.keep_attributes(file, part)
+                    os.replace(part, file)
             finally:
                 part.unlink(missing_ok=True)
 
 
-def _sweep(file: Path) -> None:
-    """Delete what a write that was killed has left beside a file."""
-    with contextlib.suppress(OSError):
-        for part in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
-            if time.time() - part.stat().st_mtime > atomic_write.LEFT_BEHIND_SECONDS:
-                part.unlink()
-
-
-def _put(part: Path, file: Path, before: bytes | None, after: bytes | None) -> None:
-    if after is None:
-        file.unlink()
-    elif before is None:
-        atomic_write.place_new(part, file)
-    else:
-        atomic_write.keep_attributes(file, part)
+def write_private(file: Path, data: bytes) -> None:
+    """Write a file of our own whole, for its user alone."""
+    with plain_errors(file):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
         os.replace(part, file)
 
 
@@ -109,8 +108,8 @@ def remove_folders(made: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
-def told(file: Path) -> Iterator[None]:
-    """Raise what a disk says of a file as a sentence for a person."""
+def plain_errors(file: Path) -> Iterator[None]:
+    """Raise what the system says of a file as a sentence for a person."""
     try:
         yield
     except OSError as error:

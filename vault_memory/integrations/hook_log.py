@@ -1,4 +1,4 @@
-"""Owns hook.log: why a hook gave nothing, a line each, in plain words; small, and for its user's eyes alone.
+"""Writes and reads hook.log: why a hook gave nothing, a line each, in plain words; small, and for its user alone.
 
 No line holds what was asked. A log that cannot be written is done without.
 """
@@ -17,7 +17,7 @@ from vault_memory import startup
 from vault_memory.errors import VaultMemoryError
 from vault_memory.vault import line_files
 
-MOST_BYTES = 1 << 16
+MAX_BYTES = 1 << 16
 LONGEST_REASON = 600
 LONGEST_VAULT = 200
 
@@ -46,7 +46,7 @@ class Log(NamedTuple):
     begun: float
     environ: Mapping[str, str]
 
-    def say(self, why: str, failed: bool = False) -> None:
+    def write(self, why: str, failed: bool = False) -> None:
         """Append a line: when, who asked for what, how long it took, why nothing was given, as it should or not."""
         agent, event, vault = self.call
         who = f"{agent[:40]} {event[:40]}{vault and f' ({vault[:LONGEST_VAULT]})'}"
@@ -55,11 +55,11 @@ class Log(NamedTuple):
         words = " ".join(f"{who}: {how} after {took:.2f} s. {why[:LONGEST_REASON]}".split())
         with contextlib.suppress(OSError):
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            line_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MOST_BYTES)
+            line_files.append(folder(self.environ) / NAME, f"{now} {words}".encode("utf-8", "replace"), MAX_BYTES)
 
-    def say_in_time(self, why: str) -> None:
-        """Say what failed where the disk may hang: nobody waits for it long."""
-        writing = threading.Thread(target=self.say, args=(why, True), daemon=True)
+    def write_in_time(self, why: str) -> None:
+        """Tell of a failure where the disk may hang: nobody waits for it long."""
+        writing = threading.Thread(target=self.write, args=(why, True), daemon=True)
         writing.start()
         writing.join(0.05)
 
@@ -79,15 +79,15 @@ def last_failures(vault: str, environ: Mapping[str, str]) -> list[Failure]:
     except OSError:
         return []
     mine = " ".join(vault[:LONGEST_VAULT].split())
-    found: list[Failure] = []
+    failures: list[Failure] = []
     for line in reversed(text.split("\n")):
-        told = _LINE.fullmatch(line)
-        if told and told["vault"] == mine:
-            if told["how"] != "failed":
+        match = _LINE.fullmatch(line)
+        if match and match["vault"] == mine:
+            if match["how"] != "failed":
                 break
             with contextlib.suppress(ValueError):
-                found.append(Failure(datetime.fromisoformat(told["at"]), told["who"], told["why"]))
-    return found[::-1]
+                failures.append(Failure(datetime.fromisoformat(match["at"]), match["who"], match["why"]))
+    return failures[::-1]
 
 
 def folder(environ: Mapping[str, str]) -> Path:
@@ -95,7 +95,7 @@ def folder(environ: Mapping[str, str]) -> Path:
     return Path(startup.user_folder("data", environ)) / "hooks"
 
 
-def told(error: BaseException) -> str:
+def explain(error: BaseException) -> str:
     """What went wrong and what to do about it, as a person would say it."""
     if isinstance(error, VaultMemoryError):
         return f"{str(error).rstrip('.')}. {error.next_step}"

