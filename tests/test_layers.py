@@ -13,8 +13,8 @@ LAYERS = re.split(
 )
 
 UPWARD = {
-    "context -> memory", "health -> agents", "health -> rendering",
-    "integrations -> agents", "markdown -> reflect", "markdown -> store", "memory -> federation",
+    "context -> memory", "health -> rendering",
+    "markdown -> reflect", "markdown -> store", "memory -> federation",
     "reflect -> memory",
 }  # fmt: skip
 """What still points up; this set only shrinks."""

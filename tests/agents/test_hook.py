@@ -337,7 +337,7 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = Session("a", "s", os.environ)
     for number in range(3000):
         session.turn([f"{number:016x}"], "long " * 100)
-    assert session.file and session.file.stat().st_size < shown_passages.MOST_BYTES + 1000
+    assert session.file and session.file.stat().st_size < shown_passages.MAX_BYTES + 1000
     assert session.recent() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
     old = time.time() - (shown_passages.KEPT_DAYS + 1) * 86_400
@@ -530,7 +530,7 @@ def test_the_log_is_bounded(data: Path) -> None:
     log = hook_log.Log(hook_log.Call("a", "b"), time.monotonic(), os.environ)
     for _ in range(400):
         log.say("why " * 200)
-    assert (data / "hook.log").stat().st_size < hook_log.MOST_BYTES + 1000
+    assert (data / "hook.log").stat().st_size < hook_log.MAX_BYTES + 1000
     assert all(line.endswith("why") for line in logged(data).split("\n"))
 
 
