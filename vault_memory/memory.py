@@ -14,8 +14,9 @@ from vault_memory.errors import BusyError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness
 from vault_memory.markdown import provenance
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import journal, schema, scope_views
+from vault_memory.store import journal, schema
 from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault import locations
 from vault_memory.write.note_writer import Scribe
 
@@ -197,9 +198,9 @@ class Memory(Scribe):
         from vault_memory.search.entities import profile
         from vault_memory.search.superseded import marked
 
-        def look(store: Store, _: Freshness) -> "EntityProfile | None":
-            found = profile(store, name)
-            facts = marked(store, found.facts, date.today()) if found else []
+        def look(view: View, _: Freshness) -> "EntityProfile | None":
+            found = profile(view, name)
+            facts = marked(view, found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
         return self.query(look, progress, scopes)
@@ -223,7 +224,7 @@ class Memory(Scribe):
         if self.unusable():
             return None
         (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self.query(lambda store, _: duplicates.fact(store, fact, today), scopes=scopes)
+        return self.query(lambda view, _: duplicates.fact(view, fact, today), scopes=scopes)
 
     def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
         """The path of a note in these scopes that says what this one would; None where no index can be asked."""
@@ -232,7 +233,7 @@ class Memory(Scribe):
         if self.unusable():
             return None
         by = filing.by or provenance.PERSON
-        return self.query(lambda store, _: duplicates.note(store, self.vault, filing.text, by, scopes), scopes=scopes)
+        return self.query(lambda view, _: duplicates.note(view, self.vault, filing.text, by, scopes), scopes=scopes)
 
     def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
@@ -246,9 +247,9 @@ class Memory(Scribe):
         wanted, files = plain(name), "SELECT path, path FROM note ORDER BY 1"
         titles = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
 
-        def called(store: Store, _: Freshness) -> list[str]:
+        def called(view: View, _: Freshness) -> list[str]:
             for sql in (files, titles):
-                if found := dict.fromkeys(path for path, told in store.rows(sql) if plain(told) == wanted):
+                if found := dict.fromkeys(path for path, told in view.rows(sql) if plain(told) == wanted):
                     return list(found)
             return []
 
@@ -257,21 +258,19 @@ class Memory(Scribe):
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
         start, sql = f"{folder}/" if folder else "", "SELECT path FROM note ORDER BY path"
-        return self.query(
-            lambda store, _: [path for (path,) in store.rows(sql) if path.startswith(start)], scopes=scopes
-        )
+        return self.query(lambda view, _: [path for (path,) in view.rows(sql) if path.startswith(start)], scopes=scopes)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entities import listing
 
-        return self.query(lambda store, _: listing(store), progress, scopes)
+        return self.query(lambda view, _: listing(view), progress, scopes)
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.search.entities import Names
 
-        return self.query(lambda store, _: Names(store).near(name), scopes=scopes)
+        return self.query(lambda view, _: Names(view).near(name), scopes=scopes)
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -279,23 +278,23 @@ class Memory(Scribe):
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import held
 
-        return self.query(lambda store, _: held(self._asking(store, date.today(), entity)), progress, scopes)
+        return self.query(lambda view, _: held(self._asking(view, date.today(), entity)), progress, scopes)
 
-    def _asking(self, store: Store, today: date, entity: str | None = None) -> "Asking":
+    def _asking(self, view: View, today: date, entity: str | None = None) -> "Asking":
         from vault_memory.reflect import plan_run
         from vault_memory.reflect.opinion_query import Asking
 
-        return Asking(self.vault, store, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
+        return Asking(self.vault, view, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
     def query(
-        self, question: "Callable[[Store, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
+        self, question: "Callable[[View, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
     ) -> T:
         """Read from the index what these scopes open, and remember as `seen` what it was like."""
 
         def look(store: Store, freshness: Freshness) -> T:
-            with scope_views.seen(store, scopes):
-                self.seen = seen(store, freshness, scopes)
-                return question(store, freshness)
+            view = store.view(scopes)
+            self.seen = seen(view, freshness, scopes)
+            return question(view, freshness)
 
         return self.ask(look, progress)
 
@@ -317,7 +316,7 @@ class Memory(Scribe):
         return undo(self, run, dry_run=dry_run, force=force)
 
 
-def seen(store: Store, freshness: Freshness, scopes: Scopes = ()) -> Seen:
+def seen(store: View, freshness: Freshness, scopes: Scopes = ()) -> Seen:
     """What an answer out of this index says of it, to who sees these scopes."""
     notes = int(store.one("SELECT count(*) FROM note"))
     degraded = (*_rebuilt(freshness), *_unread(freshness, scopes))

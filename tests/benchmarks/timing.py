@@ -65,9 +65,9 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]
-        watched: Any = Watched(engine._search)
-        gatherer: Any = engine._gatherer
-        engine._search = gatherer._search = gatherer._words._search = watched
+        watched: Any = Watched(engine._everything._search)
+        gatherer: Any = engine._everything._gatherer
+        engine._everything._search = gatherer._search = gatherer._words._search = watched
         gatherer._words.lexicon = lexicon = Watched(gatherer._words.lexicon)
         total = sum(seconds(lambda request=request: engine.answer(request)) for request in requests)
     spent = watched.spent | lexicon.spent

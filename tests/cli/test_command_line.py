@@ -136,7 +136,7 @@ OTHERS = {"reflect", "conversations", "integrations", "health", "models", "writi
 """Rooms that a question has no business in, but for `scribe`, which Memory is made with."""
 
 ELSEWHERE = {
-    "agents.merging", "agents.shares", "agents.further", "agents.context", "index.seenwords", "index.prepare",
+    "agents.merging", "agents.shares", "agents.further", "agents.context", "index.prepare",
     "notes.same", "notes.parse", "rendering.indexed", "rendering.report", "rendering.convictions",
     "rendering.reflection", "rendering.plot", "retrieval.opinions", "retrieval.standing",
 }  # fmt: skip

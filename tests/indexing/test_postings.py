@@ -92,7 +92,7 @@ def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: p
 
 def test_a_question_that_lists_cannot_answer_is_left_to_fts5(vault: Memory, store: Store) -> None:
     engine = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None).engine(store)
-    lane: WordLane = engine._gatherer._words
+    lane: WordLane = engine._everything._gatherer._words
     lane._postings = held(store)
     assert lane.held(['"w1"', '"w2"'], 9)
     for phrases in (['"w1 w2"'], ['"w1"', '"w"*'], ['"…"']):

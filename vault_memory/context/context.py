@@ -19,7 +19,7 @@ from vault_memory.search.answer import Request, Result
 from vault_memory.search.pack import FILL, said
 from vault_memory.search.recall import Recall
 from vault_memory.startup import SESSIONS
-from vault_memory.store import journal, schema, scope_views
+from vault_memory.store import journal, schema
 from vault_memory.store.candidate import PAGE
 from vault_memory.store.filters import Filters
 
@@ -202,8 +202,7 @@ class _Maker:
         if self._wanted.recent_days > 0:
             self._take_recent()
         self._mention_core()
-        with scope_views.seen(self._store, self._wanted.scopes):
-            found = seen(self._store, freshness, self._wanted.scopes)
+        found = seen(self._store.view(self._wanted.scopes), freshness, self._wanted.scopes)
         return self._bundle(found)
 
     def _bundle(self, found: Seen | None = None) -> Bundle:

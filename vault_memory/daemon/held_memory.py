@@ -16,7 +16,8 @@ from vault_memory.indexing.diff import outdated
 from vault_memory.indexing.index_file import Freshness
 from vault_memory.memory import Memory
 from vault_memory.store import schema
-from vault_memory.store.rows import State, Store
+from vault_memory.store.rows import Store
+from vault_memory.store.view import State
 from vault_memory.vault import locations
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File

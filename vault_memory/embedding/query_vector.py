@@ -14,7 +14,7 @@ from vault_memory.embedding.builtin import StaticEmbedder
 from vault_memory.errors import IndexUnusableError, RemoteError
 from vault_memory.store import schema
 from vault_memory.store.embedding_rows import Space, count_placed, count_unplaced, find_space, get_mark
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 if TYPE_CHECKING:
     from vault_memory.embedding.remote import Asked, Remote
@@ -66,12 +66,12 @@ class Backfilled(NamedTuple):
 class Meaning:
     """Turns questions into directions, over one open store."""
 
-    def __init__(self, store: Store, embedder: StaticEmbedder, remote: "Remote | None" = None) -> None:
+    def __init__(self, store: View, embedder: StaticEmbedder, remote: "Remote | None" = None) -> None:
         self._store, self._embedder, self._remote = store, embedder, remote
 
-    def anew(self) -> "Meaning":
+    def anew(self, view: View) -> "Meaning":
         """The same with nothing learnt of the index: for who sees another part of it."""
-        return Meaning(self._store, self._embedder, self._remote)
+        return Meaning(view, self._embedder, self._remote)
 
     def of(self, text: str, degraded: Said) -> Direction | None:
         """The direction of a question, or None when it has none; `degraded` gets what could not be used, and why."""

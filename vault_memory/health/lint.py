@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from vault_memory.markdown.note import Problem
 from vault_memory.search.entities import Names
 from vault_memory.store import journal, usage
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     return memory.query(lambda store, freshness: _problems(store, memory.vault.walk(), freshness.report), progress)
 
 
-def _problems(store: Store, walk: Walk, report: "Report | None") -> list[Problem]:
+def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:
     sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
     found = [Problem(*row) for row in store.rows(sql)]
     found += walk.skipped
@@ -31,7 +31,7 @@ def _problems(store: Store, walk: Walk, report: "Report | None") -> list[Problem
     return sorted(set(found))
 
 
-def _lookalikes(store: Store) -> Iterator[Problem]:
+def _lookalikes(store: View) -> Iterator[Problem]:
     """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
     names = Names(store)
     pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
@@ -47,7 +47,7 @@ def _lookalikes(store: Store) -> Iterator[Problem]:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
 
 
-def _claimed(store: Store) -> Iterator[Problem]:
+def _claimed(store: View) -> Iterator[Problem]:
     """Aliases that several pages claim, and pages that are copies: what they name is nobody's, or the original's."""
     names = Names(store)
     for slug, paths in names.claimed.items():
@@ -59,7 +59,7 @@ def _claimed(store: Store) -> Iterator[Problem]:
         yield Problem(path, 1, f"looks like a copy of {original}: it names nobody; merge and delete it", "warning")
 
 
-def _come_back(store: Store) -> Iterator[Problem]:
+def _come_back(store: View) -> Iterator[Problem]:
     """Facts that were forgotten and stand in a note again; recall finds them, for the notes are the truth."""
     days = usage.forgotten(store)
     if not days:

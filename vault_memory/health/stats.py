@@ -22,7 +22,7 @@ from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
 from vault_memory.store import schema
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus
 
@@ -160,7 +160,7 @@ def _stats(asking: Asking) -> Stats:
     logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}
     counted = tally(look.run.told)
     return Stats(
-        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.path),
+        today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today), facts=counted, entities=_entities(store),
         opinions=_opinions(held_by(look, asking), today), summaries=_summaries(store),
         recalls=_recalls(store, today), weeks=weeks_of(logged, counted.days, today),
@@ -209,7 +209,7 @@ def _by_week(days: Mapping[date, int], today: date) -> Counter[date]:
 # --- what is known ----------------------------------------------------------------------------------------------------
 
 
-def _entities(store: Store) -> Entities:
+def _entities(store: View) -> Entities:
     rows = listing(store, with_private=False)
     paged = sum(row.page is not None for row in rows)
     most = tuple((row.name, row.mentions) for row in rows[:MOST_MENTIONED] if row.mentions)
@@ -251,7 +251,7 @@ def has_moved(curve: Curve, today: date) -> bool:
     return bool(values) and values[-1] != (values[0] if before is None else before)
 
 
-def _summaries(store: Store) -> dict[str, int]:
+def _summaries(store: View) -> dict[str, int]:
     """How many pages there are of weeks, months and years."""
     kinds = dict.fromkeys(PERIODS, 0)
     for (path,) in store.rows(_SUMMED_UP, len(SUMMARIES), SUMMARIES):
@@ -268,6 +268,6 @@ def _period(name: str) -> Period | None:
     return next((period for period in found if period.name == name), None)
 
 
-def _recalls(store: Store, today: date) -> int:
+def _recalls(store: View, today: date) -> int:
     now = today.toordinal()
     return int(store.one(_ASKED, now - LATELY_DAYS, now))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.sessions.ledger import Counted, counted
-from vault_memory.store import embedding_rows, schema, scope_views
+from vault_memory.store import embedding_rows, schema
 from vault_memory.store.job_log import REFLECT, Ended, Runs
 from vault_memory.store.rows import Store
 from vault_memory.vault.undo_history import Preimages
@@ -87,16 +87,13 @@ def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
 
 
 def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
-    with (
-        memory.reading(write=False) as (store, freshness),
-        schema.snapshot(store.connection),
-        scope_views.seen(store, scopes),
-    ):
+    with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+        view = store.view(scopes)
         return replace(
             base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
             fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
-            notes=store.one("SELECT count(*) FROM note"), passages=store.one("SELECT count(*) FROM passage"),
-            facts=store.one("SELECT count(*) FROM fact WHERE part = 0"),
+            notes=view.one("SELECT count(*) FROM note"), passages=view.one("SELECT count(*) FROM passage"),
+            facts=view.one("SELECT count(*) FROM fact WHERE part = 0"),
             embedders=() if scopes else tuple(_vectors(memory, store)),
         )  # fmt: skip
 

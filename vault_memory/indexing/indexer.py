@@ -316,4 +316,4 @@ class Indexer:
     def _finish_rows(self, started: int, looked_at_all: bool) -> None:
         if looked_at_all:  # else the time stamps of all other files would be trusted from now on
             self._store.set_meta("checked_ns", started)
-        Lexicon(self._store).refresh()
+        Lexicon(self._store).refresh(self._store)

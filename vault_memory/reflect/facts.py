@@ -22,7 +22,8 @@ from vault_memory.search import decay, superseded
 from vault_memory.search.entities import Names
 from vault_memory.store import journal, usage
 from vault_memory.store.filters import Filters
-from vault_memory.store.rows import KINDS, Store
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import View
 from vault_memory.text.spans import Span
 
 _FACTS = """
@@ -86,7 +87,7 @@ class Told:
     """The keys of those left out: they are to go from every page, however many they are."""
 
 
-def read(store: Store, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> Told:
+def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> Told:
     """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
 
     What is private to some scope is read for a person who asks for it, never for a page.
@@ -145,7 +146,7 @@ def _before_the_colon(bullet: str) -> str:
 class _Whom:
     """Whom facts are about, as canonical slugs."""
 
-    def __init__(self, store: Store, names: Names, rows: Sequence[_Row], page_days: int) -> None:
+    def __init__(self, store: View, names: Names, rows: Sequence[_Row], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
         # Before the colon the same stands again and again, and the same few are mentioned.
         subjects = lru_cache(1 << 14)(
@@ -227,7 +228,7 @@ class _Whom:
 # --- how it stands ---------------------------------------------------------------------------------------------------
 
 
-def _aged(store: Store, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
+def _aged(store: View, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
     told, used = _told_days(rows), _used(store, rows, today)
     for row in rows:
@@ -270,7 +271,7 @@ def _occurred(row: _Row) -> Span | None:
     return Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
 
 
-def _used(store: Store, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:
+def _used(store: View, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
     known = usage.passages(store)
     words = {row.id: _words(row) for row in rows} if known else {}
@@ -293,7 +294,7 @@ def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...],
     return decay.tier_of(trace, today.toordinal())
 
 
-def _followed(store: Store, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
+def _followed(store: View, names: Names, facts: Mapping[int, Fact], today: date) -> Iterator[Fact]:
     """The same facts, each with the one that took its place."""
     # What is private or forgotten retires nothing: a page would be silent where it cannot say why.
     after = superseded.superseded(store, names, facts, today, Filters(), by_each_other=True)

@@ -22,7 +22,7 @@ from vault_memory.reflect.sections import Context
 from vault_memory.reflect.user_feedback import Said
 from vault_memory.search.entities import Names
 from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.text import tokens
 
 
@@ -51,7 +51,7 @@ class Bearings(NamedTuple):
 class Material:
     """The facts of a vault as of a day, and all that is worked out from them once for all pages."""
 
-    def __init__(self, store: Store, options: Options, said: Said) -> None:
+    def __init__(self, store: View, options: Options, said: Said) -> None:
         self._store, self._options, self._said = store, options, said
         self._names = Names(store, with_private=False)
         self._lexicon = Lexicon(store)

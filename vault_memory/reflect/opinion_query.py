@@ -17,7 +17,8 @@ from vault_memory.reflect.plan_run import Look, Seen
 from vault_memory.reflect.run import Run
 from vault_memory.search.entities import FactLine, Names
 from vault_memory.search.superseded import marked
-from vault_memory.store.rows import KINDS, Store
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.vault.vault import Vault
 
@@ -74,7 +75,7 @@ class Asking(NamedTuple):
     """Where opinions are looked for: the vault, its index, as of when, and the entity they are to be about."""
 
     vault: Vault
-    store: Store
+    store: View
     seen: Seen
     entity: str | None = None
 

@@ -18,7 +18,7 @@ from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, 
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Found:
 class Look:
     """One look; `vault` is where the pages are read, and `retelling` what a configured model has to say on them."""
 
-    def __init__(self, vault: Vault, store: Store, seen: Seen, retelling: Retelling | None = None) -> None:
+    def __init__(self, vault: Vault, store: View, seen: Seen, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._seen, self._retelling = vault, store, seen, retelling
         self._said = user_feedback.read(store)
         self._ledger = Ledger(vault.root)

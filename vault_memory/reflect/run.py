@@ -33,7 +33,7 @@ from vault_memory.reflect.proposals import Passed
 from vault_memory.reflect.sections import Context, counted
 from vault_memory.reflect.user_feedback import Said
 from vault_memory.startup import REFLECTED
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 VERSION = 6
 """Raise it whenever the same facts would make another page: every page is then looked at again."""
@@ -64,7 +64,7 @@ class Job(NamedTuple):
 class Run(Material):
     """One look at the facts of a vault. `template` is how a new page of an entity begins."""
 
-    def __init__(self, store: Store, options: Options, template: str, said: Said) -> None:
+    def __init__(self, store: View, options: Options, template: str, said: Said) -> None:
         super().__init__(store, options, said)
         self._template = template
 

@@ -18,7 +18,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import Stated
 from vault_memory.reflect.user_edits import edited
 from vault_memory.store import journal, usage
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 LOST_SHARE, LOST_PAGES = 0.25, 3
 """So many pages of one folder gone at once, and this share of them, were lost: it is not synced or not mounted."""
@@ -87,7 +87,7 @@ class Said:
         return bool(facts) and facts <= self.forgotten
 
 
-def read(store: Store) -> Said:
+def read(store: View) -> Said:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
     for verdict in usage.verdicts(store, "deleted"):

@@ -13,13 +13,13 @@ from vault_memory.search.decay import Life, Trace
 from vault_memory.store import journal, usage
 from vault_memory.store.candidate import FACTS, Candidate
 from vault_memory.store.row_cache import NoteInfo
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 _DATED = frozenset(("note", "session"))
 
 
 def lives(
-    store: Store, passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], today: date
+    store: View, passages: Mapping[int, Candidate], notes: Mapping[int, NoteInfo], today: date
 ) -> dict[int, Life]:
     """How the facts and the lines of dated notes among these passages stand on a day."""
     facts = {i: p for i, p in passages.items() if p.kind in FACTS}
@@ -62,7 +62,7 @@ def _fact(
 
 
 def _fact_rows(
-    store: Store, facts: Mapping[int, Candidate], today: date
+    store: View, facts: Mapping[int, Candidate], today: date
 ) -> dict[int, tuple[float | None, float | None, int]]:
     """Confidence, importance, and on how many days up to today the same words were told, of each fact."""
     sql = (

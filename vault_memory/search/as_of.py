@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_memory.store import journal
 from vault_memory.store.candidate import Candidate
 from vault_memory.store.row_cache import NoteInfo
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault import git_lines
 
 DEADLINE_SECONDS = 3.0
@@ -24,7 +24,7 @@ DEADLINE_SECONDS = 3.0
 class AsOf:
     """What was written by the end of a day."""
 
-    def __init__(self, store: Store, root: Path, day: date, notes: Mapping[int, NoteInfo]) -> None:
+    def __init__(self, store: View, root: Path, day: date, notes: Mapping[int, NoteInfo]) -> None:
         self._store, self._root, self._day = store, root, day
         self._notes = notes
         self._deadline = time.monotonic() + DEADLINE_SECONDS

@@ -20,7 +20,7 @@ from vault_memory.search.temporal import TimeLane
 from vault_memory.store.candidate import Candidate, Evidence, Feedback, NoteFacts
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Holding
-from vault_memory.store.rows import Store, Totals
+from vault_memory.store.view import Totals, View
 from vault_memory.text import terms
 from vault_memory.text.dates import Window
 
@@ -110,7 +110,7 @@ class Caught(NamedTuple):
 class Gatherer:
     """Runs the lanes over one open store."""
 
-    def __init__(self, store: Store, search: Search, names: Names, meaning: Meaning) -> None:
+    def __init__(self, store: View, search: Search, names: Names, meaning: Meaning) -> None:
         self._store, self._search, self._names, self._meaning = store, search, names, meaning
         self._ordering = Ordering(store, search, names)
         self._time = TimeLane(search)

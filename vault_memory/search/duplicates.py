@@ -19,7 +19,8 @@ from vault_memory.search.get import Opened
 from vault_memory.search.superseded import superseded
 from vault_memory.store import usage
 from vault_memory.store.filters import Filters
-from vault_memory.store.rows import KINDS, Store, wording_hash
+from vault_memory.store.rows import KINDS, wording_hash
+from vault_memory.store.view import View
 from vault_memory.vault.vault import Vault
 
 SAME_WORDS = """
@@ -30,7 +31,7 @@ WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
 _MENTIONED = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
 
 
-def fact(store: Store, wanted: Fact, today: date) -> str | None:
+def fact(store: View, wanted: Fact, today: date) -> str | None:
     """The citation of a fact that says the same in the same words, of all whom this one is about, and still counts.
 
     What was done is done again on another day.
@@ -68,7 +69,7 @@ _LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
 """Whom a stored note is about, as filing.py puts it at its end."""
 
 
-def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
+def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
     """The path of a note in these scopes (none given: in any) that says the same, whatever its title.
 
     One with a line that these scopes do not open says something else: who guesses the line must not be told so.
@@ -86,7 +87,7 @@ def note(store: Store, vault: Vault, text: str, by: str, scopes: Sequence[str]) 
     return None
 
 
-def _like(store: Store, text: str, scopes: Sequence[str]) -> list[str]:
+def _like(store: View, text: str, scopes: Sequence[str]) -> list[str]:
     """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
     size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
     rows = list(store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes))))

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from vault_memory.markdown import entities, provenance
-from vault_memory.store.rows import KINDS, Store
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import View
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Names:
     Without `with_private` as far as everybody may know: as if there were no private page.
     """
 
-    def __init__(self, store: Store, with_private: bool = True) -> None:
+    def __init__(self, store: View, with_private: bool = True) -> None:
         self._store, self.with_private = store, with_private
 
     def look_again(self) -> None:
@@ -189,7 +190,7 @@ def _copies(rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
     return found
 
 
-def listing(store: Store, with_private: bool = True) -> list[EntityRow]:
+def listing(store: View, with_private: bool = True) -> list[EntityRow]:
     """Every entity with a page or a mention, most mentioned first; without what is private to some scope on wish."""
     names = Names(store, with_private)
     sql = (
@@ -248,7 +249,7 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def profile(store: Store, name: str) -> EntityProfile | None:
+def profile(store: View, name: str) -> EntityProfile | None:
     """What is known of one entity by any of its names, or None when nothing is."""
     names = Names(store)
     slug = names.canonical(name)

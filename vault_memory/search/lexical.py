@@ -9,8 +9,8 @@ from vault_memory.search.rank import count_stems
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Holding, Lexicon
 from vault_memory.store.row_cache import NoteInfo
-from vault_memory.store.rows import Store
 from vault_memory.store.term_cache import HeldPostings
+from vault_memory.store.view import View
 
 COUNTED = 5_000
 """Up to so many entries of FTS5's lists what lies beyond the pool is counted; of more it is said at least."""
@@ -31,7 +31,7 @@ NAMESAKES = 20
 class WordLane:
     """The lane over one open store."""
 
-    def __init__(self, store: Store, search: Search) -> None:
+    def __init__(self, store: View, search: Search) -> None:
         self._search = search
         self.lexicon = Lexicon(store)
         self._postings = HeldPostings(store)

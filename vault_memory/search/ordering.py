@@ -15,7 +15,7 @@ from vault_memory.search.superseded import Successor, superseded
 from vault_memory.store.candidate import Candidate, Evidence, Feedback
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 AGED = 100
 """So many of the best have their age looked up, or as many as are asked for: it only parts what is nearly alike."""
@@ -42,7 +42,7 @@ class Ordered(NamedTuple):
 class Ordering:
     """Puts the candidates of a question in order, over one open store."""
 
-    def __init__(self, store: Store, search: Search, names: Names) -> None:
+    def __init__(self, store: View, search: Search, names: Names) -> None:
         self._store, self._search, self._names = store, search, names
         self._stems = Lexicon(store).stems
 

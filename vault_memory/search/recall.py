@@ -20,9 +20,9 @@ from vault_memory.store.candidate import Candidate, tells
 from vault_memory.store.filters import Filters
 from vault_memory.store.lanes import Search
 from vault_memory.store.row_cache import NoteInfo
-from vault_memory.store.rows import State, Store
+from vault_memory.store.rows import Store
 from vault_memory.store.schema import snapshot
-from vault_memory.store.scope_views import seen
+from vault_memory.store.view import ALL, State, View
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ class Recall:
 
     def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
         self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
-        self._search, self._names = Search(store), Names(store)
-        self._gatherer = Gatherer(store, self._search, self._names, meaning)
-        self._seen: tuple[State, tuple[str, ...]] | None = None
-        self._narrowed: dict[tuple[str, ...], Recall] = {}
+        self._everything = _Engine(store.view(ALL), vault, meaning, reranker)
+        self._narrowed: dict[tuple[tuple[str, ...], tuple[str, ...]], _Engine] = {}
 
     def answer(self, request: Request) -> Answer:
         """Answer one question from the index as it stands at one moment; this does not raise for the question's text.
@@ -53,28 +51,37 @@ class Recall:
         Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
         """
         started = time.perf_counter()
-        with snapshot(self._store.connection), seen(self._store, request.filters.scopes) as is_narrowed:
-            engine = self._for(request.filters.scopes) if is_narrowed else self
-            engine._look_again()
-            answer = engine._answer(request)
+        with snapshot(self._store.connection):
+            view = self._store.view(request.filters.scopes)
+            answer = (self._for(request.filters.scopes, view) if view.is_narrowed else self._everything).answer(request)
         return answer._replace(seconds=time.perf_counter() - started)
 
-    def _for(self, scopes: tuple[str, ...]) -> "Recall":
+    def _for(self, scopes: tuple[str, ...], view: View) -> "_Engine":
         """What answers those who see only a part: what it learns of the index is learnt of that part."""
-        known = self._narrowed.pop(scopes, None)
-        if known is None:
-            known = Recall(self._store, self._vault, self._meaning.anew(), self._reranker)
-        self._narrowed[scopes] = known
+        key = (scopes, self._store.outdated)
+        known = self._narrowed.pop(key, None) or _Engine(view, self._vault, self._meaning.anew(view), self._reranker)
+        self._narrowed[key] = known
         for oldest in list(self._narrowed)[:-MOST_ASKERS]:
             del self._narrowed[oldest]
         return known
 
-    def _look_again(self) -> None:
-        """Take anew what holds for many questions, once this connection or another has changed the index.
 
-        Of a note that has changed since it was indexed nothing is seen in a part: what was learnt of it must go, too.
-        """
-        seen = (self._store.state(), self._store.outdated if self._store.is_narrowed else ())
+class _Engine:
+    """Answers questions from what one view shows."""
+
+    def __init__(self, view: View, vault: Vault, meaning: Meaning, reranker: "Reranker | None") -> None:
+        self._store, self._vault, self._reranker = view, vault, reranker
+        self._search, self._names = Search(view), Names(view)
+        self._gatherer = Gatherer(view, self._search, self._names, meaning)
+        self._seen: State | None = None
+
+    def answer(self, request: Request) -> Answer:
+        self._look_again()
+        return self._answer(request)
+
+    def _look_again(self) -> None:
+        """Take anew what holds for many questions, once this connection or another has changed the index."""
+        seen = self._store.state()
         if seen == self._seen:
             return
         self._notes = int(self._store.one("SELECT count(*) FROM note"))
@@ -87,8 +94,7 @@ class Recall:
     def _answer(self, request: Request) -> Answer:
         question = query.understand(request.query, request.today)
         filters, notes = self._filters(request)
-        if not self._store.is_narrowed:
-            filters = filters._replace(scopes=())  # they hide nothing
+        filters = filters._replace(scopes=())  # what they hide is not seen
         try:
             if filters:
                 self._search.allowed.restrict(filters, self._slugs(filters.entities), self._forms(filters.entities))

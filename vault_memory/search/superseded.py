@@ -13,7 +13,8 @@ from vault_memory.markdown import provenance
 from vault_memory.markdown.supersede import ANY, Claim, Told, successors
 from vault_memory.search.entities import FactLine, Names
 from vault_memory.store.filters import Filters
-from vault_memory.store.rows import PASSAGES, Store
+from vault_memory.store.rows import PASSAGES
+from vault_memory.store.view import View
 
 
 class Successor(NamedTuple):
@@ -35,7 +36,7 @@ class Successor(NamedTuple):
 
 
 def superseded(
-    store: Store, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
+    store: View, names: Names, ids: Iterable[int], today: date, filters: Filters, by_each_other: bool = False
 ) -> dict[int, Successor]:
     """Which of these passages were superseded by what was written by `today` (or the filters' days and scopes).
 
@@ -74,7 +75,7 @@ def superseded(
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
 
 
-def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+def marked(store: View, facts: Sequence[FactLine], today: date) -> list[FactLine]:
     """The same facts in the same order, each with where the fact stands that took its place."""
     sql = (
         "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value ->> 0"
@@ -89,7 +90,7 @@ def marked(store: Store, facts: Sequence[FactLine], today: date) -> list[FactLin
 
 
 def _claims(
-    store: Store, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
+    store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
 ) -> list[tuple[object, ...]]:
     sql = (
         "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
@@ -126,7 +127,7 @@ def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
     return names.canonical(subject), names.slugs(subject)
 
 
-def _places(store: Store, ids: Iterable[int]) -> Mapping[int, Successor]:
+def _places(store: View, ids: Iterable[int]) -> Mapping[int, Successor]:
     sql = (
         "SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j"
         " JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id"

@@ -9,12 +9,13 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory.markdown.entities import slug
-from vault_memory.store.rows import KINDS, PASSAGES, Store
+from vault_memory.store.rows import KINDS, PASSAGES
 from vault_memory.store.schema import undo
+from vault_memory.store.view import View
 from vault_memory.text.terms import quoted
 
 _ALLOWED = f"""
-CREATE TEMP TABLE allowed AS
+INSERT INTO temp.allowed
 SELECT p.id FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id
 WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:until IS NULL OR coalesce(f.occurred_from, n.day) <= :until)
@@ -29,7 +30,7 @@ WHERE (:since IS NULL OR coalesce(f.occurred_to, n.day) >= :since)
   AND (:slugs IS NULL OR p.id IN (
       SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
       WHERE name.slug IN (SELECT value FROM json_each(:slugs)))
-    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM passage_fts WHERE passage_fts MATCH :match)
+    OR (:match IS NOT NULL AND p.id IN (SELECT rowid FROM main.passage_fts WHERE passage_fts MATCH :match)
       AND EXISTS (SELECT 1 FROM json_each(:forms) w WHERE instr(folded(p.text), w.value)))
     OR n.id IN (SELECT note_id FROM alias WHERE slug IN (SELECT value FROM json_each(:slugs)))
     OR EXISTS (SELECT 1 FROM link l WHERE l.note_id = n.id AND l.line BETWEEN p.start_line AND p.end_line
@@ -53,9 +54,9 @@ class Filters(NamedTuple):
 
 
 class Allowed:
-    """The passages of one store that its filters leave; all while there are none."""
+    """The passages of one view that its filters leave; all it sees while there are none."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self._is_filtered = False
         store.define("slug", slug, deterministic=True)
@@ -63,8 +64,8 @@ class Allowed:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether anything is filtered."""
-        return self._is_filtered
+        """Whether anything is left out."""
+        return self._is_filtered or self._store.is_narrowed
 
     def restrict(self, filters: Filters, slugs: Iterable[str], forms: Iterable[str]) -> int:
         """Work out which passages the filters allow; returns how many.
@@ -84,8 +85,8 @@ class Allowed:
         }  # fmt: skip
         self._store.connection.execute("SAVEPOINT filtered")
         self._is_filtered = True
-        self._store.connection.execute(_ALLOWED, parameters)
-        self._store.connection.execute("CREATE UNIQUE INDEX temp.allowed_id ON allowed(id)")
+        self._store.connection.execute("CREATE TEMP TABLE allowed(id INTEGER PRIMARY KEY)")
+        self._store.one(_ALLOWED, parameters)
         return int(self._store.one("SELECT count(*) FROM allowed"))
 
     def release(self) -> None:
@@ -95,13 +96,19 @@ class Allowed:
             undo(self._store.connection, "filtered")
 
     def where(self, column: str, word: str = "AND") -> str:
-        """The condition on a passage's id in a statement; "" where nothing is filtered."""
+        """The condition on a passage's id in a statement; "" where nothing is left out."""
         # With a plus it only checks: else SQLite looks up each of the allowed (400 ms where there are 11,000).
-        return f" {word} {column} IN (SELECT id FROM temp.allowed)" if self._is_filtered else ""
+        if self._is_filtered:
+            return f" {word} {column} IN (SELECT id FROM temp.allowed)"
+        return f" {word} EXISTS (SELECT 1 FROM passage seen WHERE seen.id = {column})" if self.is_filtered else ""
+
+    def source(self) -> str:
+        """The table of the ids that may be found, where anything is left out."""
+        return "temp.allowed" if self._is_filtered else "passage"
 
     def of(self, ids: Iterable[int]) -> list[int]:
         """Those of these passages that may be found."""
-        if not self._is_filtered:
+        if not self.is_filtered:
             return list(ids)
         sql = "SELECT j.value FROM json_each(?) j" + self.where("j.value", "WHERE")
         return [row[0] for row in self._store.rows(sql, json.dumps(list(ids)))]

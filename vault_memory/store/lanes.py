@@ -7,21 +7,18 @@ ids tell in which order notes were indexed, and what else was.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from vault_memory.store.candidate import ASIDE, Candidate
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.filters import Allowed
 from vault_memory.store.row_cache import NoteInfo, Shelf
-from vault_memory.store.rows import KINDS, PASSAGES, Store
+from vault_memory.store.rows import KINDS, PASSAGES
 from vault_memory.store.term_cache import NAMES, PATH, TAGS, TITLE
 from vault_memory.store.vector_cache import HeldVectors
 from vault_memory.store.vectors import bit_code
+from vault_memory.store.view import View
 from vault_memory.text.spans import Span
-
-if TYPE_CHECKING:
-    from vault_memory.store.scoped_bm25 import SeenWords
 
 DAILY, WEEKLY, MOST_PARTS = 14, 93, 13
 """Up to so many days the parts are days, up to so many weeks; a longer time is cut into so many at the most, of whole
@@ -53,14 +50,14 @@ WITH lying AS (
   UNION ALL
   SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.kind, p.section = {ASIDE}, p.tokens,
     f.passage_id, f.importance, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
-placed AS (
+ranked AS (
   SELECT *, row_number() OVER (PARTITION BY part ORDER BY
     NOT happened, fact IS NULL, NOT told, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
     CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
   FROM (SELECT *, max(0, {{part}}) AS part FROM lying))
 SELECT id, day, kind, part, importance, tokens, aside, told, happened,
-  CASE WHEN fact IS NOT NULL AND importance IS NULL THEN (SELECT text FROM passage p WHERE p.id = placed.id) END
-FROM placed WHERE nth <= ?5 ORDER BY path, id
+  CASE WHEN fact IS NOT NULL AND importance IS NULL THEN (SELECT text FROM passage p WHERE p.id = ranked.id) END
+FROM ranked WHERE nth <= ?5 ORDER BY path, id
 """
 
 _BY_PATH = """
@@ -95,9 +92,9 @@ class Lying(NamedTuple):
 
 
 class Search:
-    """The lanes over one store, optionally under filters."""
+    """The lanes over what is seen of one index, optionally under filters."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self._held = HeldVectors(store)
         self._shelf = Shelf(store)
@@ -106,22 +103,11 @@ class Search:
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
         self._shelf.clear()
-        self.__dict__.pop("_seen", None)
-
-    @cached_property
-    def _seen(self) -> "SeenWords":
-        """Counted for who sees a part only: loaded when one asks."""
-        from vault_memory.store.scoped_bm25 import SeenWords
-
-        return SeenWords(self._store)
 
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
-        if self._store.is_narrowed:
-            scores = self._seen.passages(phrases)
-            return self.in_order([(i, scores[i]) for i in self.allowed.of(scores)], limit)
         sql = (
-            "SELECT rowid, -bm25(passage_fts) AS s FROM passage_fts WHERE passage_fts MATCH ?"
+            "SELECT rowid, -bm25(passage_fts) AS s FROM main.passage_fts WHERE passage_fts MATCH ?"
             + self.allowed.where("+rowid")
             + " ORDER BY s DESC LIMIT ?"
         )
@@ -148,16 +134,19 @@ class Search:
 
     def matching(self, match: str) -> int:
         """How many passages hold any term of `match`."""
-        sql = "SELECT count(*) FROM passage_fts WHERE passage_fts MATCH ?" + self.allowed.where("+rowid")
+        sql = "SELECT count(*) FROM main.passage_fts WHERE passage_fts MATCH ?" + self.allowed.where("+rowid")
         return int(self._store.one(sql, match))
 
     def titles(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(note id, BM25 score) of notes whose title, alias, file name or tags hold any of these phrases."""
-        if self._store.is_narrowed:
-            return self._in_order(_NOTES_BY_PATH, list(self._seen.titles(phrases).items()), limit)
+        seen = (
+            " AND EXISTS (SELECT 1 FROM note n WHERE n.id = +rowid AND n.title <> '')"
+            if self._store.is_narrowed
+            else ""
+        )
         sql = (
-            f"SELECT rowid, -bm25(note_fts, {TITLE}, {NAMES}, {PATH}, {TAGS}) AS s FROM note_fts"
-            " WHERE note_fts MATCH ? ORDER BY s DESC LIMIT ?"
+            f"SELECT rowid, -bm25(note_fts, {TITLE}, {NAMES}, {PATH}, {TAGS}) AS s FROM main.note_fts"
+            f" WHERE note_fts MATCH ?{seen} ORDER BY s DESC LIMIT ?"
         )
         return self._in_order(_NOTES_BY_PATH, self._best(sql, " OR ".join(phrases), limit), limit)
 
@@ -217,7 +206,7 @@ class Search:
         sql = f"SELECT c.id, {nearness} FROM embedding_code c WHERE c.embedder = ?2 ORDER BY s DESC LIMIT ?3"
         if self.allowed.is_filtered:
             sql = (
-                f"SELECT c.id, {nearness} FROM temp.allowed a JOIN {_places(space)} p ON p.id = a.id"
+                f"SELECT c.id, {nearness} FROM {self.allowed.source()} a JOIN {_places(space)} p ON p.id = a.id"
                 " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
                 " GROUP BY c.id ORDER BY s DESC LIMIT ?3"
             )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory.store.rows import KINDS, PASSAGES, Store
+from vault_memory.store.view import View
 from vault_memory.text import english, terms
 from vault_memory.text.languages import STOP_WORDS
 
@@ -32,7 +33,7 @@ class Holding(NamedTuple):
 class Lexicon:
     """The terms of one open store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
@@ -73,7 +74,7 @@ class Lexicon:
         if known and not phrase.endswith("*"):
             return known
         sql = (
-            "SELECT count(*), count(DISTINCT p.note_id) FROM passage_fts f CROSS JOIN passage p ON p.id = f.rowid"
+            "SELECT count(*), count(DISTINCT p.note_id) FROM main.passage_fts f CROSS JOIN passage p ON p.id = f.rowid"
             " WHERE f.passage_fts MATCH ?"
         )
         return Holding(*next(self._store.rows(sql, phrase)))
@@ -83,7 +84,7 @@ class Lexicon:
         """The counts of the frequent stems, some thousand at most."""
         return {row[0]: Holding(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
-    def refresh(self) -> None:
+    def refresh(self, store: Store) -> None:
         """Note which terms stand in many passages, and in how many; only when the index has grown or shrunk.
 
         A term's own count costs a walk through its whole list (10 ms at 100,000 passages), so recall asks here first.
@@ -102,7 +103,7 @@ class Lexicon:
         rows = ((term, count, max(round(count * spread.get(term, 1.0)), 1)) for term, count in passages.items())
         connection.execute("DELETE FROM frequent")
         connection.executemany("INSERT INTO frequent VALUES(?, ?, ?)", rows)
-        self._store.set_meta("frequent_at", total)
+        store.set_meta("frequent_at", total)
 
     def _spread(self, wanted: Iterable[str]) -> dict[str, float]:
         """For each term, its notes for each of its passages, in a sample of the notes."""

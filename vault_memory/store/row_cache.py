@@ -12,7 +12,8 @@ from sys import intern
 from typing import Any, NamedTuple
 
 from vault_memory.store.candidate import Candidate
-from vault_memory.store.rows import KINDS, Store
+from vault_memory.store.rows import KINDS
+from vault_memory.store.view import View
 
 MOST_PASSAGES, MOST_NOTES = 12_000, 4_000
 """So many rows are kept (0.5 kB each): those of some forty questions."""
@@ -42,7 +43,7 @@ class Row(NamedTuple):
 class Shelf:
     """Rows of one open store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self._passages: dict[int, Row | None] = {}
         self._notes: dict[int, NoteInfo] = {}

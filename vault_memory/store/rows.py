@@ -6,10 +6,10 @@ the rows around it and a note is deleted by a range.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
@@ -17,6 +17,7 @@ from vault_memory.markdown import entities
 from vault_memory.store import schema
 from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.vectors import total
+from vault_memory.store.view import ALL, View
 from vault_memory.text import terms
 
 if TYPE_CHECKING:
@@ -109,18 +110,6 @@ Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
 """Contexts → (int8 vector, bit code) each."""
 
 
-class Totals(NamedTuple):
-    """How much there is in the whole index."""
-
-    passages: int
-    words: int
-    notes: int
-
-
-State = tuple[object, ...]
-"""How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
-
-
 class Written(NamedTuple):
     """What storing one note did."""
 
@@ -132,15 +121,13 @@ class Written(NamedTuple):
     tokens: int
 
 
-class Store:
+class Store(View):
     """One open index. Not safe for use by several threads at once."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
-        self.connection = connection
+        super().__init__(connection, ALL)
         self.path = path
         self._names: dict[str, int] = {}
-        self.is_narrowed = False
-        """Whether the connection sees only what some scopes open (sight.py)."""
         self.outdated: tuple[str, ...] = ()
         """Notes that are not as they were indexed: their scopes may be others by now."""
 
@@ -152,49 +139,16 @@ class Store:
     def close(self) -> None:
         self.connection.close()
 
-    def one(self, sql: str, *parameters: object) -> Any:  # noqa: ANN401 - a column has whatever type it has
-        """The first column of the first row, or None."""
-        row = self.connection.execute(sql, parameters).fetchone()
-        return row[0] if row else None
-
-    def rows(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query."""
-        return iter(self.connection.execute(sql, parameters))
-
-    def define(self, name: str, function: Callable[..., Any], deterministic: bool = False) -> None:
-        """Give SQL a function of one argument, unless it has it: SQLite takes none anew while a question is open."""
-        if not self.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
-            self.connection.create_scalar_function(name, function, 1, deterministic=deterministic)
-
-    # --- meta ----------------------------------------------------------------------------------------------------
-
-    def meta(self, key: str) -> str | int | None:
-        value = self.one("SELECT value FROM meta WHERE key = ?", key)
-        return value if isinstance(value, str | int) else None
+    def view(self, scopes: Sequence[str]) -> View:
+        """What is seen with these scopes: ask it within one transaction."""
+        return View(self.connection, scopes, self.outdated)
 
     def set_meta(self, key: str, value: str | int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
 
-    @property
-    def generation(self) -> int:
-        """A number that grows with each change of the content."""
-        return int(self.meta("generation") or 0)
-
     def grow(self) -> None:
         """Give the index its next generation; inside the transaction that changes it."""
         self.set_meta("generation", self.generation + 1)
-
-    def state(self) -> State:
-        """What is another after each change, by this connection or by another: then what was read may be stale."""
-        sql = "SELECT value FROM meta WHERE key IN ('built', 'frequent_at', 'generation') ORDER BY key"
-        return int(self.one("PRAGMA data_version")), *(row[0] for row in self.rows(sql))
-
-    def totals(self) -> Totals:
-        """How many passages, words and notes there are."""
-        # A part of a note's passages may be hidden: then they are to be counted.
-        passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
-        row = next(self.rows(f"SELECT {passages}, coalesce(sum(words), 0), count(*) FROM note"))
-        return Totals(int(row[0]), int(row[1]), int(row[2]))
 
     # --- notes in ------------------------------------------------------------------------------------------------
 

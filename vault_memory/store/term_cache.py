@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ class _Lengths(NamedTuple):
 class HeldPostings:
     """The lists of one open store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self.look_again()
 

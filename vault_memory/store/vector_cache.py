@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,7 +110,7 @@ class Seen(NamedTuple):
 class HeldVectors:
     """The vectors of one open store, read when that has been earned."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: View) -> None:
         self._store = store
         self._asked = 0
         self._seen: dict[int, Seen] = {}

@@ -1,0 +1,130 @@
+"""Reads an index as somebody with certain scopes may see it: every query runs through a view, and a view needs scopes.
+
+A view that hides something puts definitions of the same names before each statement, so that its `note`, `passage`,
+`fact`, … hold only what lies in the scopes: a statement cannot forget them. The two tables of words cannot be defined
+so (`MATCH` needs the real one): a statement names them `main.passage_fts`, and joins `passage` or the allowed passages.
+How rare a word is, and how long notes are, is counted over the whole index all the same.
+
+A note out of scope that holds a line which its own key opens is seen by its path and day alone, for that line is cited.
+A note that is not as it was indexed is not seen at all: it may have been made private since.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+ALL: tuple[str, ...] = ()
+"""The scopes of who sees everything."""
+
+State = tuple[object, ...]
+"""How an index stood: equal as long as nothing in it has changed, but for counts of use by the same connection."""
+
+
+class Totals(NamedTuple):
+    """How much there is to see of an index."""
+
+    passages: int
+    words: int
+    notes: int
+
+
+_OPEN = "IN (SELECT value FROM json_each(?1))"
+_OUTDATED = "IN (SELECT value FROM json_each(?2))"
+
+_VISIBLE = f"""
+passage AS NOT MATERIALIZED (SELECT * FROM main.passage
+  WHERE coalesce(scope, (SELECT n.scope FROM main.note n WHERE n.id = note_id)) {_OPEN}
+    AND note_id NOT IN (SELECT id FROM main.note WHERE path {_OUTDATED})),
+note AS NOT MATERIALIZED (SELECT id, path, size, mtime_ns, ctime_ns, hash, day, iif(scope {_OPEN}, title, '') AS title,
+  scope, origin, iif(scope {_OPEN}, headings, '[]') AS headings, header_tokens, tokens, words,
+  iif(scope {_OPEN}, vector, NULL) AS vector, first, count FROM main.note
+  WHERE path NOT {_OUTDATED} AND (scope {_OPEN} OR id IN (SELECT note_id FROM main.passage WHERE scope {_OPEN}))),
+""" + "".join(
+    f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t"
+    " WHERE EXISTS (SELECT 1 FROM passage WHERE passage.id = t.passage_id)),\n"
+    for table in ("fact", "claim", "inferred", "mention", "placed", "unplaced")
+) + "".join(
+    f"{table} AS NOT MATERIALIZED (SELECT * FROM main.{table} t WHERE EXISTS (SELECT 1 FROM main.note n"
+    f" WHERE n.id = t.note_id AND n.scope {_OPEN} AND n.path NOT {_OUTDATED})),\n"
+    for table in ("alias", "link", "tag", "problem", "note_vector", "chunk")
+) + """
+name AS NOT MATERIALIZED (SELECT * FROM main.name t WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name_id = t.id)),
+frequent AS (SELECT * FROM main.frequent WHERE 0),
+passage_fts AS (SELECT 1 WHERE 0), note_fts AS (SELECT 1 WHERE 0)
+"""  # fmt: skip
+
+_HIDES = (
+    f"SELECT EXISTS (SELECT 1 FROM note WHERE NOT scope {_OPEN})"
+    f" OR EXISTS (SELECT 1 FROM passage WHERE scope IS NOT NULL AND NOT scope {_OPEN})"
+    f" OR EXISTS (SELECT 1 FROM note WHERE path {_OUTDATED})"
+)
+
+
+class View:
+    """What is seen of one open index with these scopes (all with `ALL`), without the notes that are `outdated`."""
+
+    def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
+        self.connection = connection
+        self._limits = (json.dumps(list(scopes)), json.dumps(list(outdated)))
+        self.is_narrowed = bool(scopes) and bool(connection.execute(_HIDES, self._limits).get)
+        """Whether it hides anything."""
+
+    def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - as SQLite takes them
+        """The rows of a query; its parameters in order, or one mapping by name."""
+        by_name = len(parameters) == 1 and isinstance(parameters[0], Mapping)
+        if not self.is_narrowed:
+            return iter(self.connection.execute(sql, parameters[0] if by_name else parameters))
+        limits = dict(zip(("open_scopes", "outdated"), self._limits, strict=True))
+        given = {**parameters[0], **limits} if by_name else (*self._limits, *parameters)
+        return iter(self.connection.execute(_narrowed(sql, by_name), given))
+
+    def one(self, sql: str, *parameters: Any) -> Any:  # noqa: ANN401 - a column has whatever type it has
+        """The first column of the first row, or None."""
+        row = next(self.rows(sql, *parameters), None)
+        return row[0] if row else None
+
+    def define(self, name: str, function: Callable[..., Any], deterministic: bool = False) -> None:
+        """Give SQL a function of one argument, unless it has it: SQLite takes none anew while a question is open."""
+        if not self.one("SELECT EXISTS (SELECT 1 FROM pragma_function_list WHERE name = ?)", name):
+            self.connection.create_scalar_function(name, function, 1, deterministic=deterministic)
+
+    @property
+    def file(self) -> Path:
+        return Path(self.connection.db_filename("main"))
+
+    def meta(self, key: str) -> str | int | None:
+        value = self.one("SELECT value FROM meta WHERE key = ?", key)
+        return value if isinstance(value, str | int) else None
+
+    @property
+    def generation(self) -> int:
+        """A number that grows with each change of the content."""
+        return int(self.meta("generation") or 0)
+
+    def state(self) -> State:
+        """What is another after each change, by this connection or by another: then what was read may be stale."""
+        sql = "SELECT value FROM meta WHERE key IN ('built', 'frequent_at', 'generation') ORDER BY key"
+        version = self.connection.execute("PRAGMA data_version").get
+        return int(version), *(row[0] for row in self.rows(sql))
+
+    def totals(self) -> Totals:
+        """How many passages, words and notes there are."""
+        # A part of a note's passages may be hidden: then they are to be counted.
+        passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
+        row = next(self.rows(f"SELECT {passages}, coalesce(sum(words), 0), count(*) FROM note"))
+        return Totals(int(row[0]), int(row[1]), int(row[2]))
+
+
+@lru_cache(maxsize=256)
+def _narrowed(sql: str, by_name: bool) -> str:
+    """The same statement over what is visible; its own parameters come behind the two of the view."""
+    sql = sql.strip()
+    sql = f", {sql[5:]}" if sql.startswith("WITH ") else sql
+    if by_name:
+        return f"WITH {_VISIBLE.replace('?1', ':open_scopes').replace('?2', ':outdated')} {sql}"
+    return f"WITH {_VISIBLE} {re.sub(r'[?]([0-9]+)', lambda number: f'?{int(number[1]) + 2}', sql)}"
