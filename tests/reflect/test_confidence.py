@@ -19,7 +19,7 @@ from vault_memory.reflect.confidence import (
     confidence,
     sparkline,
 )
-from vault_memory.reflect.polarity import CONTRADICTS, RELATED, SUPPORTS
+from vault_memory.reflect.stance import CONTRADICTS, RELATED, SUPPORTS
 
 NEW = 10_000
 EPSILON = 1e-9

@@ -190,7 +190,7 @@ def test_an_opinion_with_a_number_by_hand_returns_with_it_when_its_page_is_lost(
 def test_only_facts_of_later_days_move_it(root: Path) -> None:
     give(root, ".40")
     reflected(root, "2025-12-10")
-    put(root, "memory/2025-11-09.md", f"## Retain\n- O(c=0.98) @Mara: {LIKES}.\n- W @Mara: {LIKES}, as ever.\n")
+    put(root, "memory/2025-11-09.md", f"## Retain\n- O(c=0.98) @Mara: {LIKES}.\n- W @Mara: {LIKES}!\n")
     reflected(root, "2025-12-11")
     assert held(root) == 0.4
     put(root, "memory/2025-12-11.md", f"## Retain\n- O(c=0.98) @Mara: {LIKES}.\n")

@@ -1,4 +1,4 @@
-"""opinions.py and convictions.py: the command tells the beliefs that reflect puts on its page, and writes nothing."""
+"""The command tells the beliefs that reflect puts on its page, and writes nothing."""
 
 import json
 import re
@@ -15,7 +15,6 @@ from vaults import fill, memory, opened, put, snapshot
 from vault_memory.daemon import methods
 from vault_memory.health.stats import stats
 from vault_memory.memory import Memory
-from vault_memory.reflect.beliefs import KEPT
 from vault_memory.reflect.opinion_query import Opinion
 
 PAGE = "bank/opinions.md"
@@ -188,15 +187,6 @@ def test_asking_writes_nothing(tmp_path: Path) -> None:
         assert store.one("SELECT count(*) FROM bearing") == 0
 
 
-def test_what_a_run_found_out_is_not_found_out_again(tmp_path: Path) -> None:
-    root = fill(tmp_path / "v", VAULTS["contradicted on two days"])
-    for _ in range(2):  # with the first one Mara gets a page, and a name
-        reflected(root, TODAY)
-    with opened(memory(root)) as store:
-        store.connection.execute("UPDATE bearing SET relation = 3")  # nothing bears on anything
-    assert [one.contradicts for one in memory(root).opinions("Mara")] == [[]]
-
-
 # --- how it is told --------------------------------------------------------------------------------------------------
 
 
@@ -222,23 +212,6 @@ def test_its_history_tells_each_day(tmp_path: Path) -> None:
     ]  # fmt: skip
     numbers = [float(one[2]) for one in told if one]
     assert numbers[0] < numbers[1] < numbers[2] and numbers[3] == 0.8
-
-
-def test_too_many_of_one_are_told_as_they_were_stated(tmp_path: Path) -> None:
-    words = [
-        f"{a}{b}"
-        for a in ("ba", "ke", "lo", "mu", "pi", "ra", "sy")
-        for b in ("dor", "fin", "gul", "hep", "jat", "nox", "wiv")
-    ]
-    many = "".join(f"- O(c=0.6) @Ann: Owns a {word} of {word[::-1]}.\n" for word in words)
-    root = fill(tmp_path / "v", {"memory/2025-11-03.md": f"## Retain\n{many}"})
-    held = memory(root).opinions()
-    assert (len(held), sum(one.weighed for one in held)) == (len(words), KEPT)
-    assert {one.confidence for one in held} == {0.6}
-    said = call("--vault", str(root), "opinions").out
-    assert said.endswith(
-        f"\n{len(words) - KEPT} of these stand as they were stated: too much is held about their subjects.\n"
-    )
 
 
 def test_the_document_keeps_its_fields_and_has_the_evidence(tmp_path: Path) -> None:

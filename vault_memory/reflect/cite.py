@@ -8,11 +8,14 @@ hold (`C# notes`) is a Markdown link with its path: `[C# notes](Work/C%23%20note
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
 from urllib.parse import quote
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect.model import Fact
+from vault_memory.text.daily_notes import name_day
 
 LINE_NUMBER = re.compile(r"(?:(?<=\]\] )|(?<=\.md\) ))L\d+(?:, L\d+)*")
 """The numbers of cited lines: a moved line alone is no reason to write a page."""
@@ -70,3 +73,39 @@ def _markdown(path: str, anchor: str = "", shown: str = "") -> str:
 def plain(text: str) -> str:
     """A fact's text for a page: one line, without comment marks that could open or close one of ours."""
     return " ".join(text.replace("<!--", "‹!--").replace("-->", "--›").replace("%%", "%\u200b%").split())
+
+
+# --- what somebody cited ---------------------------------------------------------------------------------------------
+
+_CITED = r"(?:\[\[[^\[\]]+\]\]|\d{4}-\d{2}-\d{2})(?: L\d+(?:, L\d+)*)?"
+_EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,? and\b|\s&)?\s*)+$")
+"""What somebody cited for a statement, and nothing else: prose behind the word is a part of what is told."""
+
+_TARGET = re.compile(r"\[\[(?P<note>[^\[\]|#]+)(?:#\^(?P<block>[\w-]+))?|(?<![\[\w])(?P<day>\d{4}-\d{2}-\d{2})")
+
+
+class Source(NamedTuple):
+    """A note that somebody named, as it is linked, in small letters; with a block id only the fact of that id."""
+
+    note: str
+    block_id: str | None = None
+
+
+def without_evidence(text: str) -> str:
+    """A statement without what it cites as its evidence."""
+    return _EVIDENCE.sub("", text) if "Evidence: " in text else text
+
+
+def sources(text: str) -> frozenset[Source]:
+    """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
+    match = _EVIDENCE.search(text) if "Evidence: " in text else None
+    targets = _TARGET.finditer(match[0]) if match else ()
+    return frozenset(
+        Source((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"]) for one in targets
+    )
+
+
+def newest_source(text: str) -> date | None:
+    """The newest day whose note a statement cites: it was not written before."""
+    days = (name_day(link_name(source.note)) for source in sources(text))
+    return max((day for day in days if day), default=None)

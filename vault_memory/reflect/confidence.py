@@ -10,7 +10,7 @@ more than its own step, wherever in time it lies.
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS
+from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS
 
 RESTATES = "restates"
 

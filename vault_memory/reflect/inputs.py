@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from vault_memory.markdown import entities
 from vault_memory.markdown.entities import ENTITY_FOLDER, link_name
-from vault_memory.reflect import bank_page, beliefs, facts, opinion_page, periods, proposals
-from vault_memory.reflect.bearing import Vault
+from vault_memory.reflect import bank_page, beliefs, facts, opinion_page, periods, proposals, stance
+from vault_memory.reflect.beliefs import OpinionInputs
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.entity_page import weighed
 from vault_memory.reflect.merge import LINKED
@@ -39,10 +39,14 @@ class Options:
     """Whether a note holds the block of an entity's page, wherever it lies."""
     removed: frozenset[str] = frozenset()
     """The pages that are not made, for a person removed them."""
+    has_model: bool = True
+    """Whether what a model said of opinions counts: not where none is configured any more."""
+    ask: stance.Ask | None = None
+    """Asks the configured model."""
 
 
-class Bearings(NamedTuple):
-    """What facts were found to say of statements, by the hashes of both, and what was known and is not asked now."""
+class Verdicts(NamedTuple):
+    """What a model said that facts mean for statements, by the hashes of both, and what was known and is not now."""
 
     found: list[tuple[int, int, int]]
     gone: list[tuple[int, int]]
@@ -140,15 +144,25 @@ class Material:
         return found
 
     @cached_property
-    def opinions(self) -> beliefs.Held:
+    def opinions(self) -> tuple[beliefs.Opinion, ...]:
         """The opinions held, surest first."""
-        return beliefs.held(self.told.facts, self.vault)
+        return beliefs.held(self.told.facts, self.opinion_inputs)
 
     @cached_property
-    def vault(self) -> Vault:
+    def opinion_inputs(self) -> OpinionInputs:
         """What its opinions are read with."""
-        known = {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
-        return Vault(lru_cache(1 << 12)(self._called), self._stems, known, self._said.given)
+        return OpinionInputs(
+            names=lru_cache(1 << 12)(self._called),
+            stems=self._stems,
+            idle=self._lexicon.idle,
+            by_hand=self._said.given,
+            known=self._known_verdicts if self._options.has_model else {},
+            ask=self._options.ask,
+        )
+
+    @cached_property
+    def _known_verdicts(self) -> dict[tuple[int, int], int]:
+        return {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
 
     def _called(self, slug: str) -> tuple[str, ...]:
         """What an entity is called: by the name of its page already before that is there."""
@@ -157,20 +171,17 @@ class Material:
         return (slug.replace("-", " "), *dict.fromkeys(names))
 
     @property
-    def bearings(self) -> "Bearings":
-        """What is to be known the next time of what facts say of statements; nothing where nobody looked."""
+    def verdicts(self) -> Verdicts:
+        """What is to be known the next time of what a model said; nothing where nobody looked."""
         if "opinions" not in self.__dict__:
-            return Bearings([], [])
-        known, found = self.vault.known.keys(), self.vault.found
-        return Bearings(
-            found=[(*pair, found[pair]) for pair in found.keys() - known],
-            gone=list(known - found.keys()),
-        )
+            return Verdicts([], [])
+        known, found = self._known_verdicts.keys(), self.opinion_inputs.verdicts
+        return Verdicts([(*pair, found[pair]) for pair in found.keys() - known], list(known - found.keys()))
 
     @cached_property
     def _opinions_about(self) -> dict[str, list[beliefs.Opinion]]:
         found: dict[str, list[beliefs.Opinion]] = defaultdict(list)
-        for opinion in self.opinions.opinions:
+        for opinion in self.opinions:
             for slug in opinion.subjects:
                 found[slug].append(opinion)
         return found

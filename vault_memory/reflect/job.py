@@ -132,7 +132,7 @@ def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
     with _alone(memory), _retelling(memory, asked) as retelling:
         memory.index(progress=steps.index)
         today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
-        seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days)
+        seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
         found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found(steps.plan))
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found, steps.write)
@@ -206,8 +206,8 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
     ):
         store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in found.gone])
         store.connection.executemany(sql, rows)
-        store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", found.bearings.gone)
-        store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.bearings.found)
+        store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", found.verdicts.gone)
+        store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.verdicts.found)
 
 
 def undo(memory: "Memory", name: str = "", *, dry_run: bool = False, force: bool = False) -> Undone:

@@ -13,7 +13,7 @@ from datetime import date
 from typing import NamedTuple
 
 from vault_memory.reflect import wording
-from vault_memory.reflect.beliefs import Held, Opinion
+from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
@@ -26,6 +26,9 @@ PATH = "bank/opinions.md"
 
 PAGE_TOKENS = 4000
 """What a page of opinions may cost; those that are least sure, and oldest, are folded away first."""
+
+LEAST_TOKENS = 12
+"""No opinion with its citation costs less."""
 
 FRAME_TOKENS = 30
 """The heading, and the line that counts what is folded."""
@@ -45,36 +48,35 @@ class Detail(NamedTuple):
     wordings: int = 2
 
 
-def page(held: Held, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def page(opinions: Sequence[Opinion], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The block of bank/opinions.md: by whom they are about, those with most opinions first."""
-    if not held.opinions:
+    if not opinions:
         return ()
     lines = [Line("## As the logs have it")]
-    entries = {id(opinion): list(entry(opinion, context)) for opinion in held.opinions}
-    kept = _fitting(held.opinions, entries, context, tokens - FRAME_TOKENS)
-    for subject, opinions in _by_subject([opinion for opinion in held.opinions if id(opinion) in kept]):
-        told = [line for opinion in opinions for line in entries[id(opinion)]]
+    kept = _fitting(opinions, context, tokens - FRAME_TOKENS)
+    for subject, of_subject in _by_subject([opinion for opinion in opinions if id(opinion) in kept]):
+        told = [line for opinion in of_subject for line in kept[id(opinion)]]
         lines += [Line(""), Line(_title(subject, context)), Line(""), *told]
-    folded = held.more + len(held.opinions) - len(kept)
+    folded = len(opinions) - len(kept)
     if folded:
         lines += [Line(""), Line(f"…and {folded:,} more: see `memory opinions`.", slot="folded")]
     return tuple(lines)
 
 
-def _fitting(
-    opinions: Sequence[Opinion], entries: Mapping[int, Sequence[Line]], context: Context, tokens: int
-) -> set[int]:
-    """The ids of the opinions that there is room for: the surest, and of those as sure the newest, first."""
-    kept: set[int] = set()
+def _fitting(opinions: Sequence[Opinion], context: Context, tokens: int) -> Mapping[int, Sequence[Line]]:
+    """The entries that there is room for, by the opinion's id: the surest, and of those as sure the newest, first."""
+    kept: dict[int, Sequence[Line]] = {}
     titled: set[str] = set()
     for one in sorted(opinions, key=lambda one: (-one.belief.shown, -(one.updated or date.min).toordinal())):
-        cost = context.count("\n".join(line.text for line in entries[id(one)])) + 1
-        subject = _subject(one)
+        if tokens < LEAST_TOKENS:
+            break
+        lines, subject = tuple(entry(one, context)), _subject(one)
+        cost = context.count("\n".join(line.text for line in lines)) + 1
         if subject not in titled:
             cost += context.count(_title(subject, context)) + 3
         if cost <= tokens:
             tokens -= cost
-            kept.add(id(one))
+            kept[id(one)] = lines
             titled.add(subject)
     return kept
 
@@ -112,8 +114,7 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
     ):
         worded = _newest_of_each(facts, context)
         for fact in worded[:most]:
-            how = "taken back" if fact.key in opinion.taken_back else word
-            yield Line(f"  - {how}: {_told(fact, context)}", (fact.key,), of=of)
+            yield Line(f"  - {word}: {_told(fact, context)}", (fact.key,), of=of)
         if len(worded) > most and word != "related":
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 

@@ -10,7 +10,7 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from vault_memory.reflect import bearing, beliefs, facts
+from vault_memory.reflect import beliefs, facts
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan_run import Look, Seen
@@ -59,16 +59,15 @@ class Opinion:
     set_by_hand: str | None = None
     """The day from which the user's own confidence counts."""
     weighed: bool = True
-    """False where too much else is held about its subject: then only its own statements count."""
+    """Always true; `opinions@1` has it for its readers' sake."""
     scope: str = GLOBAL
 
 
 class _Belief(NamedTuple):
-    """An opinion of reflect's, whose it is, and whether it was weighed."""
+    """An opinion of reflect's, and whose it is."""
 
     opinion: beliefs.Opinion
     scope: str = GLOBAL
-    weighed: bool = True
 
 
 class Asking(NamedTuple):
@@ -85,7 +84,7 @@ class Asking(NamedTuple):
 
 
 def held(asking: Asking) -> list[Opinion]:
-    """The opinions held, surest first; behind them those too many to be weighed, then those that hold no longer."""
+    """The opinions held, surest first; behind them those that hold no longer."""
     return held_by(asking.look(), asking)
 
 
@@ -100,7 +99,7 @@ def held_by(look: Look, asking: Asking) -> list[Opinion]:
     slugs = {slug for one in found for slug in one.opinion.statement.about}
     called = {slug: names.shown(slug) or speakers.get(slug) or slug for slug in slugs}
     opinions = [_opinion(one, lines, called) for one in found]
-    return sorted(opinions, key=lambda one: (bool(one.superseded_by), not one.weighed, -one.confidence, one.statement))
+    return sorted(opinions, key=lambda one: (bool(one.superseded_by), -one.confidence, one.statement))
 
 
 # --- whose they are --------------------------------------------------------------------------------------------------
@@ -108,7 +107,7 @@ def held_by(look: Look, asking: Asking) -> list[Opinion]:
 
 def _shared(run: Run, about: str | None) -> Iterator[_Belief]:
     """What stands, or has no room, on the page that is for everybody."""
-    return _beliefs(beliefs.held(run.told.facts, run.vault, about), run, about)
+    return map(_Belief, beliefs.held(run.told.facts, run.opinion_inputs, about))
 
 
 def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
@@ -120,20 +119,12 @@ def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
     everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
     for scope in sorted(scopes):
         mine = [fact for fact in everything if fact.scope == scope]
-        whom = {slug for fact in mine if fact.kind == bearing.OPINION for slug in fact.about or (bearing.NOBODY,)}
+        whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
-        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (bearing.NOBODY,))]
-        for one in _beliefs(beliefs.held(told, run.vault, about), run, about):
-            if any(fact.scope == scope for fact in one.opinion.told):
-                yield one._replace(scope=scope)
-
-
-def _beliefs(found: beliefs.Held, run: Run, about: str | None) -> Iterator[_Belief]:
-    every = chain(
-        map(_Belief, found.opinions),
-        (_Belief(beliefs.as_stated(told, run.vault), weighed=False) for told in found.unweighed),
-    )
-    return (one for one in every if about is None or any(about in fact.about for fact in one.opinion.told))
+        told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
+        for opinion in beliefs.held(told, run.opinion_inputs, about):
+            if any(fact.scope == scope for fact in opinion.told):
+                yield _Belief(opinion, scope)
 
 
 # --- as it is told ---------------------------------------------------------------------------------------------------
@@ -184,7 +175,6 @@ def _opinion(belief: _Belief, lines: Mapping[tuple[str, int], FactLine], called:
         sparkline=opinion.belief.sparkline,
         updated=_iso(opinion.updated),
         set_by_hand=_iso(opinion.since) if opinion.is_given else None,
-        weighed=belief.weighed,
         scope=belief.scope,
     )
 

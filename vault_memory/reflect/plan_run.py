@@ -11,7 +11,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.inputs import Bearings, Options
+from vault_memory.reflect.inputs import Options, Verdicts
 from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, edit, planned, retracted, skip
@@ -41,6 +41,8 @@ class Seen:
     force: bool = False
     only_core: bool = False
     entity_days: int = 2
+    has_model: bool = True
+    """Whether what a configured model said of opinions before counts."""
 
 
 class Proposed(NamedTuple):
@@ -60,7 +62,7 @@ class Found:
     again: Callable[[Edit], Edit | None]
     said: user_feedback.Said
     signatures: dict[str, bytes]
-    bearings: Bearings
+    verdicts: Verdicts
     facts: int
     proposed: Proposed | None = None
     """What came of the proposals, where they were asked for."""
@@ -84,7 +86,9 @@ class Look:
         self._untold: dict[str, str] = {}
         self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
         self._hear_opinions()
-        options = Options(seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed())
+        options = Options(
+            seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed(), seen.has_model,
+        )  # fmt: skip
         self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = Past(
             facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
@@ -125,7 +129,7 @@ class Look:
             self._said.new += (user_feedback.New("removed", path, 1.0) for path in removed)
         plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
         return Found(
-            plan, self._again, self._said, self._signatures, self._run.bearings, len(told.facts), proposed,
+            plan, self._again, self._said, self._signatures, self._run.verdicts, len(told.facts), proposed,
             self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
             frozenset() if self._seen.only_core else self._gone - self._moved,
         )  # fmt: skip
@@ -200,7 +204,7 @@ class Look:
 
     def _same_opinions(self) -> dict[str, str]:
         """By the names of facts that state the same opinion what all of these are known by."""
-        told = (one.told for one in self._run.opinions.opinions if len(one.told) > 1)
+        told = (one.told for one in self._run.opinions if len(one.told) > 1)
         return {blocks.short(fact.key): f"opinion {blocks.short(facts[0].key)}" for facts in told for fact in facts}
 
     def _stands(self, signature: bytes, job: Job) -> bool:

@@ -17,16 +17,15 @@ from typing import NamedTuple
 
 from vault_memory.markdown import provenance
 from vault_memory.reflect import outdated, wording
-from vault_memory.reflect.bearing import is_doubt
-from vault_memory.reflect.beliefs import Opinion
+from vault_memory.reflect.beliefs import Opinion, is_doubt
 from vault_memory.reflect.blocks import Line
+from vault_memory.reflect.cite import without_evidence
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
-from vault_memory.reflect.dated import bare
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
-from vault_memory.reflect.polarity import CONTRADICTS, SUPPORTS, Stance
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
+from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.store.candidate import PROPOSALS
 
 PATH, BLOCK = PROPOSALS, "proposals"
@@ -312,16 +311,16 @@ def _removals(grounds: Grounds) -> Iterator[Proposal]:
 def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Sequence[str]) -> Fact | None:
     """The newest fact that bears on a line, where that contradicts it."""
     names = [name for slug in slugs for name in grounds.names(slug)]
-    stance = Stance(wording.told(item.text, lambda _: False), names)
+    line = wording.told(item.text, lambda _: False)
     words = frozenset(grounds.stems(item.text)).difference(*map(grounds.stems, names))
     for place, fact in enumerate(reversed(facts)):
         if is_doubt(fact):
             continue
         if place >= CLOSELY and words.isdisjoint(grounds.stems(fact.text)):
             continue
-        relation = stance.relation(fact.text)
-        if relation in (CONTRADICTS, SUPPORTS):
-            return fact if relation == CONTRADICTS else None
+        found = relation(line, fact.text, names)
+        if found in (CONTRADICTS, SUPPORTS):
+            return fact if found == CONTRADICTS else None
     return None
 
 
@@ -347,7 +346,7 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
 
 def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:
     """Whether a line says what the first sentence of a fact says, and names whom it is about."""
-    stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", bare(fact.text), maxsplit=1)[0]))
+    stems = frozenset(grounds.stems(re.split(r"(?<=[.!?;]) ", without_evidence(fact.text), maxsplit=1)[0]))
     names = [name.casefold() for slug in fact.subjects for name in grounds.names(slug)]
     of_them = (line for line in said if not names or any(name in line.casefold() for name in names))
     return not stems or any(len(stems.intersection(grounds.stems(line))) >= SAID * len(stems) for line in of_them)

@@ -193,16 +193,14 @@ class Run(Material):
 
     def _opinions(self) -> Job:
         lines = opinion_page.page(self.opinions, self._context)
-        why = counted(len(self.opinions.opinions), "opinion")
+        why = counted(len(self.opinions), "opinion")
         draft = Draft(opinion_page.PATH, opinion_page.BLOCK, lines, why, "# Opinions\n")
         draft = draft._replace(account=lambda was, now: opinion_changes.sentence(self.moved(was, now)))
         return self._job(draft.path, (), (line.text for line in lines), lambda: draft)
 
     def moved(self, was: Sequence[Line], lines: Sequence[Line]) -> list[opinion_changes.Move]:
         """What became of the opinions from one block of their page to the next."""
-        return opinion_changes.moves(
-            was, lines, opinion_changes.Known(self.opinions.opinions, self._by_key, self._cite.of)
-        )
+        return opinion_changes.moves(was, lines, opinion_changes.Known(self.opinions, self._by_key, self._cite.of))
 
     def _summaries(self) -> Iterator[Job]:
         for period, about in self._closed.items():
@@ -279,11 +277,11 @@ class Run(Material):
         own = [fact for fact in self.told.facts if fact.is_trusted]
         grounds = proposals.Grounds(
             facts=own,
-            opinions=self.opinions.opinions,
+            opinions=self.opinions,
             items=items,
             stems=lambda text: [stem for stem in self._stems(text) if stem not in self._lexicon.idle],
             slugs=lambda text: names.slugs(text, self._names.canonical),
-            names=self.vault.names,
+            names=self.opinion_inputs.names,
             exists=self._exists,
             shown=self._context.shown,
             today=self._options.today,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.reflect import proposals
-from vault_memory.reflect.bearing import Given
+from vault_memory.reflect.beliefs import ConfidenceByHand
 from vault_memory.reflect.blocks import Block, Line, confidence, text_name
 from vault_memory.reflect.core import REMOVE, Change
 from vault_memory.reflect.model import Fact
@@ -49,7 +49,7 @@ class Said:
     deleted: Mapping[str, frozenset[str]]
     refused: set[str]
     """Names of proposals that were refused: they are not asked again."""
-    given: dict[str, Given]
+    given: dict[str, ConfidenceByHand]
     removed: set[str] = field(default_factory=set)
     """The pages that a person removed."""
     rests: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -100,7 +100,7 @@ def read(store: View) -> Said:
         deleted={path: frozenset(names) for path, names in deleted.items()},
         refused={v.name for v in usage.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
         done={v.name for v in ticked},
-        given={v.name: Given(v.value, date.fromordinal(v.day)) for v in usage.verdicts(store, "given")},
+        given={v.name: ConfidenceByHand(v.value, date.fromordinal(v.day)) for v in usage.verdicts(store, "given")},
         removed={v.about for v in usage.verdicts(store, "removed") if v.value},
         rests={line: frozenset(facts) for line, facts in rests.items()},
         forgotten=frozenset(map(_digits, usage.tombstones(store))),
@@ -232,7 +232,7 @@ def hear_opinions(said: Said, page: Written, today: date) -> None:
             said.odd.append(Odd(page.path, line))
         elif name not in said.given or said.given[name].confidence != number:
             # Else a run that left this page alone heard it before.
-            said.given[name] = Given(number, today)
+            said.given[name] = ConfidenceByHand(number, today)
             said.new.append(New("given", name, number))
 
 

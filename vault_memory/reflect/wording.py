@@ -6,8 +6,7 @@ Pure, and it never adds a word: what it leaves out shows as `…`, and the citat
 import re
 from collections.abc import Callable
 
-from vault_memory.reflect.cite import plain
-from vault_memory.reflect.dated import bare
+from vault_memory.reflect.cite import plain, without_evidence
 from vault_memory.text.languages import STOP_WORDS
 
 TRACEABLE = 0.4
@@ -47,7 +46,7 @@ def told(text: str, exists: Callable[[str], bool]) -> str:
             return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
         return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
 
-    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", bare(plain(text))))))
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", without_evidence(plain(text))))))
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:

@@ -38,9 +38,6 @@ def text(opinions: "Sequence[Opinion]", history: bool) -> str:
     for opinion in opinions:
         lines.append(_statement(opinion))
         lines += (MARGIN + line for line in (_history(opinion) if history else _in_short(opinion)))
-    unweighed = sum(not opinion.weighed for opinion in opinions)
-    if unweighed:
-        lines.append(f"{unweighed:,} of these stand as they were stated: too much is held about their subjects.")
     return "\n".join(lines)
 
 
@@ -49,7 +46,7 @@ def _statement(opinion: "Opinion") -> str:
     about = f"{', '.join(map(clean, opinion.entities))}: " if opinion.entities else ""
     private = f"  (private to {clean(opinion.scope)})" if opinion.scope != "global" else ""
     return (
-        f"{opinion.confidence:.2f} {opinion.trend if opinion.weighed else 'stated':7} {about}{_said(opinion.statement)}"
+        f"{opinion.confidence:.2f} {opinion.trend:7} {about}{_said(opinion.statement)}"
         f"  ({_place(newest)}){private}{superseded(opinion.superseded_by, newest.path)}"
     )
 

@@ -1,0 +1,150 @@
+"""What one statement says of another: nothing but what is certain, in whatever language it stands."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_memory.errors import RemoteError
+from vault_memory.reflect.cite import Source, newest_source, sources, without_evidence
+from vault_memory.reflect.stance import (
+    CONTRADICTS,
+    RELATED,
+    SUPPORTS,
+    UNRELATED,
+    relation,
+    sentence,
+    verdict,
+    verdict_key,
+)
+
+OPPOSED = [
+    ("Mag das neue Büro.", "Hasst das neue Büro."),
+    ("Aime le nouveau bureau.", "Déteste le nouveau bureau."),
+    ("Gillar det nya kontoret.", "Hatar det nya kontoret."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), OPPOSED)
+def test_words_that_are_merely_alike_support_nothing(one: str, other: str) -> None:
+    assert relation(one, other, ["Anna"]) == relation(other, one, ["Anna"]) == UNRELATED
+
+
+@pytest.mark.parametrize(
+    ("one", "denied"),
+    [
+        ("Likes the new office.", "Doesn't like the new office."),
+        ("Likes the new office.", "Does not like the new office any more."),
+        ("Anna likes early meetings.", "No longer likes early meetings."),
+        ("Can swim.", "Cannot swim."),
+        ("Mag das neue Büro.", "Mag das neue Büro nicht mehr."),
+        ("Aime le nouveau bureau.", "N'aime pas le nouveau bureau."),
+        ("Gillar det nya kontoret.", "Gillar inte det nya kontoret."),
+        ("Come carne.", "No come carne."),
+    ],
+)
+def test_the_same_words_denied_contradict(one: str, denied: str) -> None:
+    assert relation(one, denied, ["Anna"]) == relation(denied, one, ["Anna"]) == CONTRADICTS
+    assert relation(denied, denied.upper(), ["Anna"]) == SUPPORTS
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("Prefers tea.", "[[Anna]] prefers **tea**", SUPPORTS),
+        ("Prefers tea. Evidence: [[2025-11-01]] L3.", "Prefers tea.", SUPPORTS),
+        ("Works with music.", "Works without music.", UNRELATED),
+        ("Lives in Bergen.", "Moved to Oslo.", CONTRADICTS),
+        ("Lives in Bergen.", "Lives in Bergen now.", SUPPORTS),
+        ("Lives in Bergen.", "Likes Bergen.", UNRELATED),
+        ("…", "!", UNRELATED),
+    ],
+)
+def test_what_one_statement_says_of_another(one: str, other: str, said: str) -> None:
+    assert relation(one, other, ["Anna"]) == said
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_is_read_and_never_contradicts_itself(one: str, other: str) -> None:
+    assert sentence(one).relation(sentence(one)) in (SUPPORTS, UNRELATED)
+    assert sentence(one).relation(sentence(other)) == sentence(other).relation(sentence(one))
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "found"),
+    [
+        ("Likes tea. Evidence: [[2025-10-29]] L4.", "Likes tea.", {Source("2025-10-29")}),
+        ("Likes tea. Evidence: [[log/A.md|a]], 2025-11-11.", "Likes tea.", {Source("log/a"), Source("2025-11-11")}),
+        ("Likes tea. Evidence: [[2025-10-29#^late]]", "Likes tea.", {Source("2025-10-29", "late")}),
+        ("Evidence: none so far.", "Evidence: none so far.", set()),
+        ("Likes [[Assam]].", "Likes [[Assam]].", set()),
+    ],
+)
+def test_what_is_cited_as_evidence(text: str, rest: str, found: set[Source]) -> None:
+    assert (without_evidence(text), sources(text)) == (rest, found)
+
+
+def test_the_newest_day_that_is_cited() -> None:
+    assert str(newest_source("Likes tea. Evidence: [[2025-10-29]], [[2025-11-11]], [[Notes]].")) == "2025-11-11"
+    assert newest_source("Likes tea. Evidence: [[Notes]].") is None
+
+
+# --- what a model says ------------------------------------------------------------------------------------------------
+
+OPINION, FACT = "Mag das neue Büro. Evidence: [[2025-10-29]]", "Hasst das neue Büro; zieht bald um."
+
+
+class Chat:
+    """Says what it is told to, and keeps what it was asked."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer, self.asked = answer, list[list[dict[str, str]]]()
+
+    def __call__(self, messages: list[dict[str, str]], form: Mapping[str, Any]) -> str:
+        self.asked.append(messages)
+        return self.answer
+
+
+def answer(relation: object, quote: object) -> str:
+    return f"Sure: {json.dumps({'relation': relation, 'quote': quote})}"
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (answer("contradicts", "hasst das  neue Büro"), CONTRADICTS),
+        (answer("supports", "zieht bald um"), SUPPORTS),
+        (answer("neither", "zieht bald um"), RELATED),
+        (answer("supports", "mag das neue Büro"), RELATED),
+        (answer("supports", ""), RELATED),
+        (answer("supports", " . "), RELATED),
+        (answer("supports", ["Hasst"]), RELATED),
+        (answer("certainly", "Hasst"), RELATED),
+        ("I cannot say.", RELATED),
+        ('{"relation": "supports"}', RELATED),
+        ("{" * 5000 + "}", RELATED),
+    ],
+)
+def test_a_verdict_counts_only_with_words_of_the_fact(said: str, found: str) -> None:
+    chat = Chat(said)
+    assert verdict(chat, OPINION, FACT) == found
+    assert json.loads(chat.asked[0][1]["content"]) == {"opinion": "Mag das neue Büro.", "fact": FACT}
+
+
+def test_a_model_that_does_not_answer_is_an_error_of_its_own() -> None:
+    def ask(messages: list[dict[str, str]], form: Mapping[str, Any]) -> str:
+        raise RemoteError("away", "", "slow")
+
+    with pytest.raises(RemoteError):
+        verdict(ask, OPINION, FACT)
+
+
+def test_a_verdict_is_kept_by_the_words_and_the_names() -> None:
+    keys = {verdict_key(OPINION, ["Anna"]), verdict_key("Mag das neue Büro.", ["Anna"]), verdict_key(FACT, ["Anna"])}
+    assert len(keys | {verdict_key(OPINION, ["Ben"])}) == 3
