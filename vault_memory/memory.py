@@ -99,7 +99,7 @@ class Memory(Scribe):
                 if mended:
                     raise
                 self._mend(error, progress)
-                mended = (("index", f"it was damaged ({error}) and has been built anew"),)
+                mended = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index."""
@@ -326,16 +326,13 @@ def seen(store: View, freshness: Freshness, scopes: Scopes = ()) -> Seen:
 def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
     """What an answer says when its index had to be built anew, unless there was none, or could not be written."""
     why = freshness.report.rebuilt if freshness.report else ""
-    built = [("index", f"it has been built anew: {why}")] if why not in ("", "there was none") else []
-    return built + [("index", f"it cannot be brought up to date: {why}") for why in [freshness.unwritten] if why]
+    built = [("index", f"the index was rebuilt: {why}")] if why not in ("", "there was none") else []
+    return built + [("index", f"the index cannot be updated: {why}") for why in [freshness.unwritten] if why]
 
 
 def _unread(freshness: Freshness, scopes: Scopes) -> list[tuple[str, str]]:
     """What an answer says when parts of the vault could not be looked at; an asker with scopes learns no path."""
     if scopes and freshness.unreadable:
-        return [("files", "some of the vault cannot be read: nothing there is cited, nor noticed when new")]
+        return [("files", "part of the vault cannot be read, so it was not searched")]
     more = f" (and {len(freshness.unreadable) - 1} more)" if len(freshness.unreadable) > 1 else ""
-    return [
-        ("files", f"{path}{more} cannot be read: nothing there is cited, nor noticed when new")
-        for path in freshness.unreadable[:1]
-    ]
+    return [("files", f"{path}{more} cannot be read, so it was not searched") for path in freshness.unreadable[:1]]

@@ -44,7 +44,7 @@ def test_a_note_that_could_not_be_read_at_the_start_is_not_forgotten(root: Path)
     put(root, "b.md", "Otters below the lighthouse.\n")
     os.chmod(root / "b.md", 0)
     alone = json.loads(run(root, "recall", "otters", "--json", "--no-journal", first=first).stdout)
-    unread = {"what": "files", "why": "b.md cannot be read: nothing there is cited, nor noticed when new"}
+    unread = {"what": "files", "why": "b.md cannot be read, so it was not searched"}
     assert unread in alone["degraded"]
     daemon = Running(root, start(root, "watch", first=first)).ready()
     until(lambda: has_waited(daemon, 1.5))

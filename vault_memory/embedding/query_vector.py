@@ -98,7 +98,9 @@ class Meaning:
 
     def _can_compare(self, degraded: Said) -> bool:
         if self._vector_functions:
-            degraded.append(("semantic", f"sqlite-vec cannot be loaded ({self._vector_functions}); words only"))
+            degraded.append(
+                ("semantic", f"sqlite-vec cannot be loaded ({self._vector_functions}); searched by words only")
+            )
         return not self._vector_functions
 
     # --- the configured embedder -----------------------------------------------------------------------------------
@@ -119,7 +121,7 @@ class Meaning:
             return None
         degraded += [("semantic", what) for what in backfilled.missing]
         if found.cut:
-            degraded.append(("semantic", f"the question is longer than {remote.id} reads: its end was cut"))
+            degraded.append(("semantic", f"the question is longer than {remote.id} can read; its end was cut"))
         return Direction(space, found.vector or b"")
 
     @cached_property

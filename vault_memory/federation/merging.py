@@ -77,7 +77,7 @@ def _problems(of_roots: Sequence[Sequence[tuple[str, str]]]) -> Iterator[tuple[s
 
 def _bare(problem: tuple[str, str]) -> tuple[str, str]:
     """A problem without what was done instead, which each root says of itself."""
-    return problem[0], problem[1].partition(": ")[0]
+    return problem[0], problem[1].partition("; ")[0]
 
 
 def _ran(given: "Given", taken: Sequence[Result]) -> Ran:

@@ -23,6 +23,7 @@ from vault_memory.store.lexicon import Holding
 from vault_memory.store.view import Totals, View
 from vault_memory.text import terms
 from vault_memory.text.dates import Window
+from vault_memory.text.spans import Span, plus
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
@@ -309,12 +310,24 @@ class Gatherer:
         return {i: passage for i, passage in loaded.items() if i in keep}
 
 
+ONLY_TIME, ONLY_MEANING = "the date alone decides", "these are the closest by meaning"
+
+
+def _dated(span: Span) -> str:
+    """`2025`, `2025-11`, `2025-11-27` or `2025-11-27 to 2025-12-02`."""
+    start, end = span.start.isoformat(), span.end.isoformat()
+    if (start[4:], end) == ("-01-01", f"{start[:4]}-12-31"):
+        return start[:4]
+    if start[:7] == end[:7] and span.start.day == 1 and plus(span.end, 1).day == 1:
+        return start[:7]
+    return start if start == end else f"{start} to {end}"
+
+
 def _unmet(question: Question, caught: Caught) -> Iterator[tuple[str, str]]:
     """What of the question nothing was found for."""
     if question.words and caught.mode != "semantic" and not caught.lexical:
-        left = "the time alone decides" if caught.only_time else "these are guesses by meaning"
-        yield "lexical", f"no word of the question occurs in what was searched: {left}"
+        yield "lexical", f"no note contains any of these words; {ONLY_TIME if caught.only_time else ONLY_MEANING}"
     if question.unread:
         yield "temporal", question.unread
     if question.window and not caught.temporal:
-        yield "temporal", f"nothing is known of {question.window.span.isoformat()}"
+        yield "temporal", f"no notes are dated {_dated(question.window.span)}"

@@ -12,7 +12,7 @@ from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
 from vault_memory.search import pack, query
 from vault_memory.search.answer import Answer, Request, Result, Understood
-from vault_memory.search.candidates import Gatherer, Lanes
+from vault_memory.search.candidates import ONLY_MEANING, Gatherer, Lanes
 from vault_memory.search.entities import Names
 from vault_memory.search.ordering import Ordered
 from vault_memory.store import journal
@@ -118,7 +118,9 @@ class _Engine:
         filters, notes = request.filters, []
         for name in filters.entities:
             if self._names.shown(self._names.canonical(name)) is None:
-                notes.append(("entity", f"nothing is known as {name}: only notes with that very word are searched"))
+                notes.append(
+                    ("entity", f"there is no entity called {name}; only notes containing that word were searched")
+                )
         return filters, notes
 
     def _slugs(self, names: Sequence[str]) -> list[str]:
@@ -282,7 +284,7 @@ class _Engine:
 
 def _without_guesses(degraded: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """What could not be used, where there are no results that could be called guesses."""
-    return [(what, why.removesuffix(": these are guesses by meaning")) for what, why in degraded]
+    return [(what, why.removesuffix(f"; {ONLY_MEANING}")) for what, why in degraded]
 
 
 def _why(ordered: Ordered, passage_id: int) -> dict[str, Any]:
