@@ -1,4 +1,4 @@
-"""Owns a small model server for tests: real HTTP on a real port, the protocols of Ollama, OpenAI and Anthropic.
+"""A small model server for tests: real HTTP on a real port, the protocols of Ollama, OpenAI and Anthropic.
 
 Vectors are bags of words: a word's place is found by counting its letters, so that texts with the same words are near
 each other in any process. What goes wrong on real servers can be switched on.
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from vault_memory.embedding.known import PROBE
+from vault_memory.embedding.remote import PROBE
 
 VERSION = "0.12.3"
 
@@ -196,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
         elif trouble.redirect:
             self._send(307, "", {"Location": trouble.redirect})
-        elif asks and trouble.busy_times:
+        elif trouble.busy_times:
             trouble.busy_times -= 1
             self._send(trouble.busy_status, {"error": "server busy"}, {"Retry-After": trouble.retry_after})
         elif trouble.status:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vault_memory.config import Config
-    from vault_memory.embedding.backfill import Filled
-    from vault_memory.embedding.remote import Remote
+    from vault_memory.embedding.backfill import BackfillReport
+    from vault_memory.embedding.remote import RemoteEmbedder
     from vault_memory.federation.roots import Roots
     from vault_memory.indexing.indexer import Progress
     from vault_memory.reflect.job import Asked, Reflected, Steps
@@ -103,10 +103,10 @@ class Memory(Scribe):
 
     def engine(self, store: Store) -> "Recall":
         """What answers questions from an open index."""
-        from vault_memory.embedding.query_vector import Meaning
+        from vault_memory.embedding.query_vector import QueryEmbedder
         from vault_memory.search.recall import Recall
 
-        return Recall(store, self.vault, Meaning(store, self.embedder, self.remote), self.reranker)
+        return Recall(store, self.vault, QueryEmbedder(store, self.embedder, self.remote), self.reranker)
 
     # --- other roots ---------------------------------------------------------------------------------------------
 
@@ -128,24 +128,24 @@ class Memory(Scribe):
     # --- configured models ---------------------------------------------------------------------------------------
 
     @cached_property
-    def remote(self) -> "Remote | None":
+    def remote(self) -> "RemoteEmbedder | None":
         """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
         if self.config.embedding_provider == "builtin":
             return None
-        from vault_memory.embedding.remote import configured
+        from vault_memory.embedding.remote import RemoteEmbedder
 
-        return configured(self.config)
+        return RemoteEmbedder(self.config)
 
     @cached_property
     def reranker(self) -> "Reranker | None":
         """The model that the settings name for a second look at the best passages."""
         if self.config.rerank_provider == "off":
             return None
-        from vault_memory.search.rerank import configured
+        from vault_memory.search.rerank import Reranker
 
-        return configured(self.config)
+        return Reranker(self.config)
 
-    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "Filled | None":
+    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "BackfillReport | None":
         """Make the configured embedder's missing vectors, until all are there or `deadline` (time.monotonic) is over.
 
         None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;

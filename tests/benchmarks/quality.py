@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.query_vector import Meaning
+from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.memory import Memory
 from vault_memory.search import query
 from vault_memory.search.answer import Request, Result
@@ -112,7 +112,7 @@ def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, 
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.reading() as (store, _):
         search = Search(store)
-        gatherer = Gatherer(store, search, Names(store), Meaning(store, memory.embedder))
+        gatherer = Gatherer(store, search, Names(store), QueryEmbedder(store, memory.embedder))
         for question in asked:
             wanted = request(question, 0, memory)
             found = gatherer.find(query.understand(question.text, wanted.today), wanted)

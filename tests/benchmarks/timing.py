@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from vault_memory.embedding.query_vector import Meaning
+from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.memory import Memory
 from vault_memory.search.recall import Recall
 from vault_memory.search.request import build
@@ -61,7 +61,7 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
     now = "2025-12-01"
     requests = [build({"query": query, "now": now}, memory.config) for query in asked]
     with memory.reading() as (store, _):
-        engine = Recall(store, memory.vault, Meaning(store, memory.embedder))
+        engine = Recall(store, memory.vault, QueryEmbedder(store, memory.embedder))
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]

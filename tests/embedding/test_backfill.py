@@ -345,6 +345,18 @@ def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, ser
     assert not set(kept) & set(server.texts)
 
 
+@pytest.mark.parametrize("provider", ["ollama", "openai"])
+def test_a_server_that_is_busy_at_the_very_first_request_ends_no_run(
+    vault: Path, server: ModelServer, provider: str
+) -> None:
+    server.trouble.busy_times, server.trouble.busy_status = 1, 429
+    url = f"http://{server.host}" + ("/v1" if provider == "openai" else "")
+    mine = memory(vault, embedding_provider=provider, embedding_model="nomic-embed-text", embedding_url=url)
+    mine.index()
+    filled = mine.backfill()
+    assert filled and (filled.stopped, filled.waiting) == (None, 0)
+
+
 def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from model_server import Model, ModelServer, free_port, model_server, vector
 
 from vault_memory.config import Config
-from vault_memory.embedding.http import Spoken, mapped
-from vault_memory.embedding.known import Endpoint, address, endpoint, ollama_address, prefixes
-from vault_memory.embedding.remote import COOL_DOWN_SECONDS, Remote, fitting, quantised, within
+from vault_memory.embedding.endpoints import embedding_endpoint, ollama_address, parse_address, usual_prefixes
+from vault_memory.embedding.remote import RemoteEmbedder, fit, quantised
+from vault_memory.embedding.servers import COOL_DOWN_SECONDS, server_of, within
 from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import bit_code
 
@@ -26,17 +26,6 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def pointing(server: ModelServer, **settings: object) -> Endpoint:
-    """The endpoint of settings that name this server."""
-    given: dict[str, object] = {"embedding_provider": "ollama", "embedding_url": f"http://{server.host}",
-                                "embedding_query_deadline_seconds": 30.0, **settings}  # fmt: skip
-    if given["embedding_provider"] == "openai":
-        given["embedding_url"] = f"http://{server.host}/v1"
-    found = endpoint(Config(vault=None, **given), {})  # type: ignore[arg-type]
-    assert found
-    return found
-
-
 class Slept(list[float]):
     """Waits that are written down, not waited."""
 
@@ -44,9 +33,19 @@ class Slept(list[float]):
         self.append(seconds)
 
 
-def remote(server: ModelServer, slept: Slept | None = None, **settings: object) -> Remote:
-    environ = settings.pop("environ", {})
-    return Remote(pointing(server, **settings), environ, slept if slept is not None else Slept())  # type: ignore[arg-type]
+def settings(server: ModelServer, provider: str = "ollama", **more: object) -> Config:
+    """Settings that name this server."""
+    url = f"http://{server.host}" + ("/v1" if provider == "openai" else "")
+    named: dict[str, object] = {"embedding_provider": provider, "embedding_model": "nomic-embed-text",
+                                "embedding_url": url, "embedding_query_deadline_seconds": 30.0, **more}  # fmt: skip
+    return Config(vault=None, **named)  # type: ignore[arg-type]
+
+
+def remote(
+    server: ModelServer, provider: str = "ollama", slept: Slept | None = None, environ: dict[str, str] | None = None,
+    **more: object,
+) -> RemoteEmbedder:  # fmt: skip
+    return RemoteEmbedder(settings(server, provider, **more), environ or {}, Slept() if slept is None else slept)
 
 
 # --- names and addresses ---------------------------------------------------------------------------------------------
@@ -78,20 +77,17 @@ def test_the_setting_beats_ollama_host() -> None:
     assert ollama_address("http://a:1", {"OLLAMA_HOST": "b:2"}).shown == "a:1"
 
 
-def test_credentials_are_kept_apart_and_never_shown() -> None:
-    found = address("https://peter:p%40ss@example.com/v1", None)
-    assert found == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"), "")
-    to = endpoint(Config(vault=None, embedding_provider="openai", embedding_model="m",  # type: ignore[arg-type]
-                         embedding_url="https://peter:p%40ss@example.com/v1"), {})  # fmt: skip
-    assert to and to.space == "openai/m@1"
-    assert "p@ss" not in to.where + to.space
+def test_credentials_are_kept_apart_and_never_shown(server: ModelServer) -> None:
+    url = "https://peter:p%40ss@example.com/v1"
+    assert parse_address(url, None) == ("https://example.com:443/v1", "example.com:443", ("peter", "p@ss"), "")
+    mine = remote(server, "openai", embedding_model="m", embedding_url=url)
+    assert mine.id == "openai/m@1"
+    assert "p@ss" not in mine.where + mine.id
 
 
 def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
     """Azure wants `?api-version=…`."""
-    url = f"http://{server.host}/v1?api-version=2024-02-01"
-    to = pointing(server, embedding_provider="openai", embedding_model="nomic-embed-text")
-    mine = Remote(to._replace(address=address(url, None)), {}, Slept())
+    mine = remote(server, "openai", embedding_url=f"http://{server.host}/v1?api-version=2024-02-01")
     assert mine.embed(["a"]).dimensions == 96
     mine.close()
     assert server.requests[-1][0] == "/v1/embeddings?api-version=2024-02-01"
@@ -108,16 +104,16 @@ def test_the_query_of_an_address_is_kept(server: ModelServer) -> None:
     ],
 )
 def test_known_models_have_their_prefixes(model: str, query: str, document: str) -> None:
-    assert prefixes(model) == (query, document)
+    assert usual_prefixes(model) == (query, document)
 
 
 def test_the_spaces_name_changes_with_what_is_stored_only(server: ModelServer) -> None:
-    assert pointing(server).space == "ollama/nomic-embed-text@1"
-    assert pointing(server, embedding_model="nomic-embed-text:latest").space == "ollama/nomic-embed-text@1"
-    assert pointing(server, embedding_query_prefix="ask: ").space == "ollama/nomic-embed-text@1"
-    other = pointing(server, embedding_document_prefix="").space
+    assert remote(server).id == "ollama/nomic-embed-text@1"
+    assert remote(server, embedding_model="nomic-embed-text:latest").id == "ollama/nomic-embed-text@1"
+    assert remote(server, embedding_query_prefix="ask: ").id == "ollama/nomic-embed-text@1"
+    other = remote(server, embedding_document_prefix="").id
     assert other.startswith("ollama/nomic-embed-text@1-")
-    assert len({other, pointing(server, embedding_document_prefix="x").space}) == 2
+    assert len({other, remote(server, embedding_document_prefix="x").id}) == 2
 
 
 # --- vectors ---------------------------------------------------------------------------------------------------------
@@ -169,7 +165,7 @@ def test_embedding_gives_one_vector_a_text_in_order(server: ModelServer) -> None
 
 
 def test_an_openai_server_may_answer_in_any_order(server: ModelServer) -> None:
-    mine = remote(server, embedding_provider="openai", embedding_model="nomic-embed-text")
+    mine = remote(server, "openai")
     made = mine.embed(["a heron", "a weir"])
     mine.close()
     assert made.vectors[1].vector == quantised(vector("search_document: a weir", 96))
@@ -187,7 +183,7 @@ def test_keep_alive_is_handed_on(server: ModelServer) -> None:
 # --- what servers do wrong -------------------------------------------------------------------------------------------
 
 
-def failing(mine: Remote, texts: list[str] | None = None) -> RemoteError:
+def failing(mine: RemoteEmbedder, texts: list[str] | None = None) -> RemoteError:
     with pytest.raises(RemoteError) as raised:
         mine.embed(texts or ["a heron"])
     mine.close()
@@ -198,15 +194,11 @@ def failing(mine: Remote, texts: list[str] | None = None) -> RemoteError:
 BOTH = pytest.mark.parametrize("provider", ["ollama", "openai"])
 
 
-def of(provider: str) -> dict[str, object]:
-    return {"embedding_provider": provider, "embedding_model": "nomic-embed-text"}
-
-
 @BOTH
 def test_a_busy_server_is_asked_again(server: ModelServer, provider: str) -> None:
     server.trouble.busy_times, server.trouble.busy_status = 2, 429
     slept = Slept()
-    mine = remote(server, slept, **of(provider))
+    mine = remote(server, provider, slept)
     assert mine.embed(["a heron"]).dimensions == 96
     mine.close()
     assert slept == [0.5, 1.0]
@@ -215,7 +207,7 @@ def test_a_busy_server_is_asked_again(server: ModelServer, provider: str) -> Non
 def test_a_server_that_asks_for_time_gets_it(server: ModelServer) -> None:
     server.trouble.busy_times, server.trouble.retry_after = 1, "7"
     slept = Slept()
-    mine = remote(server, slept, **of("openai"))
+    mine = remote(server, "openai", slept)
     mine.embed(["a heron"])
     mine.close()
     assert slept == [7.0]
@@ -225,8 +217,8 @@ def test_a_server_that_asks_for_time_gets_it(server: ModelServer) -> None:
 def test_a_server_that_stays_unwell_is_given_up(server: ModelServer, provider: str) -> None:
     server.trouble.status = 500
     slept = Slept()
-    error = failing(remote(server, slept, **of(provider)))
-    assert error.kind == "away"
+    error = failing(remote(server, provider, slept))
+    assert error.kind == "busy"
     assert f"{provider} at {server.host} answered 500" in str(error)
     assert slept == [0.5, 1.0, 2.0]
 
@@ -234,7 +226,7 @@ def test_a_server_that_stays_unwell_is_given_up(server: ModelServer, provider: s
 @BOTH
 def test_a_missing_model_is_named_at_once(server: ModelServer, provider: str) -> None:
     slept = Slept()
-    error = failing(remote(server, slept, embedding_provider=provider, embedding_model="bge-m3"))
+    error = failing(remote(server, provider, slept, embedding_model="bge-m3"))
     assert "has no model bge-m3" in str(error)
     assert provider == "openai" or "ollama pull bge-m3" in error.next_step
     assert slept == []
@@ -243,7 +235,7 @@ def test_a_missing_model_is_named_at_once(server: ModelServer, provider: str) ->
 @BOTH
 def test_what_is_not_json_is_said_to_be_unreadable(server: ModelServer, provider: str) -> None:
     server.trouble.not_json = True
-    assert "cannot be read" in str(failing(remote(server, **of(provider))))
+    assert "cannot be read" in str(failing(remote(server, provider)))
 
 
 @BOTH
@@ -259,7 +251,7 @@ def test_what_is_not_json_is_said_to_be_unreadable(server: ModelServer, provider
 )
 def test_malformed_vectors_are_refused(server: ModelServer, provider: str, answer: object, said: str) -> None:
     server.trouble.vectors = answer  # type: ignore[assignment]
-    error = failing(remote(server, **of(provider)), ["a", "b"])
+    error = failing(remote(server, provider), ["a", "b"])
     assert re.search(said, str(error)), str(error)
 
 
@@ -267,7 +259,7 @@ def test_malformed_vectors_are_refused(server: ModelServer, provider: str, answe
 def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
     with model_server() as elsewhere:
         server.trouble.redirect = f"http://{elsewhere.host}/api/embed"
-        error = failing(remote(server, **of(provider)))
+        error = failing(remote(server, provider))
         assert str(error) == f"{provider} at {server.host} sends elsewhere (307), and no redirect is followed"
         assert elsewhere.requests == []
 
@@ -276,35 +268,35 @@ def test_no_redirect_is_followed(server: ModelServer, provider: str) -> None:
 def test_a_server_that_hangs_up_is_tried_again_then_given_up(server: ModelServer, provider: str) -> None:
     server.trouble.dies_after = 0
     slept = Slept()
-    assert failing(remote(server, slept, **of(provider))).kind == "away"
+    assert failing(remote(server, provider, slept)).kind == "busy"
     assert len(slept) == 3
 
 
 @BOTH
 def test_nobody_there(provider: str) -> None:
-    error = failing(remote(ModelServer(port=free_port()), **of(provider)))
+    error = failing(remote(ModelServer(port=free_port()), provider))
     assert "is not there" in str(error)
 
 
 @BOTH
 def test_a_key_goes_to_the_server_and_into_no_error(server: ModelServer, provider: str) -> None:
     server.key = "sk-right"
-    right = remote(server, embedding_key_env="KEY", environ={"KEY": "sk-right"}, **of(provider))
+    right = remote(server, provider, environ={"KEY": "sk-right"}, embedding_key_env="KEY")
     assert right.embed(["a"]).dimensions == 96
     right.close()
-    wrong = failing(remote(server, embedding_key_env="KEY", environ={"KEY": "sk-wrong"}, **of(provider)))
+    wrong = failing(remote(server, provider, environ={"KEY": "sk-wrong"}, embedding_key_env="KEY"))
     assert "refuses the key" in str(wrong)
-    unset = failing(remote(server, embedding_key_env="KEY", **of(provider)))
+    unset = failing(remote(server, provider, embedding_key_env="KEY"))
     assert "$KEY" in str(unset)
     server.key, server.trouble.status = "", 0
     assert "sk-" not in str(wrong) + wrong.next_step + str(unset)
 
 
-def test_a_server_that_repeats_the_key_does_not_get_it_shown() -> None:
-    spoken = Spoken("x at y", "m", 1.0, "", "", ("sk-secret",))
-    with pytest.raises(RemoteError) as raised, mapped(spoken):
+def test_a_server_that_repeats_the_key_does_not_get_it_shown(server: ModelServer) -> None:
+    to = embedding_endpoint(settings(server), {})
+    with pytest.raises(RemoteError) as raised, server_of(to, "sk-secret", 1.0).errors():
         raise ollama.ResponseError('{"error": "no such key sk-secret\\n\\nsorry"}', 418)
-    assert str(raised.value) == "x at y answered 418: no such key … sorry"
+    assert str(raised.value) == f"ollama at {server.host} answered 418: no such key … sorry"
     assert raised.value.__suppress_context__
 
 
@@ -312,18 +304,19 @@ def _all_errors(base: type[Exception]) -> list[type[Exception]]:
     return [base, *(found for sub in base.__subclasses__() for found in _all_errors(sub))]
 
 
-@pytest.mark.parametrize("kind", [*_all_errors(httpx.HTTPError), httpx.InvalidURL, *_all_errors(httpx.StreamError)])
-def test_no_error_of_the_client_is_left_unmapped(kind: type[Exception]) -> None:
+def test_no_error_of_the_client_is_left_unmapped(server: ModelServer) -> None:
+    mine = server_of(embedding_endpoint(settings(server, "openai"), {}), "", 1.0)
     request = httpx.Request("POST", "http://x/")
-    try:
-        error = kind("said")
-    except TypeError:
+    for kind in [*_all_errors(httpx.HTTPError), httpx.InvalidURL, *_all_errors(httpx.StreamError)]:
         try:
-            error = kind("said", request=request, response=httpx.Response(503, request=request))  # type: ignore[call-arg]
+            error = kind("said")
         except TypeError:
-            error = kind()
-    with pytest.raises(RemoteError), mapped(Spoken("x at y", "m", 1.0, "", "")):
-        raise error
+            try:
+                error = kind("said", request=request, response=httpx.Response(503, request=request))  # type: ignore[call-arg]
+            except TypeError:
+                error = kind()
+        with pytest.raises(RemoteError), mine.errors():
+            raise error
 
 
 # --- long texts ------------------------------------------------------------------------------------------------------
@@ -334,7 +327,7 @@ def test_no_error_of_the_client_is_left_unmapped(kind: type[Exception]) -> None:
     [("a" * 30, 0, 30), ("a" * 30, 10, 30), ("a" * 33, 10, 30), ("語" * 10, 10, 10), ("語" * 12, 10, 10), ("", 16, 0)],
 )
 def test_only_what_surely_does_not_fit_is_cut_beforehand(text: str, room: int, kept: int) -> None:
-    found, cut = fitting(text, room)
+    found, cut = fit(text, room)
     assert (len(found), cut) == (kept, kept < len(text))
     assert text.startswith(found)
 
@@ -342,7 +335,7 @@ def test_only_what_surely_does_not_fit_is_cut_beforehand(text: str, room: int, k
 @BOTH
 def test_a_text_the_server_finds_too_long_is_cut_and_its_neighbours_are_not(provider: str) -> None:
     with model_server(Model(context_tokens=12)) as server:
-        mine = remote(server, **of(provider))
+        mine = remote(server, provider)
         made = mine.embed(["one two", "w " * 40, "three"])
         mine.close()
         assert [e.cut for e in made.vectors] == [False, True, False]
@@ -370,7 +363,7 @@ def test_a_text_the_model_cannot_do_is_given_up_alone(server: ModelServer) -> No
 
 def test_a_failed_question_cools_the_server_down(server: ModelServer) -> None:
     now = [100.0]
-    mine = Remote(pointing(server), {}, Slept(), lambda: now[0])
+    mine = RemoteEmbedder(settings(server), {}, Slept(), lambda: now[0])
     server.trouble.status = 503
     for _ in range(3):
         with pytest.raises(RemoteError, match="answered 503"):

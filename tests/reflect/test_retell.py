@@ -325,7 +325,7 @@ def test_a_fact_that_goes_takes_the_sentence_with_it(root: Path, server: ModelSe
     note = re.findall(r"\[\[([\d-]+)\]\]", sentence)[0]
     rewrite(root, f"memory/{note}.md", "- W @Marta", "Marta")
     server.trouble.status = 500
-    reflect(root, server)
+    reflect(root, server, reflect_deadline_seconds=0.4)
     assert retold((root / MARTA).read_bytes()) == []
     assert f"[[{note}]]".encode() not in (root / MARTA).read_bytes()
 
@@ -413,7 +413,7 @@ def check_failed(done: Reflected) -> None:
 def test_a_model_that_fails_once_costs_one_page_and_is_asked_again_in_the_next_run(
     root: Path, server: ModelServer
 ) -> None:
-    server.trouble.busy_times = 1
+    server.trouble.busy_times = 4  # the first page and its further tries
     first = reflect(root, server)
     assert first.model is not None and first.model.failed == 1 and first.model.pages > 2
     before = asked(server)
@@ -449,7 +449,7 @@ def test_a_run_whose_model_is_given_up_leaves_the_rest_undrafted_but_counted(roo
     reflect(root, None)
     files = texts(root)
     server.trouble.status = 500
-    done = reflect(root, server)
+    done = reflect(root, server, reflect_deadline_seconds=0.4)  # no time for further tries
     assert (done.edits, texts(root), asked(server)) == ((), files, 2)
     check_count = done.model
     server.trouble.status = 0

@@ -342,9 +342,11 @@ class _Maker:
         memory, store = self._memory, self._store
         if not (memory.remote or memory.reranker):
             return memory.engine(store)
-        from vault_memory.embedding.query_vector import Meaning
+        from vault_memory.embedding.query_vector import QueryEmbedder
 
-        return Recall(store, memory.vault, Meaning(store, memory.embedder, memory.remote if self._may_ask else None))
+        return Recall(
+            store, memory.vault, QueryEmbedder(store, memory.embedder, memory.remote if self._may_ask else None)
+        )
 
     def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""

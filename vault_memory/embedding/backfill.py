@@ -1,4 +1,4 @@
-"""Owns the making of a configured embedder's missing vectors: newest notes first, batch by batch, whenever it is asked.
+"""Makes the vectors that a configured embedder still lacks: newest notes first, batch by batch.
 
 Each batch is kept as it comes, in one short transaction under the writer lock; the server is asked without any lock.
 So readers and writers go on, and whatever ends the run (Ctrl-C, a server that dies, a deadline) loses at most a batch.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from vault_memory.embedding.recognise import FORGET, other_model
-from vault_memory.embedding.remote import Batch, Remote
+from vault_memory.embedding.remote import RemoteEmbedder, VectorBatch
 from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import PassageText, Space
@@ -23,12 +23,12 @@ Progress = Callable[[int, int, int], None]
 
 Lock = Callable[[], AbstractContextManager[None]]
 
-ALL_BAD = 8
+USELESS_BATCH = 8
 """A batch of at least so many texts without one usable vector says that the model is broken, not the text."""
 
 
 @dataclass
-class Filled:
+class BackfillReport:
     """What one run did, in passages, and how the space stands after it."""
 
     embedder: str
@@ -56,11 +56,11 @@ class Filled:
 class Backfill:
     """Fills one store's space of one configured embedder."""
 
-    def __init__(self, store: Store, remote: Remote, lock: Lock) -> None:
+    def __init__(self, store: Store, remote: RemoteEmbedder, lock: Lock) -> None:
         self._store, self._remote, self._lock = store, remote, lock
-        self._filled = Filled(remote.id)
+        self._filled = BackfillReport(remote.id)
 
-    def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> Filled:
+    def run(self, progress: Progress | None = None, deadline: float = float("inf")) -> BackfillReport:
         """Embed what waits until all is done or `deadline` (time.monotonic) has passed; never raises for a server.
 
         At least one batch is made, whatever the deadline: many small steps come to an end, too.
@@ -83,7 +83,7 @@ class Backfill:
             filled.next_step += " Then run `memory index` again; what is done is kept."
         return filled
 
-    def elsewhere(self) -> Filled:
+    def elsewhere(self) -> BackfillReport:
         """How things stand while another process makes the vectors; nothing is done."""
         self._count()
         self._filled.stopped = "Another `memory index` is embedding already"
@@ -120,7 +120,7 @@ class Backfill:
         waiting = embedding_rows.waiting_texts(self._store, self._space)
         while batch := list(islice(waiting, self._remote.batch)):
             texts = self._unknown(batch)
-            made = self._remote.embed([text.text for text in texts]) if texts else Batch((), 0)
+            made = self._remote.embed([text.text for text in texts]) if texts else VectorBatch((), 0)
             self._keep(batch, texts, made)
             if progress:
                 progress(min(self._filled.done, self._filled.passages), self._filled.passages, self._filled.embedded)
@@ -134,11 +134,11 @@ class Backfill:
         self._filled.from_cache += sum(text.key in there for text in batch)
         return list({text.key: text for text in batch if text.key not in there}.values())
 
-    def _keep(self, batch: list[PassageText], texts: list[PassageText], made: Batch) -> None:
+    def _keep(self, batch: list[PassageText], texts: list[PassageText], made: VectorBatch) -> None:
         """Store what was made for `texts`, and place the whole batch as its passages stand now."""
         filled = self._filled
         good = {t.key: e.vector for t, e in zip(texts, made.vectors, strict=True) if e.vector is not None}
-        if not good and len(texts) >= ALL_BAD:
+        if not good and len(texts) >= USELESS_BATCH:
             raise self._remote.useless()
         bad = {text.key for text in texts} - good.keys()
         with self._lock(), writing(self._store.connection):

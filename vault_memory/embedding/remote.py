@@ -1,50 +1,53 @@
-"""Owns the configured embedder: texts in, int8 vectors of its space out, with batches, retries, deadlines and checks.
+"""Embeds with the configured model: batches, texts that are too long, retries, deadlines, and checks of what came.
 
-It knows servers (wire.py) but no index. What a server gives is checked before anybody sees it: as many vectors as
-texts, one dimension, only finite numbers, not all zero. A text longer than the model reads is cut here and counted.
+It knows servers but no index. What a server gives is checked before anybody sees it: as many vectors as texts, one
+dimension, only finite numbers, not all zero. A text longer than the model reads is cut here and counted.
 """
 
+import hashlib
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
-from typing import NamedTuple, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import Config
-from vault_memory.embedding.http import Found, OllamaServer, OpenAIServer
-from vault_memory.embedding.known import PROBE, Endpoint, endpoint
+from vault_memory.embedding.endpoints import embedding_endpoint, usual_prefixes
 from vault_memory.errors import RemoteError
 from vault_memory.store.vectors import scaled
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from vault_memory.embedding.servers import CoolDown, ModelInfo, ModelServer
 
-WAITS_SECONDS = (0.5, 1.0, 2.0)
-"""Between the tries of one batch; a server that asks for more time gets it. A question is never asked twice."""
+TEXT_VERSION = 1
+"""What is embedded for a passage (store/embedding_rows.py). Raise it when that changes: it makes a new vector space."""
+
+PROBE = "The quick brown fox jumps over the lazy dog."
+"""A text whose vector tells whether a model is still the one that it was: its name does not (`ollama pull`)."""
 
 RECOGNISED_SECONDS = 300.0
 """So long a model that was seen to be the one it was is not looked at again by later questions of one process."""
-
-COOL_DOWN_SECONDS = 30.0
-"""So long a server that failed a question is not asked the next ones."""
 
 SHORTER = 0.75
 """What is kept of a text that the server found too long, and again of that."""
 
 SHORTEST_CHARACTERS = 16
 
+_AT_FAULT = ("long", "refused", "unusable")
+"""Kinds of errors that fewer or shorter texts may help against."""
+
 _STEPS = 1 << 20
 
 
-class Embedded(NamedTuple):
+class TextVector(NamedTuple):
     """One text's vector, padded to a multiple of 8 components; None where the model has none for it."""
 
     vector: bytes | None
     cut: bool = False
 
 
-class Asked(NamedTuple):
+class QuestionVector(NamedTuple):
     """A question's vector, and the one of `PROBE` that the same server gave at most `RECOGNISED_SECONDS` ago."""
 
     vector: bytes | None
@@ -52,14 +55,14 @@ class Asked(NamedTuple):
     probe: bytes | None
 
 
-class Batch(NamedTuple):
+class VectorBatch(NamedTuple):
     """Vectors of a batch of texts, in order, and the dimension of their space (0 when there is not one vector)."""
 
-    vectors: Sequence[Embedded]
+    vectors: Sequence[TextVector]
     dimensions: int
 
 
-class Answered(NamedTuple):
+class _RawVector(NamedTuple):
     """What a server gave for one text: None where the model has no vector for it, or refused it however short."""
 
     floats: list[float] | None
@@ -70,58 +73,65 @@ class Answered(NamedTuple):
 Ask = Callable[[Sequence[str]], list[list[float]]]
 
 
-class Remote:
+class RemoteEmbedder:
     """One configured embedder. `sleep` and `clock` are for whoever counts the seconds differently."""
 
     def __init__(
-        self, to: Endpoint, environ: Mapping[str, str] | None = None, sleep: Callable[[float], None] = time.sleep,
+        self, config: Config, environ: Mapping[str, str] | None = None, sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        self.endpoint = to
+        self._config, self._sleep, self._clock = config, sleep, clock
         self._environ = os.environ if environ is None else environ
-        self._sleep, self._clock = sleep, clock
-        self._context_tokens = to.context_tokens
-        self.batch = to.batch
-        self._quiet: tuple[float, RemoteError] | None = None
+        self.endpoint = embedding_endpoint(config, self._environ)
+        query, document = usual_prefixes(self.endpoint.model)
+        own = config.embedding_query_prefix, config.embedding_document_prefix
+        self._query_prefix = query if own[0] is None else own[0]
+        self._document_prefix = document if own[1] is None else own[1]
+        self._context_tokens = config.embedding_context_tokens
+        self.batch = config.embedding_batch
         self._probed: tuple[float, bytes | None] = (-math.inf, None)
 
     @property
     def id(self) -> str:
-        """Name of the vector space."""
-        return self.endpoint.space
+        """Name of the vector space: provider, model, and what is embedded; no address, no credentials.
+
+        The query's prefix is not in it: it changes the questions, not the vectors that are stored.
+        """
+        prefix = self._document_prefix
+        own = hashlib.blake2b(prefix.encode(), digest_size=4).hexdigest()
+        is_usual = prefix == usual_prefixes(self.endpoint.model)[1]
+        return f"{self.endpoint.name}@{TEXT_VERSION}" + ("" if is_usual else f"-{own}")
 
     @property
     def where(self) -> str:
         return self.endpoint.where
 
-    # --- servers -------------------------------------------------------------------------------------------------
+    @cached_property
+    def _patient(self) -> "ModelServer":
+        return self._server(self._config.embedding_timeout_seconds)
 
     @cached_property
-    def _patient(self) -> OllamaServer | OpenAIServer:
-        return self._server(self.endpoint.timeout_seconds)
+    def _quick(self) -> "ModelServer":
+        return self._server(self._config.embedding_query_deadline_seconds)
 
     @cached_property
-    def _quick(self) -> OllamaServer | OpenAIServer:
-        return self._server(self.endpoint.deadline_seconds)
+    def _cool_down(self) -> "CoolDown":
+        from vault_memory.embedding.servers import CoolDown
 
-    def _server(self, seconds: float) -> OllamaServer | OpenAIServer:
-        to = self.endpoint
-        if to.provider == "openai":
-            return OpenAIServer(to, seconds, self._key())
-        key = self._key() or self._environ.get("OLLAMA_API_KEY", "")
-        return OllamaServer(to.address, to.model, seconds, to.keep_alive, key, "embedding")
+        return CoolDown(self._clock)
 
-    def _key(self) -> str:
-        name = self.endpoint.key_env
-        key = self._environ.get(name, "").strip() if name else ""
-        if name and not key:
-            raise RemoteError(f"${name}, which should hold the key of {self.where}, is not set", f"Set ${name}.")
-        return key
+    def _server(self, seconds: float) -> "ModelServer":
+        from vault_memory.embedding.servers import server_of
 
-    def look(self) -> Found:
-        """Whether server, model and key are there, without waiting long for them; raises RemoteError."""
-        found = self._patient.look()
-        self._context_tokens = self.endpoint.context_tokens or found.context_tokens or 0
+        key = self.endpoint.key(self._environ)
+        return server_of(self.endpoint, key, seconds, self._config.embedding_keep_alive)
+
+    def look(self) -> "ModelInfo":
+        """Whether server, model and key are there; raises RemoteError."""
+        from vault_memory.embedding.servers import retry
+
+        found = retry(self._patient.look, self._sleep)
+        self._context_tokens = self._config.embedding_context_tokens or found.context_tokens or 0
         return found
 
     def close(self) -> None:
@@ -132,48 +142,16 @@ class Remote:
 
     # --- passages ------------------------------------------------------------------------------------------------
 
-    def embed(self, texts: Sequence[str]) -> Batch:
+    def embed(self, texts: Sequence[str]) -> VectorBatch:
         """Embed passages, trying again while that may help; raises RemoteError when it does not."""
-        prefix = self.endpoint.document_prefix
-        fitted = [fitting(prefix + text, self._context_tokens) for text in texts]
-        asked = self._asked([text for text, _ in fitted])
-        if all(answer.refused for answer in asked):
-            self._answers_at_all()
-        raw = [Embedded(quantised(one.floats), cut or one.cut) for one, (_, cut) in zip(asked, fitted, strict=True)]
-        return Batch(raw, _dimension([one.floats for one in asked], self.where))
-
-    def _asked(self, texts: Sequence[str]) -> "list[Answered]":
-        """Ask for a batch; where it is refused or takes too long, for its halves, and so on.
-
-        Where every text went through in the end, the number of them was at fault: later batches are smaller.
-        """
-        try:
-            return _each(self._again, texts, self._note_batch, self.endpoint.document_prefix)
-        except RemoteError as error:
-            if error.kind != "slow" or len(texts) < 2:
-                raise
-        middle = len(texts) // 2
-        self._note_batch(middle)
-        return self._asked(texts[:middle]) + self._asked(texts[middle:])
-
-    def _note_batch(self, size: int) -> None:
-        self.batch = max(min(self.batch, size), 1)
-
-    def _answers_at_all(self) -> None:
-        """Raise RemoteError where even a plain word is refused: then the server is at fault, not the texts."""
-        (answer,) = _each(self._again, ["memory"], self._note_batch, "")
-        if answer.refused:
-            raise answer.refused
-
-    def _again(self, texts: Sequence[str]) -> list[list[float]]:
-        for wait in WAITS_SECONDS:
-            try:
-                return self._patient.embed(texts)
-            except RemoteError as error:
-                if error.kind != "away":
-                    raise
-                self._sleep(max(wait, error.wait_seconds))
-        return self._patient.embed(texts)
+        fitted = [fit(self._document_prefix + text, self._context_tokens) for text in texts]
+        raw = self._in_parts(self._ask, [text for text, _ in fitted], len(self._document_prefix))
+        if all(one.refused for one in raw):  # even a plain word? Then the server is at fault, not the texts.
+            (word,) = self._in_parts(self._ask, [self._document_prefix + "memory"], len(self._document_prefix))
+            if word.refused:
+                raise word.refused
+        found = [TextVector(quantised(one.floats), cut or one.cut) for one, (_, cut) in zip(raw, fitted, strict=True)]
+        return VectorBatch(found, _dimension([one.floats for one in raw], self.where))
 
     def probe(self) -> bytes:
         """The vector of the text that tells models apart; raises RemoteError where the model has none."""
@@ -187,102 +165,82 @@ class Remote:
         said = f"{self.where} gives no usable vectors with {self.endpoint.model}"
         return RemoteError(said, "Pull the model again, or use another.")
 
+    def _ask(self, texts: Sequence[str]) -> list[list[float]]:
+        """Ask for a batch of passages; one that takes too long in halves, and later batches are smaller."""
+        from vault_memory.embedding.servers import retry
+
+        try:
+            return retry(lambda: self._patient.embed(texts), self._sleep)
+        except RemoteError as error:
+            if error.kind != "slow" or len(texts) == 1:
+                raise
+        middle = len(texts) // 2
+        self._note_batch(middle)
+        return self._ask(texts[:middle]) + self._ask(texts[middle:])
+
+    def _note_batch(self, size: int) -> None:
+        self.batch = max(min(self.batch, size), 1)
+
+    def _in_parts(self, ask: Ask, texts: Sequence[str], prefix: int) -> list[_RawVector]:
+        """Ask for a batch; one that is refused is asked for in halves, until the text at fault is alone.
+
+        That one is cut, and given up when that does not help either; nothing is cut of its first `prefix` characters.
+        Where the halves went through and no text was at fault, later batches are smaller.
+        """
+        try:
+            found = ask(texts)
+        except RemoteError as error:
+            if error.kind not in _AT_FAULT:
+                raise
+            if len(texts) == 1:
+                return [_alone(ask, texts[0], error, prefix + SHORTEST_CHARACTERS)]
+            middle = len(texts) // 2
+            raw = self._in_parts(ask, texts[:middle], prefix) + self._in_parts(ask, texts[middle:], prefix)
+            if not any(one.cut or one.floats is None for one in raw):
+                self._note_batch(middle)
+            return raw
+        if len(found) != len(texts):
+            raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
+        return [_RawVector(floats) for floats in found]
+
     # --- questions -----------------------------------------------------------------------------------------------
 
-    def query(self, text: str) -> Asked:
+    def query(self, text: str) -> QuestionVector:
         """Embed a question within the deadline; raises RemoteError when it passes, or while the server cools down.
 
-        The text that tells whether the model is the one it was goes along now and then: no request of its own.
+        It is sent once. The text that tells whether the model is the one it was goes along now and then.
         """
-        if self._quiet and self._clock() < self._quiet[0]:
-            raise self._quiet[1]
-        try:
-            quick = self._quick
-            quick.ready()
-            prompts = [self.endpoint.query_prefix + text]
-            if self._clock() >= self._probed[0] + RECOGNISED_SECONDS:
-                prompts.append(self.endpoint.document_prefix + PROBE)
-            ask = partial(_each, quick.embed, prompts, self._note_batch, self.endpoint.query_prefix)
-            answers = within(self.endpoint.deadline_seconds, ask, f"{self.where} did not answer")
-            if answers[0].refused:
-                raise answers[0].refused
-        except RemoteError as error:
-            self._quiet = (self._clock() + COOL_DOWN_SECONDS, error)
-            raise
+        prompts = [self._query_prefix + text]
+        if self._clock() >= self._probed[0] + RECOGNISED_SECONDS:
+            prompts.append(self._document_prefix + PROBE)
+
+        def ask() -> list[_RawVector]:
+            raw = self._in_parts(self._quick.embed, prompts, len(self._query_prefix))
+            if raw[0].refused:
+                raise raw[0].refused
+            return raw
+
+        raw = self._cool_down.ask(self._config.embedding_query_deadline_seconds, self._quick, ask)
         if len(prompts) > 1:
-            self._probed = (self._clock(), quantised(answers[1].floats))
-        return Asked(quantised(answers[0].floats), answers[0].cut, self._probed[1])
+            self._probed = (self._clock(), quantised(raw[1].floats))
+        return QuestionVector(quantised(raw[0].floats), raw[0].cut, self._probed[1])
 
 
-def configured(config: Config) -> Remote | None:
-    """The embedder that the settings name, or None for the builtin one."""
-    to = endpoint(config, os.environ)
-    return Remote(to) if to else None
-
-
-def within(seconds: float, call: Callable[[], T], what: str) -> T:
-    """Call in a thread and wait so long for it; raises RemoteError when the time is over.
-
-    A client's own timeouts bound each read, not the whole: a name that resolves slowly or an answer that trickles
-    would pass them all. The thread is left to end by itself and keeps no process alive.
-    """
-    results: list[T] = []
-    raised: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(call())
-        except BaseException as error:  # handed to whoever waits
-            raised.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if raised:
-        raise raised[0]
-    if not results:
-        raise RemoteError(f"{what} in {seconds:g} s", "Give it more time in your settings.", "away")
-    return results[0]
-
-
-def _each(ask: Ask, texts: Sequence[str], note_batch: Callable[[int], None], prefix: str) -> "list[Answered]":
-    """Ask for a batch; one that is refused is asked for in halves until the text at fault is alone.
-
-    That one is cut, and given up when that does not help either. `note_batch` is told of a size that went through
-    where twice as many did not, though no text was at fault. Of `prefix` nothing is cut: it says nothing by itself.
-    """
-    try:
-        found = ask(texts)
-    except RemoteError as error:
-        if error.kind not in ("long", "refused", "unusable"):
-            raise
-        if len(texts) == 1:
-            return [_alone(ask, texts[0], error, len(prefix) + SHORTEST_CHARACTERS)]
-        middle = len(texts) // 2
-        answers = _each(ask, texts[:middle], note_batch, prefix) + _each(ask, texts[middle:], note_batch, prefix)
-        if not any(answer.cut or answer.floats is None for answer in answers):
-            note_batch(middle)
-        return answers
-    if len(found) != len(texts):
-        raise RemoteError(f"the server gave {len(found)} vectors for {len(texts)} texts", "Is it the right server?")
-    return [Answered(floats) for floats in found]
-
-
-def _alone(ask: Ask, text: str, refused: RemoteError, shortest: int) -> "Answered":
+def _alone(ask: Ask, text: str, refused: RemoteError, shortest: int) -> _RawVector:
     """The answer to one text that was refused: shortened step by step, else none."""
     while refused.kind != "unusable" and len(text) > shortest:
         text = text[: max(int(len(text) * SHORTER), shortest)]
         try:
             (floats,) = ask([text])
-            return Answered(floats, cut=True)
+            return _RawVector(floats, cut=True)
         except RemoteError as error:
-            if error.kind not in ("long", "refused", "unusable"):
+            if error.kind not in _AT_FAULT:
                 raise
             refused = error
-    return Answered(None, refused=None if refused.kind == "unusable" else refused)
+    return _RawVector(None, refused=None if refused.kind == "unusable" else refused)
 
 
-def fitting(text: str, context_tokens: int) -> tuple[str, bool]:
+def fit(text: str, context_tokens: int) -> tuple[str, bool]:
     """A text cut to what a model surely does not read, and whether it was; 0 tokens: not known, nothing is cut.
 
     Three characters of ASCII a token, one of any other script: an estimate that seldom cuts too much. Where it cuts

@@ -19,7 +19,7 @@ from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.remote import Remote
+    from vault_memory.embedding.remote import RemoteEmbedder
     from vault_memory.memory import Memory
 
 
@@ -197,7 +197,7 @@ def _models(memory: "Memory") -> Iterator[Check]:
             memory.reranker.close()
 
 
-def _recognised(memory: "Memory", remote: "Remote", context_tokens: int | None) -> Check:
+def _recognised(memory: "Memory", remote: "RemoteEmbedder", context_tokens: int | None) -> Check:
     """Whether the model is the one that the index has vectors of."""
     why = _other_model(memory, remote)
     if why:
@@ -216,7 +216,7 @@ def _is_usable(memory: "Memory") -> bool:
     return False
 
 
-def _other_model(memory: "Memory", remote: "Remote") -> str:
+def _other_model(memory: "Memory", remote: "RemoteEmbedder") -> str:
     from vault_memory.embedding.recognise import other_model
 
     if not _is_usable(memory):

@@ -258,7 +258,7 @@ def _forget(memory: "Memory", paths: list[str]) -> None:
 @contextmanager
 def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
     """What has the configured model write on the pages of one run, if there is one."""
-    writer = model_writer.configured(memory.config)
+    writer = model_writer.configured_writer(memory.config)
     if writer is None:
         yield None
         return

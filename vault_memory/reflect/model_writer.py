@@ -1,22 +1,21 @@
-"""Owns the optional Writer: a configured model that sums facts up in sentences, within its time and its checks.
+"""Asks a configured model to sum facts up in sentences, within its time, and takes only what passes the checks.
 
 Either a page gets sentences that passed every check (reflect/prose.py), or a RemoteError says why it gets none and
-keeps the text it would have without a model. It knows no page, and of servers only that they answer (chats.py).
+keeps the text it would have without a model.
 """
 
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vault_memory.config import Config
-from vault_memory.embedding.known import ChatEndpoint, chat_endpoint
-from vault_memory.embedding.remote import within
+from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.prose import FORM, SUMMARY, About, Sentence, messages, problems, read, shown
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.chats import Chat
+    from vault_memory.embedding.servers import ModelServer
 
 TRIES = 2
 """What does not pass the checks is asked for once more, with what was wrong."""
@@ -28,30 +27,17 @@ USELESS_PAGES = 5
 """Likewise after so many on end whose text was of no use: another night's work would be no better."""
 
 
-class Writer(Protocol):
-    """Writes the summary of a page."""
-
-    method: str
-    """How a page's frontmatter names it: `ollama/llama3.2`."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nobody is to be asked any more in this run."""
-
-    def write(self, subject: str, facts: Sequence[str], about: About = SUMMARY) -> tuple[Sentence, ...]:
-        """Sentences that cite `facts` by their numbers from 1; raises RemoteError where there are none to be had."""
-
-    def close(self) -> None:
-        """Let the connection go."""
-
-
 class Budget:
     """The seconds that a model may take for a page and for a run, and whether it is still worth asking.
 
-    The run begins with its first page. `clock` is for whoever counts the seconds differently.
+    The run begins with its first page. `clock` and `sleep` are for whoever counts the seconds differently.
     """
 
-    def __init__(self, page_seconds: float, run_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, page_seconds: float, run_seconds: float, clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:  # fmt: skip
+        self.sleep = sleep
         self._page_seconds, self._run_seconds, self._clock = page_seconds, run_seconds, clock
         self._until: float | None = None
         self._failed = self._useless = 0
@@ -69,9 +55,8 @@ class Budget:
     def over(self) -> RemoteError | None:
         """Why nobody is to be asked any more; None: go on."""
         if self._last and (self._failed >= FAILED_PAGES or self._useless >= USELESS_PAGES):
-            said = (
-                f"{self._last} ({max(self._failed, self._useless)} pages on end, so it is not asked again in this run)"
-            )
+            pages = max(self._failed, self._useless)
+            said = f"{self._last} ({pages} pages on end, so it is not asked again in this run)"
             return RemoteError(said, self._last.next_step, self._last.kind)
         if self._until is not None and self._clock() >= self._until:
             said = f"the {self._run_seconds:g} s that a model has in a run are over"
@@ -90,13 +75,14 @@ class Budget:
         self._last = error
 
 
-class ChatWriter:
-    """A Writer over one chat server. `connect` is called when the first page is asked for."""
+class ModelWriter:
+    """Writes the summaries of pages with one model; its server is made when the first page is asked for."""
 
-    def __init__(self, method: str, connect: Callable[[], "Chat"], budget: Budget) -> None:
+    def __init__(self, method: str, connect: "Callable[[], ModelServer]", budget: Budget) -> None:
         self.method = method
+        """How a page's frontmatter names it: `ollama/llama3.2`."""
         self._connect, self._budget = connect, budget
-        self._chat: Chat | None = None
+        self._server: ModelServer | None = None
 
     @property
     def is_over(self) -> bool:
@@ -114,7 +100,10 @@ class ChatWriter:
             return ()
         until = self._budget.page()
         try:
-            found = self._tried(subject, given, about, until)
+            if self._server is None:
+                self._server = self._connect()
+            self._server.connect()
+            found = self._sentences(self._server, subject, given, about, until)
         except RemoteError as error:
             self._budget.note(error)
             raise
@@ -123,62 +112,58 @@ class ChatWriter:
 
     def close(self) -> None:
         """Let the connection go."""
-        if self._chat is not None:
-            self._chat.close()
-            self._chat = None
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
-    def _tried(self, subject: str, given: Mapping[int, str], about: About, until: float) -> tuple[Sentence, ...]:
-        if self._chat is None:
-            self._chat = self._connect()
-        chat, wrong = self._chat, list[str]()
-        chat.ready()
+    def _sentences(
+        self, server: "ModelServer", subject: str, given: Mapping[int, str], about: About, until: float
+    ) -> tuple[Sentence, ...]:
+        wrong = list[str]()
         for _ in range(TRIES):
             try:
-                found = read(self._reply(messages(subject, given, about, wrong), until))
+                found = read(self._reply(server, messages(subject, given, about, wrong), until))
                 wrong = problems(found, given, subject, about)
             except ValueError as error:
                 wrong = [str(error)]
             if not wrong:
                 return found
-        said = f"{chat.spoken.where} wrote what cannot stand on a page: {chat.spoken.plain(wrong[0])}"
+        said = f"{server.where} wrote what cannot stand on a page: {server.plain(wrong[0])}"
         raise RemoteError(said, "If this goes on, use another model.", "unusable")
 
-    def _reply(self, asked: list[dict[str, str]], until: float) -> str:
+    def _reply(self, server: "ModelServer", asked: list[dict[str, str]], until: float) -> str:
         """What the model says; raises ValueError for more than anybody should read, RemoteError for the rest."""
-        chat, left = self._chat, self._budget.left(until)
-        assert chat is not None
-        if left <= 0:
-            raise RemoteError(f"{chat.spoken.where} did not answer in time", _MORE_TIME, "slow")
+        from vault_memory.embedding.servers import retry, within
+
+        def ask() -> str:
+            left = self._budget.left(until)
+            if left <= 0:
+                more = "Give it more with `reflect.deadline_seconds`."
+                raise RemoteError(f"{server.where} did not answer in time", more, "slow")
+            return within(max(round(left, 1), 0.1), lambda: server.chat(asked, FORM), f"{server.where} did not answer")
+
         try:
-            # The request has the same deadline; a name that resolves slowly would pass it.
-            return within(
-                max(round(left, 1), 0.1), lambda: chat.ask(asked, FORM, left), f"{chat.spoken.where} did not answer"
-            )
+            return retry(ask, self._budget.sleep, lambda: self._budget.left(until))
         except RemoteError as error:
             if error.kind != "unusable":
                 raise
             raise ValueError(str(error)) from None
 
 
-_MORE_TIME = "Give it more with `reflect.deadline_seconds`."
-
-
-def configured(
-    config: Config, environ: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic
-) -> Writer | None:
-    """The Writer that the settings name, for one run; None where they name none."""
+def configured_writer(
+    config: Config, environ: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> ModelWriter | None:  # fmt: skip
+    """The writer that the settings name, for one run; None where they name none."""
     environ = os.environ if environ is None else environ
-    to = chat_endpoint(config, environ)
+    to = reflect_endpoint(config, environ)
     if to is None:
         return None
-    budget = Budget(config.reflect_deadline_seconds, config.reflect_run_deadline_seconds, clock)
-    return ChatWriter(to.method, lambda: _connected(to, environ), budget)
 
+    def connect() -> "ModelServer":
+        from vault_memory.embedding.servers import server_of
 
-def _connected(to: ChatEndpoint, environ: Mapping[str, str]) -> "Chat":
-    from vault_memory.embedding.chats import chat
+        return server_of(to, to.key(environ), config.reflect_deadline_seconds)
 
-    key = environ.get(to.key_env, "").strip() if to.key_env else ""
-    if to.needs_key and not key:
-        raise RemoteError(f"${to.key_env}, which should hold the key of {to.where}, is not set", f"Set ${to.key_env}.")
-    return chat(to, key)
+    budget = Budget(config.reflect_deadline_seconds, config.reflect_run_deadline_seconds, clock, sleep)
+    return ModelWriter(to.name, connect, budget)

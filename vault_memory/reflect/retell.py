@@ -16,7 +16,7 @@ from vault_memory.reflect import grounds, prose, wording
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.model_writer import Writer
+from vault_memory.reflect.model_writer import ModelWriter
 from vault_memory.reflect.plan import Draft
 from vault_memory.reflect.prose import USUAL, About, Sentence
 
@@ -87,7 +87,7 @@ class Retelling:
     Where `asks` is False, as in a dry run, paragraphs are only kept.
     """
 
-    def __init__(self, writer: Writer, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
+    def __init__(self, writer: ModelWriter, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
         self._writer, self._last, self._asks = writer, last, asks
         self.model = Model(writer.method)
 

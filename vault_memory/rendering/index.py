@@ -8,7 +8,7 @@ from vault_memory.markdown.note import Problem
 from vault_memory.rendering.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
-    from vault_memory.embedding.backfill import Filled
+    from vault_memory.embedding.backfill import BackfillReport
     from vault_memory.indexing.indexer import Report
     from vault_memory.sessions.sync import Swept
 
@@ -17,7 +17,7 @@ def problems(problems: Iterable[Problem]) -> list[Document]:
     return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
 
 
-def index_document(report: "Report", filled: "Filled | None" = None, swept: "Swept | None" = None) -> Document:
+def index_document(report: "Report", filled: "BackfillReport | None" = None, swept: "Swept | None" = None) -> Document:
     """The `index@1` document."""
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     counts = {name: getattr(report, name) for name in names}
@@ -74,12 +74,12 @@ def index_text(report: "Report", shown: int = 12) -> str:
     return "\n".join(lines)
 
 
-def backfill_document(filled: "Filled | None") -> Document | None:
+def backfill_document(filled: "BackfillReport | None") -> Document | None:
     """What `index@1` says of a configured embedder's vectors."""
     return asdict(filled) | {"waiting": filled.waiting} if filled else None
 
 
-def backfill_text(filled: "Filled") -> str:
+def backfill_text(filled: "BackfillReport") -> str:
     """What was embedded, what was cut or given up, and what still waits and why."""
     parts = [f"{filled.embedded:,} embedded"]
     parts += [f"{filled.from_cache:,} known already"] if filled.from_cache else []

@@ -6,7 +6,7 @@ from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
-from vault_memory.embedding.query_vector import Direction, Meaning
+from vault_memory.embedding.query_vector import QueryEmbedder, QueryVector
 from vault_memory.search.answer import Request
 from vault_memory.search.entities import Names
 from vault_memory.search.lexical import WordLane
@@ -73,7 +73,7 @@ class Found(NamedTuple):
     """
 
     evidence: Evidence
-    toward: Direction | None
+    toward: QueryVector | None
     embeddings: Mapping[int, int]
     sizes: Mapping[str, int]
     mode: str
@@ -98,7 +98,7 @@ class Caught(NamedTuple):
     temporal: Sequence[int]
     titles: Mapping[int, float]
     about: Sequence[str]
-    toward: Direction | None
+    toward: QueryVector | None
     only_time: bool
 
     @property
@@ -111,8 +111,8 @@ class Caught(NamedTuple):
 class Gatherer:
     """Runs the lanes over one open store."""
 
-    def __init__(self, store: View, search: Search, names: Names, meaning: Meaning) -> None:
-        self._store, self._search, self._names, self._meaning = store, search, names, meaning
+    def __init__(self, store: View, search: Search, names: Names, query_embedder: QueryEmbedder) -> None:
+        self._store, self._search, self._names, self._query_embedder = store, search, names, query_embedder
         self._ordering = Ordering(store, search, names)
         self._time = TimeLane(search)
         self._words = WordLane(store, search)
@@ -189,7 +189,7 @@ class Gatherer:
         unmet = mode != "semantic" and not (held or titles or about)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
         only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
-        toward = self._meaning.of(question.text, degraded) if mode != "lexical" and not only_time else None
+        toward = self._query_embedder.embed(question.text, degraded) if mode != "lexical" and not only_time else None
         pool = max(LEXICAL_POOL, request.wanted)
         return Caught(
             mode=mode,
@@ -217,7 +217,7 @@ class Gatherer:
             passages = {i: passages[i] for i in passages if i in {*caught.entity, *caught.temporal}}
         return passages
 
-    def _semantic(self, toward: Direction, pool: int) -> list[int]:
+    def _semantic(self, toward: QueryVector, pool: int) -> list[int]:
         found = self._search.semantic(toward.space, toward.vector, pool * RESCORE, pool)
         return [i for i, _ in found]
 
@@ -252,7 +252,7 @@ class Gatherer:
             average_note_words=max(total.words / max(total.notes, 1), 1.0),
         )
 
-    def _note_facts(self, ids: Collection[int], toward: Direction | None) -> dict[int, NoteFacts]:
+    def _note_facts(self, ids: Collection[int], toward: QueryVector | None) -> dict[int, NoteFacts]:
         near = self._search.note_cosines(toward.space, ids, toward.vector) if toward else {}
         known = self._search.notes(ids)
         return {n: NoteFacts(known[n].tokens, known[n].words, near.get(n, 0.0)) for n in ids}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vault_memory.embedding.query_vector import Meaning
+from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
@@ -40,9 +40,11 @@ MOST_ASKERS = 4
 class Recall:
     """Answers questions from one open store."""
 
-    def __init__(self, store: Store, vault: Vault, meaning: Meaning, reranker: "Reranker | None" = None) -> None:
-        self._store, self._vault, self._meaning, self._reranker = store, vault, meaning, reranker
-        self._everything = _Engine(store.view(ALL), vault, meaning, reranker)
+    def __init__(
+        self, store: Store, vault: Vault, query_embedder: QueryEmbedder, reranker: "Reranker | None" = None
+    ) -> None:
+        self._store, self._vault, self._query_embedder, self._reranker = store, vault, query_embedder, reranker
+        self._everything = _Engine(store.view(ALL), vault, query_embedder, reranker)
         self._narrowed: dict[tuple[tuple[str, ...], tuple[str, ...]], _Engine] = {}
 
     def answer(self, request: Request) -> Answer:
@@ -59,7 +61,9 @@ class Recall:
     def _for(self, scopes: tuple[str, ...], view: View) -> "_Engine":
         """What answers those who see only a part: what it learns of the index is learnt of that part."""
         key = (scopes, self._store.outdated)
-        known = self._narrowed.pop(key, None) or _Engine(view, self._vault, self._meaning.anew(view), self._reranker)
+        known = self._narrowed.pop(key, None) or _Engine(
+            view, self._vault, self._query_embedder.for_view(view), self._reranker
+        )
         self._narrowed[key] = known
         for oldest in list(self._narrowed)[:-MOST_ASKERS]:
             del self._narrowed[oldest]
@@ -69,10 +73,10 @@ class Recall:
 class _Engine:
     """Answers questions from what one view shows."""
 
-    def __init__(self, view: View, vault: Vault, meaning: Meaning, reranker: "Reranker | None") -> None:
+    def __init__(self, view: View, vault: Vault, query_embedder: QueryEmbedder, reranker: "Reranker | None") -> None:
         self._store, self._vault, self._reranker = view, vault, reranker
         self._search, self._names = Search(view), Names(view)
-        self._gatherer = Gatherer(view, self._search, self._names, meaning)
+        self._gatherer = Gatherer(view, self._search, self._names, query_embedder)
         self._seen: State | None = None
 
     def answer(self, request: Request) -> Answer:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from vault_memory.embedding.query_vector import Direction
+from vault_memory.embedding.query_vector import QueryVector
 from vault_memory.search.rank import Ranker, inverse_frequency
 from vault_memory.store.candidate import Evidence, Feedback
 from vault_memory.store.lanes import Search
@@ -20,7 +20,7 @@ class Teacher:
         self._search, self._lexicon, self._notes = search, lexicon, notes
 
     def learn(
-        self, ranker: Ranker, found: Evidence, toward: Direction | None, embeddings: Mapping[int, int]
+        self, ranker: Ranker, found: Evidence, toward: QueryVector | None, embeddings: Mapping[int, int]
     ) -> Feedback:
         """What the first round of `ranker` teaches; `embeddings` are those of the candidates where the question points.
 
@@ -48,7 +48,7 @@ class Teacher:
             if 1 < count <= most and len(stem) > 2 and stem not in idle and not stem.isdigit()
         }
 
-    def _moved(self, toward: Direction, best: Sequence[int]) -> bytes:
+    def _moved(self, toward: QueryVector, best: Sequence[int]) -> bytes:
         """The question's direction, halfway to the mean direction of the best passages in the same space."""
         vector = toward.vector
         found = [v for v in self._search.vectors(toward.space, best) if any(v)]

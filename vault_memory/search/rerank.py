@@ -1,4 +1,4 @@
-"""Owns the optional second look: a chat model judges the best passages, and its judgement counts 0.6 of their order.
+"""Lets a configured chat model judge the best passages; its judgement counts 0.6 of their order.
 
 It comes after the ranking and its age; in `classic` it stands inside the pipeline, before age. What was superseded
 stays behind its successor, whatever the model says. All or nothing: a late, partial or malformed judgement changes no
@@ -8,14 +8,12 @@ place at all, and the answer says so. Passages are handed over as data in a JSON
 import json
 import math
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vault_memory.config import Config
-from vault_memory.embedding.http import OllamaServer
-from vault_memory.embedding.known import ollama_address
-from vault_memory.embedding.remote import COOL_DOWN_SECONDS, within
+from vault_memory.embedding.endpoints import rerank_endpoint
+from vault_memory.embedding.servers import CoolDown, server_of
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import supersede
 from vault_memory.search.answer import Request
@@ -37,13 +35,12 @@ INSTRUCTIONS = (
 
 
 class Reranker:
-    """One configured model. `clock` is for whoever counts the seconds differently."""
+    """The model that the settings name for it."""
 
-    def __init__(
-        self, server: OllamaServer, deadline_seconds: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._server, self._deadline_seconds, self._clock = server, deadline_seconds, clock
-        self._quiet: tuple[float, RemoteError] | None = None
+    def __init__(self, config: Config) -> None:
+        self._seconds, to = config.rerank_deadline_seconds, rerank_endpoint(config, os.environ)
+        self._server = server_of(to, to.key(os.environ), self._seconds)
+        self._cool_down = CoolDown()
 
     def reordered(self, request: Request, ordered: Ordered) -> Ordered:
         """Judge the best 2·k passages and order them anew; the others stay below them, as they were.
@@ -74,27 +71,9 @@ class Reranker:
         self._server.close()
 
     def _judge(self, question: str, texts: Sequence[str]) -> list[float]:
-        if self._quiet and self._clock() < self._quiet[0]:
-            raise self._quiet[1]
-        self._server.ready()
-        where = self._server.spoken.where
-        ask = messages(question, texts)
-        try:
-            reply = within(
-                self._deadline_seconds, lambda: self._server.chat(ask, form(len(texts))), f"{where} did not answer"
-            )
-        except RemoteError as error:
-            self._quiet = (self._clock() + COOL_DOWN_SECONDS, error)
-            raise
-        return judgements(reply, len(texts), where)
-
-
-def configured(config: Config) -> Reranker:
-    """The reranker that the settings name."""
-    seconds = config.rerank_deadline_seconds
-    address = ollama_address(config.rerank_url, os.environ)
-    key = os.environ.get("OLLAMA_API_KEY", "")
-    return Reranker(OllamaServer(address, config.rerank_model, seconds, "", key, "rerank"), seconds)
+        asked, schema = messages(question, texts), form(len(texts))
+        reply = self._cool_down.ask(self._seconds, self._server, lambda: self._server.chat(asked, schema))
+        return judgements(reply, len(texts), self._server.where)
 
 
 def messages(question: str, texts: Sequence[str]) -> list[dict[str, str]]:
