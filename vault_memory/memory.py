@@ -14,7 +14,7 @@ from vault_memory.errors import BusyError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness
 from vault_memory.markdown import provenance
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import journal, schema
+from vault_memory.store import journal, note_rows, schema
 from vault_memory.store.rows import Store
 from vault_memory.store.view import View
 from vault_memory.vault import locations
@@ -155,7 +155,7 @@ class Memory(Scribe):
             return None
         from vault_memory.embedding.backfill import Backfill
 
-        with schema.spoken(self.index_path), closing(Store.open(self.index_path)) as store:
+        with schema.mapped_errors(self.index_path), closing(Store.open(self.index_path)) as store:
             lock = partial(locations.writer_lock, self.index_path, LOCK_SECONDS)
             backfill = Backfill(store, self.remote, lock)
             with ExitStack() as alone:
@@ -171,7 +171,7 @@ class Memory(Scribe):
 
         built = schema.new_name(self.index_path)
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
-        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
@@ -244,21 +244,18 @@ class Memory(Scribe):
         def plain(text: str) -> str:
             return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
 
-        wanted, files = plain(name), "SELECT path, path FROM note ORDER BY 1"
-        titles = "SELECT path, title FROM note UNION SELECT path, name FROM alias JOIN note ON id = note_id ORDER BY 1"
+        wanted = plain(name)
 
         def called(view: View, _: Freshness) -> list[str]:
-            for sql in (files, titles):
-                if found := dict.fromkeys(path for path, told in view.rows(sql) if plain(told) == wanted):
-                    return list(found)
-            return []
+            files = [path for path in note_rows.note_paths(view) if plain(path) == wanted]
+            titles = (path for path, title in note_rows.note_titles(view) if plain(title) == wanted)
+            return files or list(dict.fromkeys(titles))
 
         return self.query(called, scopes=scopes)
 
     def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
         """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
-        start, sql = f"{folder}/" if folder else "", "SELECT path FROM note ORDER BY path"
-        return self.query(lambda view, _: [path for (path,) in view.rows(sql) if path.startswith(start)], scopes=scopes)
+        return self.query(lambda view, _: note_rows.note_paths(view, folder), scopes=scopes)
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
@@ -318,7 +315,7 @@ class Memory(Scribe):
 
 def seen(store: View, freshness: Freshness, scopes: Scopes = ()) -> Seen:
     """What an answer out of this index says of it, to who sees these scopes."""
-    notes = int(store.one("SELECT count(*) FROM note"))
+    notes = note_rows.count_notes(store)
     degraded = (*_rebuilt(freshness), *_unread(freshness, scopes))
     return Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
 

@@ -15,7 +15,6 @@ from vault_memory.search.answer import Request
 from vault_memory.search.recall import Recall
 from vault_memory.store.filters import Filters
 from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.schema import writing
 
 WORDS = (
     "walnut",
@@ -109,7 +108,7 @@ def test_the_history_of_an_index_changes_no_answer(tmp_path: Path, seed: int) ->
     few = [line(rng) for _ in range(12)]
     notes = {path(rng, number): "\n\n".join(rng.choices(few, k=25)) for number in range(28)}
     old = grown(tmp_path / "old", notes, rng)
-    with opened(old) as store, writing(store.connection):
+    with opened(old) as store, store.writing():
         store.set_meta("frequent_at", 0)
         Lexicon(store).refresh(store)
     new = fresh(tmp_path / "new", notes)

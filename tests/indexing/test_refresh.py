@@ -9,7 +9,6 @@ from vaults import fill, memory, opened, paths
 from vault_memory.errors import RefusedError
 from vault_memory.indexing.diff import LOSS_CAP
 from vault_memory.memory import Memory
-from vault_memory.store.schema import writing
 
 
 def vault(tmp_path: Path, inside: int, outside: int) -> Memory:
@@ -49,7 +48,7 @@ def test_what_was_told_of_is_read_whatever_its_times_say(tmp_path: Path) -> None
 def seen_already(mine: Memory, path: str) -> None:
     """Make the index believe that it read the note as it is now, long after it was saved."""
     status = os.stat(mine.vault.root / path)
-    with opened(mine) as store, writing(store.connection):
+    with opened(mine) as store, store.writing():
         changed = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, path)
         store.connection.execute("UPDATE note SET size=?, mtime_ns=?, ctime_ns=? WHERE path=?", changed)
         store.set_meta("checked_ns", status.st_mtime_ns + 10**12)

@@ -14,7 +14,7 @@ from vault_memory.config import Config
 from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.search import rank
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import lexicon, schema
+from vault_memory.store import lexicon
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.row_cache import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
 
@@ -104,7 +104,7 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
     mine.index()
     with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
         assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
-        with opened(mine) as store, schema.writing(store.connection):
+        with opened(mine) as store, store.writing():
             store.remove(store.notes()["n3.md"].id)
         assert ask(warm, "zebra").notes == 12
 

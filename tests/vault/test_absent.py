@@ -251,6 +251,6 @@ def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
     root.rename(away)
     with pytest.raises(VaultMemoryError):
         of.vault.write("memory/2025-01-01.md", b"new\n", None)
-    with pytest.raises(VaultMemoryError), schema.spoken(of.index_path):
+    with pytest.raises(VaultMemoryError), schema.mapped_errors(of.index_path):
         of._rebuild(walk, "there was none", None)
     assert not root.exists()

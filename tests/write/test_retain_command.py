@@ -18,7 +18,6 @@ from vault_memory.errors import ConflictError, RefusedError, UsageError
 from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
-from vault_memory.store import schema
 from vault_memory.vault.vault import SETTLE_SECONDS
 from vault_memory.write.retain import Bullet, Retained, insert, retain_bullet
 from vault_memory.write.rewrite import Rewriter
@@ -296,7 +295,7 @@ def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, ind
         said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
     else:
         mine.index()
-        with opened(mine) as store, schema.writing(store.connection):
+        with opened(mine) as store, store.writing():
             said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
     assert (said.returncode, "Traceback" in said.stderr, "not searchable yet" in said.stderr) == (0, False, True)
     assert said.stdout.startswith(NOTE)

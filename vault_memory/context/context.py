@@ -22,6 +22,7 @@ from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
 from vault_memory.store.candidate import PAGE
 from vault_memory.store.filters import Filters
+from vault_memory.text.spans import Span
 
 if TYPE_CHECKING:
     from vault_memory.context.core_notes import Core
@@ -135,7 +136,7 @@ def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
     why = memory.unusable()
     if not why:
         try:
-            with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+            with memory.reading(write=False) as (store, freshness), store.snapshot():
                 return _made(memory, wanted, store, freshness, may_ask=False)
         except schema.DAMAGED as error:
             why = f"it was damaged ({error})"
@@ -255,7 +256,7 @@ class _Maker:
 
         room = min(int(self._wanted.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
-        paths = recent.summaries(self._store, self._now.astimezone().date())
+        paths = recent.summaries(self._store.view(self._wanted.scopes), self._now.astimezone().date())
         pages, degraded = core_notes.notes(self._memory.vault, self._store, paths, self._wanted.scopes)
         self._degraded += degraded
         for page in pages:
@@ -369,10 +370,10 @@ class _Maker:
         from vault_memory.context import recent
 
         last = self._now.astimezone().date()
-        days = recent.Days(last - timedelta(days=self._wanted.recent_days - 1), last)
+        days = Span(last - timedelta(days=self._wanted.recent_days - 1), last)
         before = {said(text) for text in self._told} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent.told(self._memory.vault, self._store, days, self._wanted.scopes):
+        for piece, name_tokens in recent.told(self._memory.vault, self._store.view(self._wanted.scopes), days):
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
             why = "shown_before" if piece.key in self._wanted.without else why

@@ -14,7 +14,9 @@ from vault_memory.markdown.parse import parse
 from vault_memory.reflect.core import PATHS
 from vault_memory.store.candidate import ASIDE
 from vault_memory.store.journal import passage_key
-from vault_memory.store.rows import PASSAGES, Store
+from vault_memory.store.note_rows import header_tokens, passage_tokens
+from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault
 
 
@@ -98,9 +100,7 @@ def _piece(note: Note, passage: passages.Passage, count: int) -> Piece:
 
 def _indexed(store: Store | None, path: str) -> _Indexed:
     """A note that is not indexed as it is now is bounded by its bytes: counting it would load tiktoken."""
-    named = "SELECT header_tokens FROM note WHERE path = ?"
-    row = next(store.rows(named, path), None) if store else None
-    if store is None or row is None:
+    name_tokens = header_tokens(store.view(ALL), path) if store else None
+    if store is None or name_tokens is None:
         return _Indexed(len(note_header(path, None).encode("utf-8", "replace")) + 2, {})
-    counted = f"SELECT p.text, p.tokens FROM note n CROSS JOIN {PASSAGES} WHERE n.path = ?"
-    return _Indexed(row[0], dict(store.rows(counted, path)))
+    return _Indexed(name_tokens, passage_tokens(store.view(ALL), path))

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
-
 from vault_memory.config import Config
 from vault_memory.indexing.diff import outdated
 from vault_memory.indexing.index_file import Freshness
@@ -76,10 +74,8 @@ class WarmMemory(Memory):
             self.roots.close()
         if self._held:
             held, self._held, self._looked = self._held, None, None
-            if locations.identity(self.index_path) != held.file:
-                # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
-                held.store.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-            held.store.close()
+            # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
+            held.store.close(keep_log=locations.identity(self.index_path) != held.file)
 
     def beside(self, config: Config) -> Memory:
         """A Memory of another root that is held open too; nobody watches it, so that it is looked through each time."""
@@ -88,7 +84,7 @@ class WarmMemory(Memory):
     @contextmanager
     def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
         """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
-        with schema.spoken(self.index_path):
+        with schema.mapped_errors(self.index_path):
             held = self._current()
             if held is None:
                 with super().reading(progress, write) as found:
@@ -122,7 +118,7 @@ class WarmMemory(Memory):
 
     def missing(self) -> str:
         """Why there is no index to answer from at once, or ""."""
-        with schema.spoken(self.index_path):
+        with schema.mapped_errors(self.index_path):
             return "" if self._current() else self.unusable()
 
     def engine(self, store: Store) -> "Recall":
@@ -146,6 +142,6 @@ class WarmMemory(Memory):
         self.close()
         store, _ = self._open()
         if store:
-            schema.map_nothing(store.connection)
+            store.map_nothing()
         self._held = Held(store, file, super().engine(store)) if store else None
         return self._held

@@ -16,7 +16,6 @@ from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import PassageText, Space
 from vault_memory.store.rows import Store
-from vault_memory.store.schema import checkpoint, writing
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -73,7 +72,7 @@ class Backfill:
                 self._fill(progress, deadline)
             with self._lock():
                 filled.removed = embedding_rows.sweep(self._store)
-                checkpoint(self._store.connection)
+                self._store.checkpoint()
         except (RemoteError, BusyError) as error:
             filled.stopped, filled.next_step = str(error).rstrip("."), error.next_step
         finally:
@@ -141,7 +140,7 @@ class Backfill:
         if not good and len(texts) >= USELESS_BATCH:
             raise self._remote.useless()
         bad = {text.key for text in texts} - good.keys()
-        with self._lock(), writing(self._store.connection):
+        with self._lock(), self._store.writing():
             if good:
                 embedding_rows.add_vectors(self._store, self._space_for(made.dimensions), good.items())
             if space := self._space:

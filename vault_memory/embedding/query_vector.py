@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-import apsw
-
 from vault_memory.embedding.builtin import StaticEmbedder
 from vault_memory.errors import IndexUnusableError, RemoteError
 from vault_memory.store import schema
@@ -96,7 +94,7 @@ class QueryEmbedder:
         """Why sqlite-vec cannot be loaded, or ""."""
         try:
             schema.load_vector_functions(self._store.connection)
-        except (apsw.Error, IndexUnusableError) as error:
+        except IndexUnusableError as error:
             return f"sqlite-vec cannot be loaded ({error}); searched by words only"
         return ""
 

@@ -7,7 +7,6 @@ dimensions: the vector of one known text does. It was noted when the space was b
 from vault_memory.embedding.remote import RemoteEmbedder
 from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
 from vault_memory.store.rows import Store
-from vault_memory.store.schema import writing
 from vault_memory.store.vectors import cosine
 from vault_memory.store.view import View
 
@@ -51,7 +50,7 @@ def other_model(store: Store | None, remote: RemoteEmbedder, digest: str | None 
     vector, known = remote.probe(), known_probe(store, remote.id)
     why = difference(space, known, vector, remote.where) if space else ""
     if not why:
-        with writing(store.connection):
+        with store.writing():
             if space is None or known is None:
                 set_mark(store, remote.id, "probe", vector.hex())
             if digest:

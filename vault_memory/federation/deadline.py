@@ -61,7 +61,7 @@ class _Asking(threading.Thread):
         why = memory.unusable()
         if why:
             return f"{root.name} has no index that can be used ({why}): {BUILDS}"
-        with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+        with memory.reading(write=False) as (store, freshness), store.snapshot():
             answer = memory.engine(store).answer(self._request)
         behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {BUILDS}")]
         return answer._replace(

@@ -7,14 +7,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import apsw
-
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
 from vault_memory.health import scoped
 from vault_memory.health import status as state_of
 from vault_memory.health.status import last_reflect, status
 from vault_memory.store import embedding_rows, journal, schema
-from vault_memory.store.digest import gaps
+from vault_memory.store.digest import damage
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 
@@ -80,7 +78,7 @@ def _checks(memory: "Memory") -> Iterator[Check]:
 
 def _refusal(memory: "Memory") -> RefusedError | None:
     """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
-    with suppress(apsw.Error, UnicodeDecodeError, IndexUnusableError):
+    with suppress(*schema.UNREADABLE, IndexUnusableError):
         return memory.refusal()
     return None
 
@@ -108,15 +106,12 @@ def _index(memory: "Memory", may_run: bool) -> Check:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
         with closing(Store.open(memory.index_path)) as store:
-            verdict = str(store.one("PRAGMA integrity_check"))
-            for table in ("passage_fts", "note_fts"):
-                store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
-            verdict = "; ".join(gaps(store)) if verdict == "ok" and gaps(store) else verdict
-    except (apsw.BusyError, apsw.LockedError):
+            verdict = damage(store)
+    except BusyError:
         return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
-    except (apsw.Error, UnicodeDecodeError) as error:
+    except schema.UNREADABLE as error:
         verdict = str(error)
-    if verdict != "ok":
+    if verdict:
         return Check("index", "error", f"the index is damaged: {verdict}", "Run `memory index --rebuild`.")
     state = status(memory)
     if state.pending:
@@ -160,11 +155,8 @@ def _parts(memory: "Memory") -> Iterator[Check]:
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
     try:
-        with closing(apsw.Connection(":memory:")) as connection:
-            schema.load_vector_functions(connection)
-            version = connection.execute("SELECT vec_version()").get
-        yield Check("sqlite-vec", "ok", f"{version} in SQLite {apsw.sqlite_lib_version()}")
-    except (apsw.Error, VaultMemoryError) as error:
+        yield Check("sqlite-vec", "ok", schema.vector_version())
+    except VaultMemoryError as error:
         yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
     try:
         yield Check("embedder", "ok", f"{memory.embedder.id}, {memory.embedder.dimensions} dimensions")
@@ -227,7 +219,7 @@ def _other_model(memory: "Memory", remote: "RemoteEmbedder") -> str:
 
 def _space(memory: "Memory", name: str) -> embedding_rows.Space | None:
     """An embedder's space in the index as it lies there."""
-    with suppress(apsw.Error, UnicodeDecodeError):
+    with suppress(*schema.UNREADABLE):
         if memory.index_path.exists():
             with closing(Store.open(memory.index_path)) as store:
                 return embedding_rows.find_space(store, name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
 from vault_memory.search.entities import Names
-from vault_memory.store import journal, usage
+from vault_memory.store import journal, note_rows, usage
 from vault_memory.store.view import View
 from vault_memory.vault.walk import Walk
 
@@ -21,8 +21,7 @@ def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
 
 
 def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:
-    sql = "SELECT n.path, b.line, b.message, b.level FROM problem b JOIN note n ON n.id = b.note_id"
-    found = [Problem(*row) for row in store.rows(sql)]
+    found = [Problem(*row) for row in note_rows.note_problems(store)]
     found += walk.skipped
     found += report.failed if report else []
     found += _lookalikes(store)
@@ -34,14 +33,8 @@ def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]
 def _lookalikes(store: View) -> Iterator[Problem]:
     """Names mentioned once that nearly equal a page's name: suggested, never resolved."""
     names = Names(store)
-    pages = [row[0] for row in store.rows("SELECT DISTINCT slug FROM alias")]
-    sql = (
-        "SELECT name.text, name.slug, n.path, p.start_line FROM name JOIN mention m ON m.name_id = name.id"
-        " JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0"
-        " JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id"
-        " GROUP BY name.slug HAVING count(*) = 1 AND name.slug NOT IN (SELECT slug FROM alias)"
-    )
-    for text, slug, path, line in store.rows(sql):
+    pages = note_rows.page_slugs(store)
+    for text, slug, path, line in note_rows.names_mentioned_once(store):
         close = difflib.get_close_matches(slug, pages, n=1, cutoff=0.84) if len(slug) > 3 else []
         if close:
             yield Problem(path, line, f"`{text}` looks like `{names.shown(names.canonical(close[0]))}`: the same?")
@@ -64,11 +57,7 @@ def _come_back(store: View) -> Iterator[Problem]:
     days = usage.forgotten(store)
     if not days:
         return
-    sql = (
-        "SELECT n.path, p.start_line, p.text FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0"
-        " JOIN note n ON n.id = p.note_id"
-    )
-    for path, line, text in store.rows(sql):
+    for path, line, text in note_rows.fact_texts(store):
         day = days.get(journal.passage_key(text))
         if day:
             what = f"forgotten on {day}, and here again: delete it, or `memory retain` it to keep it"

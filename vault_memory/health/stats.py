@@ -21,7 +21,8 @@ from vault_memory.reflect.plan_run import Seen
 from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
-from vault_memory.store import schema
+from vault_memory.store import figures, schema
+from vault_memory.store.note_rows import note_paths
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.text.spans import parse_t, plus
@@ -40,11 +41,6 @@ BANDS = (("sure", 0.8), ("likely", 0.6), ("open", 0.4), ("doubted", 0.0))
 """How sure an opinion is, and the least confidence of it."""
 
 _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
-
-_NOTES = "SELECT count(*), count(day), coalesce(sum(words), 0), coalesce(sum(size), 0) FROM note"
-_LOGGED = "SELECT day, count(*) FROM note WHERE day IS NOT NULL AND substr(path, 1, ?) <> ? GROUP BY day"
-_ASKED = "SELECT count(DISTINCT question) FROM used WHERE day > ? AND day <= ?"
-_SUMMED_UP = "SELECT path FROM note WHERE substr(path, 1, ?) = ?"
 
 
 class Days(NamedTuple):
@@ -156,14 +152,15 @@ def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> 
 
 def _stats(asking: Asking) -> Stats:
     store, today, look = asking.store, asking.seen.today, asking.look()
-    notes, dated, words, size = next(store.rows(_NOTES))
-    logged = {date.fromisoformat(day): count for day, count in store.rows(_LOGGED, len(BANK), BANK)}
+    notes, dated, words, size = figures.note_figures(store)
+    logged = figures.notes_by_day(store, without=BANK)
     counted = tally(look.run.told)
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today), facts=counted, entities=_entities(store),
         opinions=_opinions(held_by(look, asking), today), summaries=_summaries(store),
-        recalls=_recalls(store, today), weeks=weeks_of(logged, counted.days, today),
+        recalls=figures.count_questions(store, plus(today, -LATELY_DAYS), today),
+        weeks=weeks_of(logged, counted.days, today),
     )  # fmt: skip
 
 
@@ -254,7 +251,7 @@ def has_moved(curve: Curve, today: date) -> bool:
 def _summaries(store: View) -> dict[str, int]:
     """How many pages there are of weeks, months and years."""
     kinds = dict.fromkeys(PERIODS, 0)
-    for (path,) in store.rows(_SUMMED_UP, len(SUMMARIES), SUMMARIES):
+    for path in note_paths(store, SUMMARIES.rstrip("/")):
         period = _period(path.removeprefix(SUMMARIES).removesuffix(".md"))
         if period:
             kinds[period.kind] += 1
@@ -266,8 +263,3 @@ def _period(name: str) -> Period | None:
     span = parse_t(name)
     found = (period_of(span.start, kind) for kind in PERIODS) if span else ()
     return next((period for period in found if period.name == name), None)
-
-
-def _recalls(store: View, today: date) -> int:
-    now = today.toordinal()
-    return int(store.one(_ASKED, now - LATELY_DAYS, now))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.sessions.ledger import Counted, counted
-from vault_memory.store import embedding_rows, schema
+from vault_memory.store import embedding_rows, figures, schema
 from vault_memory.store.job_log import REFLECT, Ended, Runs
+from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Store
 from vault_memory.vault.undo_history import Preimages
 
@@ -87,13 +88,12 @@ def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
 
 
 def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
-    with memory.reading(write=False) as (store, freshness), schema.snapshot(store.connection):
+    with memory.reading(write=False) as (store, freshness), store.snapshot():
         view = store.view(scopes)
         return replace(
             base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
             fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
-            notes=view.one("SELECT count(*) FROM note"), passages=view.one("SELECT count(*) FROM passage"),
-            facts=view.one("SELECT count(*) FROM fact WHERE part = 0"),
+            notes=count_notes(view), passages=figures.count_passages(view), facts=figures.count_facts(view),
             embedders=() if scopes else tuple(_vectors(memory, store)),
         )  # fmt: skip
 
@@ -138,7 +138,7 @@ def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
     named = memory.remote.id if memory.remote else memory.embedder.id
     known = embedding_rows.all_spaces(store)
     for space in known:
-        count = store.one("SELECT count(*) FROM embedding WHERE embedder = ?", space.id)
+        count = figures.count_vectors(store, space.id)
         used = space.is_builtin or space.name == named
         yield Vectors(
             space.name,

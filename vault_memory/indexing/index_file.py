@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import apsw
-
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin import StaticEmbedder, builtin
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError
@@ -20,6 +18,7 @@ from vault_memory.indexing import unmounted_drives
 from vault_memory.indexing.diff import LOSS_CAP, diff, outdated, refuse_loss
 from vault_memory.startup import vault_id
 from vault_memory.store import schema, usage
+from vault_memory.store.note_rows import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 from vault_memory.vault.aliases import Aliases
@@ -78,7 +77,7 @@ class Keeper:
         """
         started = time.monotonic()
         self._refuse_absent()
-        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
             schema.sweep(self.index_path)
             report = self._index(rebuild, [self._below(path) for path in paths], progress)
         report.seconds = time.monotonic() - started
@@ -90,12 +89,12 @@ class Keeper:
         Raises like `index`.
         """
         self._refuse_absent()
-        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
             if paths is None or self.unusable():
                 schema.sweep(self.index_path)
                 return self._index(False, [], progress)
             with closing(Store.open(self.index_path)) as store:
-                schema.map_nothing(store.connection)
+                store.map_nothing()
                 walk = self.vault.look(paths)
                 unmounted_drives.mark_missing(store, self.vault, walk)
                 missed = store.notes(walk.covered).keys() - walk.files.keys()
@@ -126,7 +125,7 @@ class Keeper:
             with closing(Store.open(self.index_path)) as store:
                 report = self._update(store, self.vault.look(below) if below else self.vault.walk(), progress)
                 if usage.is_behind(store, self.vault.root):
-                    with schema.writing(store.connection):
+                    with store.writing():
                         usage.catch_up(store, self.vault.root)
                 embedding_rows.sweep(store)
             return report
@@ -147,7 +146,7 @@ class Keeper:
             return None, "there was none"
         try:
             store = Store.open(self.index_path)
-            schema.check_words(store.connection)
+            store.check_words()
             if self.config.index_path and store.meta("vault") not in (None, vault_id(self.vault.root)):
                 store.close()
                 raise RefusedError(
@@ -160,9 +159,9 @@ class Keeper:
             return None, "it was made by another version or with other settings"
         except schema.DAMAGED as error:
             return None, f"it was damaged ({error})"
-        except apsw.SQLError:
+        except schema.NOT_AN_INDEX:
             return None, "it was not an index of this program"
-        except apsw.CantOpenError as error:
+        except schema.CANNOT_OPEN as error:
             raise IndexUnusableError(
                 f"The index {self.index_path} cannot be opened: {error}.",
                 "Check its permissions, or delete it: it is derived.",
@@ -209,9 +208,9 @@ class Keeper:
         """Take over what configured embedders made, as far as the old index can be read: it may have cost hours."""
         from vault_memory.store import embedding_rows
 
-        with suppress(apsw.Error, UnicodeDecodeError):
+        with suppress(*schema.UNREADABLE):
             if self.index_path.exists():
-                with closing(Store.open(self.index_path)) as old, schema.writing(store.connection):
+                with closing(Store.open(self.index_path)) as old, store.writing():
                     embedding_rows.carry_over(store, old)
 
     def _refuse_absent(self) -> None:
@@ -223,20 +222,20 @@ class Keeper:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
         if walk.files:
             return
-        with suppress(apsw.Error):
+        with suppress(*schema.UNREADABLE):
             if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as store:
-                    refuse_loss(int(store.one("SELECT count(*) FROM note")), 0, 0, self.index_path)
+                    refuse_loss(count_notes(store), 0, 0, self.index_path)
         known = locations.remembered(self.vault.root)
         refuse_loss(known, 0, 0, locations.memory_of(self.vault.root))
 
     def _refuse_unseen(self, walk: Walk, asked_for: bool) -> None:
         """Refuse a rebuild that would forget notes only because they cannot be seen now (law 7)."""
         known: list[str] = []
-        with suppress(apsw.Error, UnicodeDecodeError):
+        with suppress(*schema.UNREADABLE):
             if self.index_path.exists():
                 with closing(Store.open(self.index_path)) as store:
-                    known = [row[0] for row in store.rows("SELECT path FROM note")]
+                    known = note_paths(store)
                     if not asked_for:
                         unmounted_drives.mark_missing(store, self.vault, walk)
         unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
@@ -269,7 +268,7 @@ class Keeper:
         return None
 
     def _generation(self) -> int:
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
             return store.generation
         return 0
 
@@ -301,7 +300,7 @@ class Keeper:
         """
         walk = self.vault.walk()
         report = None
-        with schema.spoken(self.index_path):
+        with schema.mapped_errors(self.index_path):
             opened, _ = self._open()
             if opened is None:
                 self._refuse_empty(walk)
@@ -316,27 +315,27 @@ class Keeper:
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
         """Read from the index; one found to be damaged only now is built anew, and asked again."""
         try:
-            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
+            with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
         except schema.DAMAGED as error:
             self._mend(error, progress)
-            with self.reading(progress) as (store, freshness), schema.snapshot(store.connection):
+            with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
 
     def ask_indexed(self, question: Callable[[Store], T]) -> T:
         """Read from the index without a look at the vault: for who has just brought it up to date."""
         try:
             with (
-                schema.spoken(self.index_path),
+                schema.mapped_errors(self.index_path),
                 closing(Store.open(self.index_path)) as store,
-                schema.snapshot(store.connection),
+                store.snapshot(),
             ):
                 return question(store)
         except schema.DAMAGED:
             return self.ask(lambda store, _: question(store))
 
     def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
-        with schema.spoken(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
     def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
@@ -363,7 +362,7 @@ class Keeper:
                 # Only a walk made under the lock tells: another may have indexed a new note since the first one.
                 walk = self.vault.walk()
                 report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
-        except (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE) as error:
+        except (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE) as error:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
             store.outdated = outdated(walk.files, store.notes())
             return Freshness(False, pending + unseen, unreadable=tuple(walk.unreadable), unwritten=why)
@@ -382,8 +381,8 @@ class Keeper:
         report = self._indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
             unmounted_drives.remember(store, self.vault, walk)
-        schema.checkpoint(store.connection)
-        locations.remember(self.vault.root, int(store.one("SELECT count(*) FROM note")))
+        store.checkpoint()
+        locations.remember(self.vault.root, count_notes(store))
         return report
 
     def _link(self, walk: Walk) -> None:
@@ -394,6 +393,6 @@ class Keeper:
     def _count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
         if usage.is_behind(store, self.vault.root):
-            busy = (BusyError, IndexUnusableError, apsw.BusyError, *schema.UNWRITABLE)
-            with suppress(*busy), locations.writer_lock(self.index_path, 0), schema.writing(store.connection):
+            busy = (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE)
+            with suppress(*busy), locations.writer_lock(self.index_path, 0), store.writing():
                 usage.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)

@@ -10,20 +10,19 @@ How a run goes, and why in this order:
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
-
-import apsw
 
 from vault_memory.embedding.builtin import Embedder, bit_code
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
 from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Context, NoteRow, Store, Written
-from vault_memory.store.schema import Settings, writing
+from vault_memory.store.schema import Settings
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
@@ -102,7 +101,7 @@ class Indexer:
             gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
-        known = len(rows) if walk.covered is None else int(self._store.one("SELECT count(*) FROM note"))
+        known = len(rows) if walk.covered is None else count_notes(self._store)
         left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
         refuse_loss(known, left, len(gone) - len(moved_from))
         new = [] if self._vault.filters_unknown else changes.new
@@ -133,7 +132,7 @@ class Indexer:
         started = time.time_ns()
         report = Report(problems=list(walk.skipped))
         files = sorted(walk.files.values())
-        with writing(self._store.connection):
+        with self._store.writing():
             for done, prepared in enumerate(self._prepared(files, report)):
                 if prepared:
                     self._put(prepared, report)
@@ -176,7 +175,7 @@ class Indexer:
         if len(suspect) < WORKERS_FROM:
             return suspect
         same = [file for file in suspect if rows[file.path].hash == self._vault.hash(file.path)]
-        with writing(self._store.connection):
+        with self._store.writing():
             for file in same:
                 self._store.touch(rows[file.path].id, *file[1:])
         report.unchanged += len(same)
@@ -215,15 +214,14 @@ class Indexer:
     @contextmanager
     def _together(self) -> Iterator[None]:
         """One note's part of a transaction, which ends with it when it is old enough; a failure undoes all of it."""
-        connection = self._store.connection
         if self._begun is None:
-            connection.execute("BEGIN IMMEDIATE")
+            self._store.begin()
             self._begun = time.monotonic()
         try:
             yield
         except BaseException:
             self._begun = None
-            self._roll_back()
+            self._store.roll_back()
             raise
         if time.monotonic() - self._begun > TOGETHER_SECONDS:
             self._commit()
@@ -231,16 +229,7 @@ class Indexer:
     def _commit(self) -> None:
         if self._begun is not None:
             self._begun = None
-            try:
-                self._store.connection.execute("COMMIT")
-            except apsw.Error:
-                self._roll_back()
-                raise
-
-    def _roll_back(self) -> None:
-        with suppress(apsw.Error):  # a failed statement may have rolled back by itself
-            self._store.connection.execute("ROLLBACK")
-        self._store.forget_names()
+            self._store.commit()
 
     def _read(self, file: File, report: Report) -> bytes | None:
         try:
@@ -300,7 +289,7 @@ class Indexer:
     def _remove(self, gone: list[NoteRow], moved_from: Mapping[str, NoteRow], report: Report) -> None:
         moved = {row.id for row in moved_from.values()}
         for row in gone:
-            with writing(self._store.connection):
+            with self._store.writing():
                 self._store.remove(row.id)
                 self._grow()
             report.removed += row.id not in moved
@@ -310,7 +299,7 @@ class Indexer:
         self._store.grow()
 
     def _finish(self, started: int, looked_at_all: bool) -> None:
-        with writing(self._store.connection):
+        with self._store.writing():
             self._finish_rows(started, looked_at_all)
 
     def _finish_rows(self, started: int, looked_at_all: bool) -> None:

@@ -7,8 +7,8 @@ The folder it was mounted at is still there, or another in its place, and does n
 import json
 
 from vault_memory.markdown.note import Problem
+from vault_memory.store.note_rows import note_paths
 from vault_memory.store.rows import Store
-from vault_memory.store.schema import writing
 from vault_memory.vault import mounts
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk, is_encodable
@@ -30,7 +30,7 @@ def remember(store: Store, vault: Vault, walk: Walk) -> None:
     mounted = filter(is_encodable, mounts.below(vault.root))  # no note below another name is indexed
     now = sorted({*mounted, *_missing(store, vault, walk)})
     if now != _remembered(store):
-        with writing(store.connection):
+        with store.writing():
             store.set_meta(KEY, json.dumps(now))
 
 
@@ -49,5 +49,4 @@ def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
 
 def _notes(store: Store, folder: str, walk: Walk) -> list[str]:
     """The known notes of a folder that a walk came to."""
-    rows = store.rows("SELECT path FROM note WHERE path > ? AND path < ?", f"{folder}/", f"{folder}0")
-    return [row[0] for row in rows if walk.came_to(row[0])]
+    return [path for path in note_paths(store, folder) if walk.came_to(path)]

@@ -22,7 +22,7 @@ from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
-from vault_memory.store import journal, schema
+from vault_memory.store import journal
 from vault_memory.store.job_log import PAGES, Ended, Runs, wordless
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
@@ -202,7 +202,7 @@ def _remember(memory: "Memory", found: Found, done: Applied) -> None:
         suppress(VaultMemoryError, apsw.Error),
         locations.writer_lock(index, LOCK_SECONDS),
         closing(Store.open(index)) as store,
-        schema.writing(store.connection),
+        store.writing(),
     ):
         store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in found.gone])
         store.connection.executemany(sql, rows)
@@ -250,7 +250,7 @@ def _forget(memory: "Memory", paths: list[str]) -> None:
         suppress(VaultMemoryError, apsw.Error),
         locations.writer_lock(memory.index_path, LOCK_SECONDS),
         closing(Store.open(memory.index_path)) as store,
-        schema.writing(store.connection),
+        store.writing(),
     ):
         store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in paths])
 

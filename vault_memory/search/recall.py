@@ -21,7 +21,6 @@ from vault_memory.store.filters import Filters
 from vault_memory.store.lanes import Search
 from vault_memory.store.row_cache import NoteInfo
 from vault_memory.store.rows import Store
-from vault_memory.store.schema import snapshot
 from vault_memory.store.view import ALL, State, View
 from vault_memory.vault.vault import Vault
 
@@ -53,7 +52,7 @@ class Recall:
         Without a snapshot a writer's re-indexing would delete and reuse passage ids between two statements.
         """
         started = time.perf_counter()
-        with snapshot(self._store.connection):
+        with self._store.snapshot():
             view = self._store.view(request.filters.scopes)
             answer = (self._for(request.filters.scopes, view) if view.is_narrowed else self._everything).answer(request)
         return answer._replace(seconds=time.perf_counter() - started)

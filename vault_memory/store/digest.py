@@ -6,6 +6,8 @@ Beside it stands what is searched: words and vectors may be missing from an inde
 
 import hashlib
 
+from vault_memory.errors import BusyError
+from vault_memory.store import schema
 from vault_memory.store.rows import Store
 
 _QUERIES = (
@@ -54,6 +56,19 @@ def searched(store: Store) -> str:
         for row in store.rows(f"SELECT term, col, doc, cnt FROM {name} ORDER BY term, col"):
             total.update(repr(row).encode("utf-8", "surrogatepass"))
     return hashlib.sha256(repr((total.hexdigest(), gaps(store))).encode()).hexdigest()
+
+
+def damage(store: Store) -> str:
+    """What SQLite, FTS5 and this program find wrong in an index, or ""; raises BusyError while another one writes."""
+    try:
+        verdict = str(store.one("PRAGMA integrity_check"))
+        for table in ("passage_fts", "note_fts"):
+            store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
+        return "; ".join(gaps(store)) if verdict == "ok" else verdict
+    except schema.BUSY as error:
+        raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
+    except schema.UNREADABLE as error:
+        return str(error)
 
 
 _GAPS = (

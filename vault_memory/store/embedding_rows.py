@@ -18,7 +18,6 @@ import apsw
 
 from vault_memory.store.candidate import FACTS
 from vault_memory.store.rows import KINDS, NOTE_VECTOR_PASSAGES, Store
-from vault_memory.store.schema import writing
 from vault_memory.store.vectors import bit_code, has_numpy, total
 from vault_memory.store.view import View
 from vault_memory.text import terms
@@ -294,7 +293,7 @@ def _sweep(store: Store, space: Space) -> int:
     )
     gone, spare = 0, int(store.one(spare_sql, space.id))
     while gone < spare and (ids := list(store.rows(unused_sql, space.id, SLICE))):
-        with writing(store.connection):
+        with store.writing():
             store.connection.executemany("DELETE FROM embedding WHERE id = ?", ids)
             store.connection.executemany("DELETE FROM embedding_code WHERE id = ?", ids)
             store.grow()
@@ -309,7 +308,7 @@ def _sweep(store: Store, space: Space) -> int:
 
 def drop_space(store: Store, space: Space) -> None:
     """Forget a space and all its vectors."""
-    with writing(store.connection):
+    with store.writing():
         for table in ("placed", "unplaced", "vectorless", "note_vector", "embedding_code", "embedding"):
             store.connection.execute(f"DELETE FROM {table} WHERE embedder = ?", (space.id,))
         store.connection.execute("DELETE FROM embedder WHERE id = ?", (space.id,))

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from vault_memory.markdown.entities import slug
 from vault_memory.store.rows import KINDS, PASSAGES
-from vault_memory.store.schema import undo
 from vault_memory.store.view import View
 from vault_memory.text.terms import quoted
 
@@ -93,7 +92,10 @@ class Allowed:
         """Forget the filters."""
         if self._is_filtered:
             self._is_filtered = False
-            undo(self._store.connection, "filtered")
+            connection = self._store.connection
+            if connection.in_transaction:  # else a failed statement has taken it back by itself
+                # Not by DROP, which fails while an error holds a question that was not read to its end.
+                connection.execute("ROLLBACK TO filtered; RELEASE filtered")
 
     def where(self, column: str, word: str = "AND") -> str:
         """The condition on a passage's id in a statement; "" where nothing is left out."""

@@ -4,9 +4,10 @@ Row ids of a note's passages are consecutive (`note.first`, `note.count`), so th
 the rows around it and a note is deleted by a range.
 """
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +44,8 @@ SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path = j.value
 UNION SELECT {_FILE} FROM json_each(?1) j CROSS JOIN note n ON n.path > j.value || '/' AND n.path < j.value || '0'
 """
 """By ranges of the index on paths: `0` is the character behind `/`."""
+
+_WORD_VERSIONS = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
 
 Context = tuple[tuple[str, int], ...]
 """A passage's text and those around it, each with its weight."""
@@ -136,12 +139,62 @@ class Store(View):
         """Open an existing index; raises apsw errors when it is damaged or absent."""
         return cls(schema.connect(path), path)
 
-    def close(self) -> None:
+    def close(self, keep_log: bool = False) -> None:
+        """Close it; with `keep_log` without tidying up the write-ahead log, which may be another index's by now."""
+        if keep_log:
+            self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         self.connection.close()
 
     def view(self, scopes: Sequence[str]) -> View:
         """What is seen with these scopes: ask it within one transaction."""
         return View(self.connection, scopes, self.outdated)
+
+    def check_words(self) -> None:
+        """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
+        found = [version for (version,) in self.rows(_WORD_VERSIONS)]
+        if len(found) != 2 or not all(version in (4, 5) for version in found):
+            raise apsw.CorruptError("the tables of words have no version")
+
+    # --- transactions --------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """One write transaction; a failure undoes all of it."""
+        self.begin()
+        try:
+            yield
+        except BaseException:
+            self.roll_back()
+            raise
+        self.commit()
+
+    def begin(self) -> None:
+        """Begin to write at once: a transaction that reads first fails with BUSY_SNAPSHOT, whatever the timeout."""
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        try:
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def roll_back(self) -> None:
+        with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
+            self.connection.execute("ROLLBACK")
+        self._names.clear()
+
+    def checkpoint(self) -> None:
+        """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
+        with contextlib.suppress(*schema.BUSY):
+            self.connection.execute(schema.CHECKPOINT)
+
+    def map_nothing(self) -> None:
+        """Have nothing of the file in the process's memory map, for a process that stays.
+
+        What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
+        """
+        self.connection.execute("PRAGMA mmap_size=0")
 
     def set_meta(self, key: str, value: str | int) -> None:
         self.connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (key, value))
@@ -292,10 +345,6 @@ class Store(View):
             self.connection.execute("INSERT OR IGNORE INTO name(text, slug) VALUES(?, ?)", (name, entities.slug(name)))
             known = self._names[name] = int(self.one("SELECT id FROM name WHERE text = ?", name))
         return known
-
-    def forget_names(self) -> None:
-        """Forget the names' numbers after a rollback, which may have taken some back."""
-        self._names.clear()
 
     def _embeddings_of(self, note_id: int) -> set[int]:
         sql = "SELECT DISTINCT embedding_id FROM passage WHERE id BETWEEN ? AND ? AND embedding_id IS NOT NULL"

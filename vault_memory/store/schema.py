@@ -134,7 +134,14 @@ class Settings(NamedTuple):
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError)
 """What is raised when the file is damaged (text that is not UTF-8 was never written); the caller rebuilds."""
 
-_BUSY = (apsw.BusyError, apsw.LockedError)
+UNREADABLE = (apsw.Error, UnicodeDecodeError)
+"""Whatever is raised by an index that cannot be read, or not by this program."""
+
+NOT_AN_INDEX, CANNOT_OPEN = apsw.SQLError, apsw.CantOpenError
+
+BUSY = (apsw.BusyError, apsw.LockedError)
+"""What is raised while another program writes."""
+
 UNWRITABLE = (apsw.ReadOnlyError, apsw.FullError, apsw.IOError)
 """What is raised where an index can be read and not written."""
 
@@ -142,11 +149,11 @@ _FAILED = (apsw.CantOpenError, apsw.FullError, apsw.IOError, apsw.PermissionsErr
 
 
 @contextlib.contextmanager
-def spoken(index: Path) -> Iterator[None]:
+def mapped_errors(index: Path) -> Iterator[None]:
     """Turn what SQLite raises for reasons outside this program into errors a person can act on."""
     try:
         yield
-    except _BUSY as error:
+    except BUSY as error:
         raise BusyError("Another program is writing this index.", "Try again in a moment.") from error
     except _FAILED as error:
         raise IndexUnusableError(
@@ -210,14 +217,6 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def map_nothing(connection: apsw.Connection) -> None:
-    """Have nothing of the file in the process's memory map, for a process that stays.
-
-    What is mapped counts as its memory, and a file that somebody truncates would end it by SIGBUS.
-    """
-    connection.execute("PRAGMA mmap_size=0")
-
-
 def create(path: Path) -> apsw.Connection:
     """Make a new index file for bulk loading: no journal, since a failed build is thrown away whole.
 
@@ -232,12 +231,14 @@ def create(path: Path) -> apsw.Connection:
     return connection
 
 
-def check_words(connection: apsw.Connection) -> None:
-    """Raise CorruptError where FTS5's own settings are damaged: it reports that as a mistake in the SQL."""
-    versions = " UNION ALL ".join(f"SELECT v FROM {t}_fts_config WHERE k = 'version'" for t in ("passage", "note"))
-    found = [version for (version,) in connection.execute(versions)]
-    if len(found) != 2 or not all(version in (4, 5) for version in found):
-        raise apsw.CorruptError("the tables of words have no version")
+def vector_version() -> str:
+    """The versions of sqlite-vec and SQLite; raises IndexUnusableError where they do not work together."""
+    try:
+        with contextlib.closing(apsw.Connection(":memory:")) as connection:
+            load_vector_functions(connection)
+            return f"{connection.execute('SELECT vec_version()').get} in SQLite {apsw.sqlite_lib_version()}"
+    except apsw.Error as error:
+        raise IndexUnusableError(str(error)) from error
 
 
 def load_vector_functions(connection: apsw.Connection) -> None:
@@ -253,50 +254,13 @@ def load_vector_functions(connection: apsw.Connection) -> None:
     connection.enable_load_extension(True)
     try:
         connection.load_extension(str(Path(spec.submodule_search_locations[0]) / "vec0"))
+    except apsw.Error as error:
+        raise IndexUnusableError(str(error)) from error
     finally:
         connection.enable_load_extension(False)
 
 
-@contextlib.contextmanager
-def writing(connection: apsw.Connection) -> Iterator[None]:
-    """One write transaction, begun at once: a deferred one that reads first fails with BUSY_SNAPSHOT."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(apsw.Error):  # a failed statement may have rolled back by itself
-            connection.execute("ROLLBACK")
-        raise
-
-
-@contextlib.contextmanager
-def snapshot(connection: apsw.Connection) -> Iterator[None]:
-    """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile.
-
-    Within another one it is that one.
-    """
-    if connection.in_transaction:
-        yield
-        return
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
-            connection.execute("ROLLBACK")
-
-
-def undo(connection: apsw.Connection, savepoint: str) -> None:
-    """Take back what was made since: a DROP fails while an error holds a question that was not read to its end."""
-    if connection.in_transaction:  # else a failed statement has taken it back by itself
-        connection.execute(f"ROLLBACK TO {savepoint}; RELEASE {savepoint}")
-
-
-def checkpoint(connection: apsw.Connection) -> None:
-    """Shorten the write-ahead log to nothing when no reader needs it; else leave it for the next time."""
-    with contextlib.suppress(*_BUSY):
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 
 def new_name(index: Path) -> Path:
@@ -336,7 +300,8 @@ def _copied_into(built: Path, index: Path) -> bool:
             with target.backup("main", source, "main") as backup:
                 while not backup.done:
                     backup.step(-1)
-            checkpoint(target)
+            with contextlib.suppress(*BUSY):
+                target.execute(CHECKPOINT)
     except DAMAGED:
         return False  # nobody can be reading a damaged file: it may be replaced
     return True

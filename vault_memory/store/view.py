@@ -9,6 +9,7 @@ A note out of scope that holds a line which its own key opens is seen by its pat
 A note that is not as it was indexed is not seen at all: it may have been made private since.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,6 +88,22 @@ class View:
         """The first column of the first row, or None."""
         row = next(self.rows(sql, *parameters), None)
         return row[0] if row else None
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """One read transaction: several statements see the index as it stood at one moment, whoever writes meanwhile.
+
+        Within another one it is that one.
+        """
+        if self.connection.in_transaction:
+            yield
+            return
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(apsw.Error):  # a failed statement may have ended it by itself
+                self.connection.execute("ROLLBACK")
 
     def define(self, name: str, function: Callable[..., Any], deterministic: bool = False) -> None:
         """Give SQL a function of one argument, unless it has it: SQLite takes none anew while a question is open."""

@@ -9,14 +9,12 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import apsw
-
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.store import journal, schema, usage
+from vault_memory.store import journal, note_rows, schema, usage
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from vault_memory.write.new_note import Filed, Filing
     from vault_memory.write.retain import Bullet, Retained
     from vault_memory.write.rewrite import Rewriter
-
-_LINKS = "SELECT n.path, l.line, l.target FROM link l JOIN note n ON n.id = l.note_id WHERE l.anchor = ? ORDER BY 1, 2"
 
 
 MOST_OF_ONE_NAME = 100
@@ -191,7 +187,7 @@ class Scribe(Keeper):
 
     def last_word(self, key: int) -> journal.Tombstone | None:
         """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
             return usage.last_word(store, key)
         return journal.Tombstone(key, 0, 0, stands=True)
 
@@ -210,7 +206,7 @@ class Scribe(Keeper):
                 yield f"The same words still stand at {', '.join(others)}."
             if links:
                 yield f"Links to ^{done.block_id} lead nowhere now: {', '.join(links)}."
-        except (VaultMemoryError, apsw.Error) as error:
+        except (VaultMemoryError, *schema.UNREADABLE) as error:
             yield f"It is out of the note, but the index does not know yet: {error}"
 
     def _findable(self, path: str) -> str:
@@ -220,7 +216,7 @@ class Scribe(Keeper):
         """
         try:
             own = self._index_own(path)
-        except (VaultMemoryError, apsw.Error) as error:
+        except (VaultMemoryError, *schema.UNREADABLE) as error:
             return f"It is written, but not searchable yet: {error}"
         return "" if own else f"{path} is left out of the index by the settings: it cannot be recalled."
 
@@ -228,13 +224,13 @@ class Scribe(Keeper):
         """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
         self.index(paths=[str(self.vault.root / path)])
         with (
-            schema.spoken(self.index_path),
+            schema.mapped_errors(self.index_path),
             closing(Store.open(self.index_path)) as store,
-            schema.writing(store.connection),
+            store.writing(),
         ):
-            own = store.one("SELECT hex(hash) FROM note WHERE path = ?", path)
+            own = note_rows.note_hash(store, path)
             if own:
-                store.set_meta(f"own:{path}", own)
+                store.set_meta(f"own:{path}", own.hex())
         return bool(own)
 
     def daily_path(self, day: date) -> str:
@@ -250,13 +246,13 @@ class Scribe(Keeper):
 
     def _is_known(self, path: str) -> bool:
         """Whether the index has that note."""
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
-            return store.one("SELECT 1 FROM note WHERE path = ?", path) is not None
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
+            return note_rows.note_hash(store, path) is not None
         return False
 
     def _own_hash(self, path: str) -> bytes | None:
         """The hash of a note as this program last wrote it."""
-        with suppress(apsw.Error), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
             value = store.meta(f"own:{path}")
             return bytes.fromhex(value) if isinstance(value, str) else None
         return None
@@ -299,6 +295,6 @@ class _Word:
 def _links_to(store: Store, gone: "Removal") -> Iterator[str]:
     """Where the block that was taken out is linked to."""
     name = link_name(gone.path).casefold()
-    for path, line, target in store.rows(_LINKS, f"^{gone.block_id}") if gone.block_id else ():
+    for path, line, target in note_rows.links_to_anchor(store, f"^{gone.block_id}") if gone.block_id else ():
         if link_name(target).casefold() == name:
             yield f"{path}#L{line}"
