@@ -265,7 +265,7 @@ class Memory(Scribe):
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
-        from vault_memory.search.entities import Names
+        from vault_memory.search.names import Names
 
         return self.query(lambda view, _: Names(view).near(name), scopes=scopes)
 

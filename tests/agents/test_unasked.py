@@ -13,8 +13,11 @@ from vault_memory.agents import hook_events
 from vault_memory.config import Config
 from vault_memory.context.context import Wanted, bundle
 from vault_memory.memory import Memory
-from vault_memory.search.relevance_gate import MOST_KNOWN, has_footing
-from vault_memory.store.candidate import Candidate, Evidence
+from vault_memory.search.answer import Request
+from vault_memory.search.candidates import Candidates
+from vault_memory.search.query import Query
+from vault_memory.search.relevance_gate import MAX_EXPECTED_WORDS, has_footing
+from vault_memory.store.candidate import Candidate
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -154,13 +157,14 @@ def with_facts(tmp_path_factory: pytest.TempPathFactory) -> Memory:
 # --- the rule --------------------------------------------------------------------------------------------------------
 
 
-def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -> Evidence:
-    """Evidence of passages that each hold some of the terms a, b, c …, all of one rarity."""
+def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -> Candidates:
+    """Candidates of passages that each hold some of the terms a, b, c …, all of one rarity."""
     terms = dict.fromkeys("".join(hits), 1.0)
     at = {term: {n: 1 for n, text in enumerate(hits) if term in text} for term in terms}
     passages = {n: Candidate(n, 1, 1, 1, None, None, kind, 1, 0, text) for n, text in enumerate(hits)}
     near = dict.fromkeys(passages, cosine)
-    return Evidence(passages, {}, terms, hits=at, cosine=near, words=[*terms, "z"], **more)  # type: ignore[arg-type]
+    query = Query(Request("", NOW), words=[*terms, "z"])
+    return Candidates(query, passages=passages, rarity=terms, hits=at, cosine=near)._replace(**more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +181,7 @@ def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -
         (found("a", title={1: 1.0}), 3, False),
         (found("a", title={1: 3.0}), 3, True),  # it names a note
         (found(only_time=True), 2, True),
-        (found("abcdef", "ghijklmnopqrst"[: MOST_KNOWN]), 0, True),
+        (found("abcdef", "ghijklmnopqrst"[: MAX_EXPECTED_WORDS]), 0, True),
         (found("abcd", *"efghijklmnopqrst", cosine=0.2), 0, True),  # a long prompt, of which one passage holds much
         (found("abcd", *"efghijklmnopqrst", cosine=0.2), 14, False),
         (found("a", cosine=0.1), 3, False),
@@ -185,5 +189,5 @@ def found(*hits: str, cosine: float = 0.0, kind: str = "note", **more: object) -
         (found("a", cosine=-0.1, kind="world"), 3, False),
     ],
 )  # fmt: skip
-def test_words_and_meaning_must_be_near_enough(evidence: Evidence, unknown: int, holds: bool) -> None:
+def test_words_and_meaning_must_be_near_enough(evidence: Candidates, unknown: int, holds: bool) -> None:
     assert has_footing(evidence, unknown, 1.0) == holds

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tests.benchmarks.known import known_items
 from tests.benchmarks.quality import Judged, gathered, ndcg, opened, questions
-from vault_memory.search.weights import WEIGHTS, Features
+from vault_memory.search.scoring import WEIGHTS, Features
 from vault_memory.store.candidate import Candidate
 
 Floats = npt.NDArray[np.float64]
@@ -100,9 +100,9 @@ def read(folder: Path) -> list[Asked]:
                 question,
                 list(found.passages.values()),
                 paths,
-                [*map(ranker.features, found.passages)],
+                [*map(scorer.features, found.passages)],
             )
-            for question, found, ranker in gathered(memory, [*asked, *known_items(memory)])
+            for question, found, scorer in gathered(memory, [*asked, *known_items(memory)])
         ]
 
 

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from vault_memory.config import Config
 from vault_memory.embedding.query_vector import QueryEmbedder
 from vault_memory.memory import Memory
-from vault_memory.search import query
 from vault_memory.search.answer import Request, Result
-from vault_memory.search.candidates import Gatherer
-from vault_memory.search.entities import Names
-from vault_memory.search.rank import Ranker
+from vault_memory.search.candidates import Candidates, Finder
+from vault_memory.search.names import Names
+from vault_memory.search.query import understand
+from vault_memory.search.ranking import Ranker
 from vault_memory.search.request import build
-from vault_memory.store.candidate import Evidence
+from vault_memory.search.scoring import Scorer
 from vault_memory.store.lanes import Search
 from vault_memory.text import tokens
 
@@ -108,17 +108,17 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
     return build({"query": question.text, "now": question.now, **bound}, memory.config)
 
 
-def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Evidence, Ranker]]:
+def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Candidates, Scorer]]:
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.reading() as (store, _):
-        search = Search(store)
-        gatherer = Gatherer(store, search, Names(store), QueryEmbedder(store, memory.embedder))
+        search, names = Search(store), Names(store)
+        finder = Finder(store, search, names, QueryEmbedder(store, memory.embedder))
+        ranker = Ranker(store, search, names, finder.lexicon)
         for question in asked:
-            wanted = request(question, 0, memory)
-            found = gatherer.find(query.understand(question.text, wanted.today), wanted)
-            ranker = Ranker(found.evidence)
-            ranker.rank(gatherer.learn(ranker, found))
-            yield question, found.evidence, ranker
+            found = finder.find(understand(request(question, 0, memory)))
+            scorer = Scorer(found)
+            scorer.score(ranker.feedback(scorer, found))
+            yield question, found, scorer
 
 
 def ndcg(paths: Iterable[str], relevant: dict[str, float], k: int = 10) -> float:

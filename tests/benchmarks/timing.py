@@ -65,10 +65,10 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]
-        watched: Any = Watched(engine._everything._search)
-        gatherer: Any = engine._everything._gatherer
-        engine._everything._search = gatherer._search = gatherer._words._search = watched
-        gatherer._words.lexicon = lexicon = Watched(gatherer._words.lexicon)
+        inner: Any = engine._everything
+        watched: Any = Watched(inner._search)
+        inner._search = inner._finder._search = watched
+        inner._finder.lexicon = lexicon = Watched(inner._finder.lexicon)
         total = sum(seconds(lambda request=request: engine.answer(request)) for request in requests)
     spent = watched.spent | lexicon.spent
     lanes = {lane: sum(spent.get(name, 0.0) for name in names) / len(asked) for lane, names in LANES.items()}

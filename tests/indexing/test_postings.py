@@ -10,7 +10,6 @@ from vaults import fill, memory, opened, put
 from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
-from vault_memory.search.lexical import WordLane
 from vault_memory.search.request import build
 from vault_memory.store import term_cache as module
 from vault_memory.store.lanes import Search
@@ -88,17 +87,6 @@ def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: p
     monkeypatch.setattr(module, "MOST", 5_300)
     postings = HeldPostings(store)
     assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
-
-
-def test_a_question_that_lists_cannot_answer_is_left_to_fts5(vault: Memory, store: Store) -> None:
-    engine = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None).engine(store)
-    lane: WordLane = engine._everything._gatherer._words
-    lane._postings = held(store)
-    assert lane.held(['"w1"', '"w2"'], 9)
-    for phrases in (['"w1 w2"'], ['"w1"', '"w"*'], ['"…"']):
-        assert lane.held(phrases, 9) is None
-    lane._search.allowed.restrict(build({"query": "w1", "since": "2020-01-01"}, vault.config).filters, [], [])
-    assert lane.held(['"w1"'], 9) is None
 
 
 def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: Memory) -> None:

@@ -12,7 +12,7 @@ from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
 from vault_memory.daemon.held_memory import Told, WarmMemory
-from vault_memory.search import rank
+from vault_memory.search import scoring
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import lexicon
 from vault_memory.store.lexicon import Lexicon
@@ -161,5 +161,5 @@ def test_every_memory_of_texts_is_bounded(root: Path) -> None:
     mine = memory(root)
     mine.index()
     with opened(mine) as store:
-        sizes = [found.cache_info().maxsize for found in (Lexicon(store).of_passage, rank.shape, rank.tells_time)]
-    assert sizes == [lexicon.KEPT, rank.KEPT, rank.KEPT]
+        sizes = [found.cache_info().maxsize for found in (Lexicon(store).of_passage, scoring.shape, scoring.tells_time)]
+    assert sizes == [lexicon.KEPT, scoring.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS]

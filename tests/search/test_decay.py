@@ -43,34 +43,24 @@ def test_recency(age: float | None, half: float, beta: float, expected: float) -
 
 
 @pytest.mark.parametrize(
-    ("age", "half", "beta", "expected"),
+    ("trace", "worth"),
     [
-        (30, 30, 1.0, 0.5),
-        (30, 30, 0.8, 0.7040),  # exp(-0.023105·15.194)
-        (30, 30, 1.3, 0.1462),  # exp(-0.023105·83.226)
-        (1000, 30, 1.0, 0.1),  # the clamp
-        (-1, 30, 1.3, 1.0),
-        (None, 30, 1.3, 1.0),
+        (Trace(TODAY, importance=0.0), 0.4),
+        (Trace(TODAY - 30, importance=0.0), 0.2),  # at the half-life
+        (Trace(TODAY, importance=0.8, confidence=0.5), 0.4 + 0.3 * 0.4),
+        (Trace(TODAY - 30, (TODAY,), importance=0.0), 0.4 + 0.3 * 0.1813),  # 1 - e^(-1/5); young by its use
+        (Trace(TODAY - 200, (TODAY - 120, TODAY - 90, TODAY - 60, TODAY - 30, TODAY), 0.0), 0.4 + 0.3 * 0.4323),
     ],
 )
-def test_classic_recency(age: float | None, half: float, beta: float, expected: float) -> None:
-    assert decay.classic_recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
+def test_worth(trace: Trace, worth: float) -> None:
+    assert decay.worth_of(trace, TODAY, "working") == pytest.approx(worth, abs=0.0005)
 
 
-@pytest.mark.parametrize(
-    ("recalls", "gap", "expected"),
-    [(0, 0, 0.0), (1, 0, 0.1813), (5, 0, 0.6321), (5, 30, 0.4323), (10, 7, 0.7747), (50, 1e6, 0.5)],
-)
-def test_frequency(recalls: int, gap: float, expected: float) -> None:
-    assert decay.frequency(recalls, gap) == pytest.approx(expected, abs=0.0005)
-
-
-def test_composite_and_multiplier() -> None:
-    assert decay.composite(0.5, 0.6, decay.intrinsic(0.8, 0.5)) == pytest.approx(0.2 + 0.18 + 0.12)
-    assert decay.multiplier(0.5, None) == pytest.approx(0.65)
-    assert decay.multiplier(0.0, None) == pytest.approx(0.3)
-    assert [decay.multiplier(0.0, tier) for tier in ("core", "working", "peripheral")] == [0.9, 0.7, 0.5]
-    assert decay.multiplier(0.9, "working") == pytest.approx(0.93)
+def test_the_floor_of_each_tier() -> None:
+    old = Trace(TODAY - 4000, importance=0.0)
+    assert decay.life(old, TODAY).multiplier == 0.5
+    assert decay.life(old, TODAY, is_fact=False).multiplier == pytest.approx(0.3)
+    assert decay.life(Trace(TODAY - 30, importance=0.0), TODAY, is_fact=False).multiplier == pytest.approx(0.44)
 
 
 @given(unit, betas, st.booleans())
@@ -88,8 +78,6 @@ def test_scale_free(age: float, half: float, scale: float, beta: float) -> None:
 def test_recency_falls_with_age_and_stays_in_bounds(age: float, more: float, half: float, beta: float) -> None:
     younger, older = decay.recency(age, half, beta), decay.recency(age + more, half, beta)
     assert 0 <= older <= younger <= 1
-    younger, older = decay.classic_recency(age, half, beta), decay.classic_recency(age + more, half, beta)
-    assert 0.1 <= older <= younger <= 1
 
 
 @given(st.floats(0, 5000), unit, unit, betas)
@@ -98,28 +86,6 @@ def test_importance_keeps_longer(age: float, one: float, other: float, beta: flo
     assert decay.half_life(low) <= decay.half_life(high)
     assert decay.half_life(low, dynamic=True) < decay.half_life(low)
     assert decay.recency(age, decay.half_life(low), beta) <= decay.recency(age, decay.half_life(high), beta) + 1e-12
-
-
-@given(st.integers(0, 300), st.integers(0, 300), st.floats(0, 1000), st.floats(0, 1000))
-def test_frequency_rises_with_recalls_and_falls_with_gaps(n: int, more: int, gap: float, wider: float) -> None:
-    value = decay.frequency(n, gap)
-    assert 0 <= value <= 1
-    assert decay.frequency(n + more, gap) >= value
-    assert decay.frequency(n, gap + wider) <= value
-
-
-@given(unit, unit, unit, unit, st.sampled_from([None, "core", "working", "peripheral"]))
-def test_composite_and_multiplier_are_bounded_and_monotone(
-    a: float, b: float, c: float, other: float, tier: str | None
-) -> None:
-    value = decay.composite(a, b, c)
-    assert -1e-12 <= value <= 1 + 1e-12
-    assert decay.composite(max(a, other), b, c) >= value
-    assert decay.composite(a, max(b, other), c) >= value
-    assert decay.composite(a, b, max(c, other)) >= value
-    left = decay.multiplier(value, tier)
-    assert (decay.FLOORS[tier] if tier else 0.3) <= left <= 1 + 1e-12
-    assert decay.multiplier(max(value, other), tier) >= left
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------
@@ -222,7 +188,7 @@ def test_passing_states() -> None:
 def test_decay_moves_near_ties_only(old: float, new: float, vague: float, ahead: float) -> None:
     """The floor never lets an exact hit fall below a vague one, however old the one and fresh the other."""
     exact = vague + ahead
-    most = decay.SWAY * (1 - decay.LEAST)
+    most = decay.SWAY * (1 - decay.LEAST_MULTIPLIER)
     if ahead > most:
         assert exact + decay.sway(old) > vague + decay.sway(new) - 1e-9
     assert -most - 1e-12 <= decay.sway(old) <= 0

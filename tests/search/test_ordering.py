@@ -274,4 +274,4 @@ def test_reordered(before: dict[int, float], data: st.DataObject) -> None:
 
 
 def test_decay_is_a_small_term() -> None:
-    assert decay.SWAY * (1 - decay.LEAST) < 0.5 < 2.0  # a quarter of what an exact string is worth
+    assert decay.SWAY * (1 - decay.LEAST_MULTIPLIER) < 0.5 < 2.0  # a quarter of what an exact string is worth

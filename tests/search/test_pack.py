@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from vault_memory.markdown.note import note_header
 from vault_memory.rendering.render import recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understood
-from vault_memory.search.pack import JOINER, JOINER_TOKENS, Limits, Packed, content, pack
+from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packed, content, pack
 from vault_memory.store.candidate import Candidate
 from vault_memory.text import tokens
 
@@ -50,14 +50,14 @@ FOUR = [passage(n, text) for n, text in enumerate(["red boat", "blue oar", "gree
     ],
 )
 def test_limits(limits: Limits, found: list[list[int]], over_k: int, over_budget: int) -> None:
-    packed = pack(FOUR, {1: 7}, limits)
+    packed = pack(FOUR, Costs({1: 7}), limits)
     assert taken(packed) == found
     assert (packed.over_k, packed.over_budget, packed.near_duplicates) == (over_k, over_budget, 0)
 
 
 def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25)]
-    assert taken(pack(rows, {}, limited(budget=50))) == [[1], [3]]
+    assert taken(pack(rows, Costs(), limited(budget=50))) == [[1], [3]]
 
 
 @pytest.mark.parametrize(
@@ -75,34 +75,34 @@ def test_a_shorter_passage_behind_a_long_one_still_fits() -> None:
     ],
 )
 def test_near_duplicates(one: str, two: str, repeats: bool) -> None:
-    packed = pack([passage(1, one), passage(2, two, note=2)], {}, limited())
+    packed = pack([passage(1, one), passage(2, two, note=2)], Costs(), limited())
     assert packed.near_duplicates == int(repeats)
     assert len(packed.places) == (1 if repeats else 2)
 
 
 def test_who_asks_when_gets_the_same_words_of_every_note() -> None:
     rows = [passage(1, "- Went running"), passage(2, "- Went running", note=2), passage(3, "- went running", note=2)]
-    packed = pack(rows, {}, Limits(None, None, False, each_note=True))
+    packed = pack(rows, Costs(), Limits(None, None, False, each_note=True))
     assert (taken(packed), packed.near_duplicates) == ([[1], [2]], 1)
 
 
 def test_what_did_not_fit_gives_its_place_only_to_what_is_nearly_as_good() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=90), passage(3, "green sail", cost=25),
             passage(4, "white rope", cost=2)]  # fmt: skip
-    packed = pack(rows, {}, limited(budget=50), scores={1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
+    packed = pack(rows, Costs(), limited(budget=50), scores={1: 9.0, 2: 8.0, 3: 4.0, 4: 3.9})
     assert (taken(packed), packed.over_budget, packed.best_needs) == ([[1], [3]], 2, 0)
 
 
 def test_it_is_told_what_the_best_needs_when_it_does_not_fit() -> None:
     rows = [passage(1, "red boat", cost=20), passage(2, "blue oar", cost=5)]
-    assert pack(rows, {}, limited(budget=10), scores={1: 9.0, 2: 8.0}).best_needs == 20
-    rendered = pack(rows, {1: 7}, limited(budget=20, rendered=True), scores={1: 9.0, 2: 1.0})
+    assert pack(rows, Costs(), limited(budget=10), scores={1: 9.0, 2: 8.0}).best_needs == 20
+    rendered = pack(rows, Costs({1: 7}), limited(budget=20, rendered=True), scores={1: 9.0, 2: 1.0})
     assert (taken(rendered), rendered.best_needs) == ([], 20 + 7 + LINE_TOKENS)
 
 
 def test_parts_of_one_line_share_a_place_and_a_result() -> None:
     rows = [passage(1, "one", chars=(0, 3), line=9), passage(5, "other"), passage(2, "two", chars=(4, 7), line=9)]
-    packed = pack(rows, {1: 3}, limited(k=2))
+    packed = pack(rows, Costs({1: 3}), limited(k=2))
     assert taken(packed) == [[1, 2], [5]]
     assert packed.tokens == 30 + JOINER_TOKENS
     assert packed.rendered_tokens == 3 + 2 * LINE_TOKENS + packed.tokens
@@ -110,7 +110,7 @@ def test_parts_of_one_line_share_a_place_and_a_result() -> None:
 
 def test_the_same_line_number_in_another_note_is_another_place() -> None:
     rows = [passage(1, "one", chars=(0, 3), line=9), passage(2, "two", note=2, chars=(0, 3), line=9)]
-    assert taken(pack(rows, {}, limited())) == [[1], [2]]
+    assert taken(pack(rows, Costs(), limited())) == [[1], [2]]
 
 
 LINE = "One fish. Two fish. Red fish. Blue fish."
@@ -185,7 +185,7 @@ TEXTS = (
     | st.sampled_from(["    four", "\ttab", "- 12:30", "7"])
 )
 ROWS = st.lists(st.tuples(TEXTS, st.integers(1, 4), st.integers(1, 999)), max_size=15, unique_by=lambda row: row[1:])
-LIMITS = st.builds(Limits, st.none() | st.integers(1, 8), st.none() | st.integers(1, 120), st.booleans())
+LIMITS = st.builds(limited, st.none() | st.integers(1, 8), st.none() | st.integers(1, 120), st.booleans())
 DAYS = {1: None, 2: "2025-11-27", 3: "2025-11-28", 4: None}
 PATHS = {1: "Harbour.md", 2: "memory/2025-11-27.md", 3: "trips/The long way round.md", 4: "京都/日記.md"}
 HEADERS = {note: tokens.count(f"{note_header(PATHS[note], DAYS[note])}\n\n") for note in PATHS}
@@ -199,7 +199,7 @@ def candidates(rows: Iterable[tuple[str, int, int]]) -> list[Candidate]:
 @given(ROWS, LIMITS)
 def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
     ranked = candidates(rows)
-    packed = pack(ranked, HEADERS, limits)
+    packed = pack(ranked, Costs(HEADERS), limits)
     parts = [part for place in packed.places for part in place]
     assert limits.k is None or len(packed.places) <= limits.k
     assert packed.tokens == sum(part.tokens for part in parts)
@@ -214,14 +214,14 @@ def test_nothing_is_exceeded_or_lost_uncounted(rows: list[tuple[str, int, int]],
 @given(ROWS, LIMITS)
 @example([("boat", 1, 999), ("oar", 3, 100)], Limits(None, None, True))
 def test_what_is_printed_costs_no_more_than_was_counted(rows: list[tuple[str, int, int]], limits: Limits) -> None:
-    packed = pack(candidates(rows), HEADERS, limits)
+    packed = pack(candidates(rows), Costs(HEADERS), limits)
     printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
     assert tokens.count(printed) <= packed.rendered_tokens
 
 
 def test_a_line_number_of_four_digits_is_counted_too() -> None:
     rows = [(f"{n} boats in berth {n * 37}", 1, 1000 + n) for n in range(30)]
-    packed = pack(candidates(rows), HEADERS, Limits(None, None, True))
+    packed = pack(candidates(rows), Costs(HEADERS), Limits(None, None, True))
     printed = recall_text(answer([result(n, place) for n, place in enumerate(packed.places, 1)]))
     assert tokens.count(printed) <= packed.rendered_tokens
 
@@ -271,7 +271,7 @@ FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into
 def test_a_page_that_repeats_a_fact_is_left_out_behind_it(told: str, repeats: bool) -> None:
     fact = passage(1, FACT)._replace(kind="opinion")
     page = passage(2, told, note=2)._replace(kind="page")
-    packed = pack([fact, page], {}, limited())
+    packed = pack([fact, page], Costs(), limited())
     assert (taken(packed), packed.near_duplicates) == ([[1]] if repeats else [[1], [2]], int(repeats))
-    assert taken(pack([fact, page], {}, Limits(None, None, False, each_note=True))) == [[1], [2]]
-    assert taken(pack([fact, page._replace(kind="note")], {}, limited())) == [[1], [2]]  # somebody wrote that
+    assert taken(pack([fact, page], Costs(), Limits(None, None, False, each_note=True))) == [[1], [2]]
+    assert taken(pack([fact, page._replace(kind="note")], Costs(), limited())) == [[1], [2]]  # somebody wrote that

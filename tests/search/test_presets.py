@@ -1,4 +1,4 @@
-"""presets.py: the other rankings, against values worked out by hand."""
+"""presets.py: the other ways to rank, against values worked out by hand."""
 
 from datetime import UTC, datetime
 
@@ -8,17 +8,24 @@ from hypothesis import strategies as st
 
 from vault_memory.search import presets
 from vault_memory.search.answer import Request
+from vault_memory.search.candidates import Candidates
 from vault_memory.search.decay import Life
+from vault_memory.search.query import Query
 from vault_memory.startup import PRESETS
-from vault_memory.store.candidate import Candidate, Evidence, NoteFacts
+from vault_memory.store.candidate import Candidate, NoteFacts
 
 unit = st.floats(0, 1)
 
 
-def evidence(rows: dict[int, tuple[float, float, str]]) -> Evidence:
+def query(k: int | None, budget: int | None = None, preset: str = "tuned") -> Query:
+    return Query(Request("", datetime(2025, 12, 1, tzinfo=UTC), k, budget, preset=preset))
+
+
+def evidence(rows: dict[int, tuple[float, float, str]]) -> Candidates:
     """Candidates by id: BM25 (0 for none), cosine, text."""
     passages = {i: Candidate(i, 1, i, i, None, None, "note", 5, 1, text) for i, (_, _, text) in rows.items()}
-    return Evidence(
+    return Candidates(
+        query(8),
         passages=passages,
         notes={1: NoteFacts(100, 80)},
         lexical={i: words for i, (words, _, _) in rows.items() if words},
@@ -51,17 +58,15 @@ def test_fused_is_bounded_and_monotone(vector: float, words: float, more: float)
 
 
 def test_weighted() -> None:
-    ranked = presets.rank("weighted", FOUND, {}, 8)
+    ranked = presets.weighted(FOUND, 8)
     # 1: max(0.14 + 0.3, 0.92); 2: 0.56 + 0.15; 3: 0.63; 4: 0.06
     assert list(ranked.scores.items()) == [(1, 0.92), (2, pytest.approx(0.71)), (3, pytest.approx(0.63)),
                                            (4, pytest.approx(0.06))]  # fmt: skip
-    assert presets.explain("weighted", ranked, 2) == {
-        "preset": "weighted", "steps": {"vector": 0.8, "words": 0.5, "score": 0.71},
-    }  # fmt: skip
+    assert ranked.steps[2] == {"vector": 0.8, "words": 0.5, "score": pytest.approx(0.71)}
 
 
 def test_rrf() -> None:
-    ranked = presets.rank("rrf", FOUND, {}, 8)
+    ranked = presets.rrf(FOUND, 8)
     # Words: 1, 2, 4. Meaning: 3, 2, 1; 4 has no likeness at all.
     assert ranked.scores == pytest.approx({
         1: 1 / 61 + 1 / 63, 2: 1 / 62 + 1 / 62, 3: 1 / 61, 4: 1 / 63,
@@ -70,15 +75,14 @@ def test_rrf() -> None:
 
 
 def test_the_pool() -> None:
-    assert [presets.pool_size(limit) for limit in (1, 10, 11, 100)] == [20, 20, 22, 200]
     many = evidence({i: (float(100 - i), 0.0, f"word{i}") for i in range(1, 60)})
-    assert list(presets.rank("rrf", many, {}, 8).scores) == list(range(1, 21))
-    assert len(presets.rank("weighted", many, {}, 25).scores) == 50
+    assert list(presets.rrf(many, 8).scores) == list(range(1, 21))
+    assert len(presets.weighted(many, 25).scores) == 50
 
 
 @pytest.mark.parametrize(("k", "budget", "expected"), [(5, None, 5), (5, 2000, 5), (None, 2000, 80), (None, 50, 8)])
 def test_how_many_are_wanted(k: int | None, budget: int | None, expected: int) -> None:
-    assert Request("", datetime(2025, 12, 1, tzinfo=UTC), k, budget).wanted == expected
+    assert query(k, budget).request.wanted == expected
 
 
 @pytest.mark.parametrize(("chars", "expected"), [(0, 1.0), (500, 1.0), (1000, 2 / 3), (2000, 0.5)])
@@ -91,7 +95,7 @@ def life(age: int | None, importance: float = 1.0, tier: str | None = "working",
 
 
 def test_classic_without_age() -> None:
-    ranked = presets.rank("classic", FOUND, {i: life(None) for i in FOUND.passages}, 8)
+    ranked = presets.classic(FOUND, {i: life(None) for i in FOUND.passages}, 8)
     # 4 falls at the first minimum: 0.06 < 0.3
     assert ranked.scores == pytest.approx({1: 0.92, 2: 0.71, 3: 0.63})
     assert ranked.below_threshold == 1
@@ -99,31 +103,47 @@ def test_classic_without_age() -> None:
 
 def test_classic_with_age_and_importance() -> None:
     lives = {1: life(30), 2: life(0, importance=0.0), 3: life(30), 4: life(0)}
-    ranked = presets.rank("classic", FOUND, lives, 8)
+    ranked = presets.classic(FOUND, lives, 8)
     # 1: 0.92·0.5; 2: 0.71·0.7; 3: 0.63·0.5 = 0.315 < 0.35: the hard minimum
     assert ranked.scores == pytest.approx({2: 0.497, 1: 0.46})
     assert ranked.below_threshold == 2
-    steps = presets.explain("classic", ranked, 1)["steps"]
-    assert steps == {"vector": 0.2, "words": 1.0, "score": 0.46, "recency": 0.5, "importance": 1.0, "length": 1.0}
+    assert ranked.steps[1] == pytest.approx(
+        {"vector": 0.2, "words": 1.0, "score": 0.46, "recency": 0.5, "importance": 1.0, "length": 1.0}
+    )
 
 
 def test_classic_decays_by_tier_with_its_own_form() -> None:
     lives = {i: life(30, tier="core") for i in FOUND.passages}
-    ranked = presets.rank("classic", FOUND, lives, 8)
+    ranked = presets.classic(FOUND, lives, 8)
     assert ranked.scores[1] == pytest.approx(0.92 * 0.7040, abs=0.0005)  # exp(-ln2/30·30^0.8)
 
 
 def test_classic_keeps_a_tenth() -> None:
     old = evidence({1: (1.0, 1.0, "roof")})
-    assert presets.rank("classic", old, {1: life(10_000)}, 8).below_threshold == 1
+    assert presets.classic(old, {1: life(10_000)}, 8).below_threshold == 1
     step = presets.classic(old, {1: life(10_000)}, 8).steps
     assert step == {}
 
 
 def test_classic_blends_a_reranking_model() -> None:
-    ranked = presets.classic(FOUND, {}, 8, reranked={3: 1.0})
+    ranked = presets.classic(FOUND, {}, 8, judged={3: 1.0})
     assert ranked.scores[3] == pytest.approx((0.6 + 0.4 * 0.63) * 0.85)  # no life: importance 0.5 counts 0.85
     assert next(iter(ranked.scores)) == 1
+
+
+@pytest.mark.parametrize(
+    ("age", "half", "beta", "expected"),
+    [
+        (30, 30, 1.0, 0.5),
+        (30, 30, 0.8, 0.7040),  # exp(-0.023105·15.194)
+        (30, 30, 1.3, 0.1462),  # exp(-0.023105·83.226)
+        (1000, 30, 1.0, 0.1),  # the clamp
+        (-1, 30, 1.3, 1.0),
+        (None, 30, 1.3, 1.0),
+    ],
+)
+def test_recency(age: float | None, half: float, beta: float, expected: float) -> None:
+    assert presets.recency(age, half, beta) == pytest.approx(expected, abs=0.0005)
 
 
 def test_mmr() -> None:
@@ -141,12 +161,12 @@ scored = st.dictionaries(st.integers(1, 40), st.tuples(st.floats(0, 30), st.floa
 def test_every_candidate_is_ranked_or_counted(
     rows: dict[int, tuple[float, float, str]], preset: str, limit: int
 ) -> None:
-    found = evidence(rows)
-    ranked = presets.rank(preset, found, {}, limit)
+    found = evidence(rows)._replace(query=query(limit, preset=preset))
+    ranked = presets.score(found, {})
     values = list(ranked.scores.values())
     assert values == sorted(values, reverse=True) or preset == "classic"
     assert set(ranked.scores) <= set(rows)
     assert all(0 <= value <= 1 + 1e-12 for value in values)
     if preset == "classic":
-        plain = presets.rank("weighted", found, {}, limit).scores
+        plain = presets.weighted(found, limit).scores
         assert len(ranked.scores) == min(limit, len(plain) - ranked.below_threshold)

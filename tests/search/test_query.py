@@ -1,21 +1,23 @@
 """Reading a question: what it is about, when, and that any text is one."""
 
 import time
-from datetime import date
+from datetime import UTC, date, datetime
 
 import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_memory.search.query import STOP_WORDS, Question, understand
+from vault_memory.search.answer import Request
+from vault_memory.search.query import Query, understand
 from vault_memory.store import schema
+from vault_memory.text.languages import STOP_WORDS
 
 TODAY = date(2025, 12, 3)
 
 
-def ask(text: str) -> Question:
-    return understand(text, TODAY)
+def ask(text: str, now: datetime = datetime(2025, 12, 3, 12, tzinfo=UTC)) -> Query:
+    return understand(Request(text, now))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def test_the_parts_of_a_joined_name_count_too() -> None:
 
 
 def test_which_words_nobody_has() -> None:
-    question = understand("Did Limpetron's tile-server move to München, 東京?", date(2025, 12, 1))
+    question = ask("Did Limpetron's tile-server move to München, 東京?")
     assert question.unknown(()) == ("limpetron", "tile-server", "move", "münchen")
     assert question.unknown(['"Server"', '"MOVE"']) == ("limpetron", "münchen")
-    assert understand("on 12 December with Nora, the last of that year", date(2025, 12, 1)).unknown(()) == ("nora",)
+    assert ask("on 12 December with Nora, the last of that year").unknown(()) == ("nora",)

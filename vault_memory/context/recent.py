@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vault_memory.context.prompt_sheet import Piece
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.search.entities import Names
+from vault_memory.search.names import Names
 from vault_memory.search.recall import found_at
 from vault_memory.search.superseded import superseded
 from vault_memory.store.candidate import FACTS, PAGE

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from vault_memory.search.answer import Answer
-from vault_memory.search.rank_notes import note_frequency
+from vault_memory.search.candidates import note_frequency
 
 
 def scaled(answers: Sequence[Answer]) -> list[Answer]:

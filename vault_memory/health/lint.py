@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown.note import Problem
-from vault_memory.search.entities import Names
+from vault_memory.search.names import Names
 from vault_memory.store import journal, note_rows, usage
 from vault_memory.store.view import View
 from vault_memory.vault.walk import Walk

@@ -19,7 +19,7 @@ from vault_memory.markdown.reported import decides_by_name
 from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.search import decay, superseded
-from vault_memory.search.entities import Names
+from vault_memory.search.names import Names
 from vault_memory.store import journal, usage
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import KINDS

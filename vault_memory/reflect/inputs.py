@@ -20,7 +20,7 @@ from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.user_feedback import Said
-from vault_memory.search.entities import Names
+from vault_memory.search.names import Names
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens

@@ -15,7 +15,8 @@ from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan_run import Look, Seen
 from vault_memory.reflect.run import Run
-from vault_memory.search.entities import FactLine, Names
+from vault_memory.search.entities import FactLine
+from vault_memory.search.names import Names
 from vault_memory.search.superseded import marked
 from vault_memory.store.rows import KINDS
 from vault_memory.store.view import View

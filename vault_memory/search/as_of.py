@@ -1,17 +1,16 @@
-"""Owns honest time: which results an answer "as of" a day may give, and what of that cannot be known.
+"""Decides which results an answer "as of" a day may give, and what of that cannot be known.
 
 A line is left out when git first saw it after the day, and kept when git or the journal knew it by then. A dated note
 may have been committed much later than it was written: what came with its first commit, or on the day after its own,
 counts by its day. Of what neither git nor the journal knows the answer says so.
 """
 
-import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from vault_memory.store import journal
+from vault_memory.store import journal, search_rows
 from vault_memory.store.candidate import Candidate
 from vault_memory.store.row_cache import NoteInfo
 from vault_memory.store.view import View
@@ -36,7 +35,8 @@ class AsOf:
         """Those passages of an answer that were written later, by their ids."""
         asked = [p for place in places for p in place]
         fresh = [p for p in asked if p.id not in self._known]
-        seen = self._seen(fresh)
+        # What answered a question by then was there.
+        seen = search_rows.used_by(self._store, [(p.id, journal.passage_key(p.text)) for p in fresh], self._day)
         for passage in fresh:
             known = self._by_git(passage)
             self._known[passage.id] = True if known is None and passage.id in seen else known
@@ -66,15 +66,6 @@ class AsOf:
         texts = [text.strip("\ufeff \t\r") for text in passage.text.split("\n")]
         own = date.fromisoformat(note.day) if note.day else None
         return was_there(texts, known, self._day, passage.from_char, own)
-
-    def _seen(self, passages: Sequence[Candidate]) -> set[int]:
-        """Those passages that answered a question by then: the journal knew them."""
-        keys = json.dumps([(p.id, journal.passage_key(p.text)) for p in passages])
-        sql = (
-            "SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1"
-            " WHERE u.day <= ?"
-        )
-        return {row[0] for row in self._store.rows(sql, keys, self._day.toordinal())}
 
 
 def was_there(

@@ -1,38 +1,36 @@
-"""Owns the gathering of evidence for one question: which lanes run, what they find, what ranking must know of it."""
+"""Finds the candidates for a question: each lane brings passages, then comes what scoring must know of each of them.
 
+A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, by time.
+"""
+
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
-from functools import cached_property
+from datetime import date, timedelta
+from itertools import accumulate
 from typing import NamedTuple
 
 from vault_memory.embedding.query_vector import QueryEmbedder, QueryVector
-from vault_memory.search.answer import Request
-from vault_memory.search.entities import Names
-from vault_memory.search.lexical import WordLane
-from vault_memory.search.ordering import Ordered, Ordering
-from vault_memory.search.query import Question
-from vault_memory.search.rank import REACH, Ranker, inverse_frequency
-from vault_memory.search.rank_notes import note_frequency
-from vault_memory.search.relevance_feedback import Teacher
-from vault_memory.search.relevance_gate import has_footing
-from vault_memory.search.temporal import TimeLane
-from vault_memory.store.candidate import Candidate, Evidence, Feedback, NoteFacts
+from vault_memory.markdown.entities import slug
+from vault_memory.search.names import Names
+from vault_memory.search.query import Query
+from vault_memory.store.candidate import Candidate, NoteFacts
 from vault_memory.store.lanes import Search
-from vault_memory.store.lexicon import Holding
+from vault_memory.store.lexicon import Holding, Lexicon
+from vault_memory.store.term_cache import HeldPostings
 from vault_memory.store.view import Totals, View
-from vault_memory.text import terms
-from vault_memory.text.dates import Window
 from vault_memory.text.spans import Span, plus
 
 LEXICAL_POOL, SEMANTIC_POOL = 150, 50
 """Candidates of the two main lanes, or as many as are asked for; more of them changed nothing when measured."""
 
-SEEDS = 30
-"""So many of the best of each lane bring the passages around them along."""
-
 OTHER_POOL = 200
 """Candidates of the entity and the temporal lane."""
+
+REACH = (1.0, 0.6, 0.4, 0.3)
+"""How much a term counts that stands in the passage itself, or one, two or three passages away in its section."""
+
+SEEDS = 30
+"""So many of the best of each lane bring the passages around them along."""
 
 RESCORE = 20
 """Bit codes kept for each semantic result wanted before int8 decides: of the exact ten best, .97 or more are found."""
@@ -40,277 +38,374 @@ RESCORE = 20
 TITLED = 0.8
 """Notes whose title matches this well, against the best, are looked into even where their lines lack the words."""
 
+NAMED, FILE = 3.0, 8.0
+"""How well a note's title matches that is all of the question, and when it names its file; the best by words is 1."""
+
+NAMESAKES = 20
+"""Among so many of the best titles one that is the whole question is looked for."""
+
 OPENING, PAGE = 3, 2.4
 """So many passages open an entity's page, and are this much more about it than a fact that mentions it."""
 
 ABOUT_ONLY = 4.0
 """How much more it counts to be about an entity when that is all the question asks."""
 
+COMMON = 2
+"""A term in more than one of so many passages tells nothing and is not searched, unless there is no other."""
 
-@dataclass(frozen=True)
-class Lanes:
-    """The ranked candidates, and what is to be said of how the lanes ran."""
+MAX_POSTINGS = 20_000
+"""FTS5 reads so many entries of its lists for a question (0.7 µs each), or one list: the rarest terms first."""
 
-    ordered: Ordered
-    sizes: Mapping[str, int]
-    mode: str
-    embedder: str | None
-    about: Sequence[str]
-    degraded: Sequence[tuple[str, str]]
-    window: Window | None
-    beyond_pool: int
-    has_footing: bool
-    words: Mapping[str, int]
-    """What of the question stands anywhere, and in how many passages; `passages` is how many there are."""
-    passages: int
+COUNTED_POSTINGS = 5_000
+"""Up to so many entries of FTS5's lists what lies beyond the pool is counted; of more it is said at least."""
 
 
-class Found(NamedTuple):
-    """What the lanes found for a question, before it is ranked; `toward` is where it points, if anywhere.
+ONLY_TIME, ONLY_MEANING = "the date alone decides", "these are the closest by meaning"
+"""What is said where no word of a question was found."""
 
-    `embeddings` are those of the candidates in that space; `beyond_pool` is how much more lies in the time that is all
-    that was asked for.
-    """
+NAMING_POOL = 50
+"""Passages that name the day or month in words, at most."""
 
-    evidence: Evidence
-    toward: QueryVector | None
-    embeddings: Mapping[int, int]
-    sizes: Mapping[str, int]
-    mode: str
-    about: Sequence[str]
-    degraded: Sequence[tuple[str, str]]
-    window: Window | None
-    beyond_pool: int
-    words: Mapping[str, int]
+OCCURRED = 0.7
+"""A fact told at another time about the days in question, against one told in them."""
+
+HALF_A_YEAR = 183
+"""A day named without its year is that of the nearest one, counted from when it was written."""
 
 
-class Caught(NamedTuple):
-    """What each lane found by itself: scores or an order by passage id, `titles` by note id."""
+class Candidates(NamedTuple):
+    """All that was found for one question, by passage id unless said otherwise."""
 
-    mode: str
-    held: Mapping[str, Holding]
-    """The terms that tell something, and where they stand."""
-    words: Mapping[str, int]
-    """In how many passages each of its terms stands that stands anywhere."""
-    lexical: Mapping[int, float]
-    semantic: Sequence[int]
-    entity: Mapping[int, float]
-    temporal: Sequence[int]
-    titles: Mapping[int, float]
-    about: Sequence[str]
-    toward: QueryVector | None
-    only_time: bool
+    query: Query
+    mode: str = "hybrid"
+    only_meaning: bool = False
+    """Whether only the passages' meaning is to be compared."""
+    only_time: bool = False
+    """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
+    degraded: Sequence[tuple[str, str]] = ()
+    """What did not run or found nothing, each with the reason."""
+    lexical: Mapping[int, float] = {}
+    """BM25 of those the lexical lane found."""
+    semantic: Sequence[int] = ()
+    about: Mapping[int, float] = {}
+    """How much it counts that they mention an entity of the question, or stand on its page: the entity lane."""
+    temporal: Sequence[int] = ()
+    title: Mapping[int, float] = {}
+    """By note id: how well its title, aliases, path and tags match, 0..1; more where the question names its file."""
+    entities: Sequence[str] = ()
+    """The slugs of the entities that the question names."""
+    naming: Collection[str] = ()
+    """The terms that only name those entities."""
+    terms: Mapping[str, Holding] = {}
+    """The question's terms that tell something, with where they stand."""
+    words: Mapping[str, int] = {}
+    """All of its terms that stand anywhere, with the number of passages that hold each."""
+    direction: QueryVector | None = None
+    """Where the question points, in the space of one embedder."""
+    beyond_pool: int = 0
+    """How many passages that match are no candidates."""
+    totals: Totals = Totals(0, 0, 0)
+
+    passages: Mapping[int, Candidate] = {}
+    notes: Mapping[int, NoteFacts] = {}
+    """By note id."""
+    rarity: Mapping[str, float] = {}
+    """The question's terms, with their inverse document frequency among passages."""
+    note_rarity: Mapping[str, float] = {}
+    """The same among notes: what a note is about comes up in it again and again."""
+    stems: Mapping[int, Sequence[str]] = {}
+    """The stems of each candidate, in order."""
+    hits: Mapping[str, Mapping[int, int]] = {}
+    """By term: how often it stands in which candidate."""
+    embeddings: Mapping[int, int] = {}
+    """The embedding ids of the candidates in the space of `direction`."""
+    cosine: Mapping[int, float] = {}
+    days: Mapping[int, float] = {}
+    """How well its day fits the question's time, 0..1."""
+    order: Mapping[int, float] = {}
+    """1 for what the question wants first (latest, earliest), down to 0."""
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many each lane found."""
-        lanes = ("lexical", "semantic", "entity", "temporal")
-        return {lane: len(getattr(self, lane)) for lane in lanes}
+        """How many passages each lane found."""
+        lanes = {"lexical": self.lexical, "semantic": self.semantic, "entity": self.about, "temporal": self.temporal}
+        return {name: len(lane) for name, lane in lanes.items()}
 
 
-class Gatherer:
+class Finder:
     """Runs the lanes over one open store."""
 
     def __init__(self, store: View, search: Search, names: Names, query_embedder: QueryEmbedder) -> None:
         self._store, self._search, self._names, self._query_embedder = store, search, names, query_embedder
-        self._ordering = Ordering(store, search, names)
-        self._time = TimeLane(search)
-        self._words = WordLane(store, search)
+        self.lexicon, self._postings = Lexicon(store), HeldPostings(store)
+        self.totals = store.totals()
 
     def look_again(self) -> None:
         """Forget what was known of the whole index: it has changed."""
-        self.__dict__.pop("_totals", None)
-        self._words.look_again()
+        self.totals = self._store.totals()
+        self.lexicon.look_again()
+        self._postings.look_again()
 
-    @cached_property
-    def _totals(self) -> Totals:
-        return self._store.totals()
+    def find(self, query: Query) -> Candidates:
+        """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""
+        found = self._from_lanes(*self._in_time(query)) if query.window else self._from_lanes(query)
+        return self._with_features(found._replace(passages=self._passages(found)))
 
-    def gather(self, question: Question, request: Request) -> Lanes:
-        """Find candidates for a question by every lane its mode allows, and rank them."""
-        found = self.find(question, request)
-        ordered = self._ordering.order(request, found.evidence, lambda ranker: self.learn(ranker, found))
-        return Lanes(
-            ordered=ordered,
-            sizes=found.sizes,
-            mode=found.mode,
-            embedder=found.toward.space.name if found.toward else None,
-            about=found.about,
-            degraded=found.degraded,
-            window=found.window,
-            beyond_pool=found.beyond_pool,
-            has_footing=not request.unasked or self._has_footing(question, found.evidence),
-            words=found.words,
-            passages=self._totals.passages,
-        )
-
-    def find(self, question: Question, request: Request) -> Found:
-        """Find candidates for a question by every lane its mode allows, and what ranking must know of them."""
-        degraded: list[tuple[str, str]] = []
-        question, temporal, beyond = self._in_time(question, max(OTHER_POOL, request.wanted), request.today)
-        caught = self._caught(question, request, temporal, degraded)
-        degraded += _unmet(question, caught)
-        passages = self._candidates(caught)
-        evidence = self._evidence(question, passages, caught)
-        embeddings: Mapping[int, int] = {}
-        if toward := caught.toward:
-            embeddings = self._search.embeddings(toward.space, passages)
-            evidence = replace(evidence, cosine=self._search.cosines(toward.space, embeddings, toward.vector))
-        if not caught.only_time:
-            is_full = len(caught.lexical) >= max(LEXICAL_POOL, request.wanted)
-            beyond = self._words.beyond(caught.held, evidence.hits) if caught.held and is_full else 0
-        found_something = toward or caught.only_time or caught.mode == "lexical"
-        return Found(
-            evidence, toward, embeddings, caught.sizes, caught.mode if found_something else "lexical", caught.about,
-            degraded, question.window, beyond, caught.words,
-        )  # fmt: skip
-
-    def _in_time(self, question: Question, pool: int, today: date) -> tuple[Question, list[int], int]:
-        """The question by what lies in its time; the passages that lie there, and how many more."""
-        temporal, beyond, is_known = self._time.within(question, pool, today)
-        for other in question.others if not is_known else ():
-            if (found := self._time.within(other, pool, today)).is_known:
-                question, (temporal, beyond, _) = other, found
-                break
-        # The words of a time of which nothing is known are all that is left of it.
-        if not temporal and any(self._words.lexicon.count(phrase).passages for phrase in question.otherwise):
-            question = replace(question, phrases=question.phrases + question.otherwise)
-        return question, temporal, beyond
-
-    def _caught(
-        self, question: Question, request: Request, temporal: Sequence[int], degraded: list[tuple[str, str]]
-    ) -> Caught:
-        """What each lane finds; `degraded` gets what could not be used."""
-        mode = "hybrid" if request.mode == "auto" else request.mode
-        about = self._names.in_question(question.entity_slugs)
-        counts = self._words.counts(question)
-        held = self._words.telling(counts, self._totals.passages)
-        titles = self._words.titles(question, OTHER_POOL)  # a word may stand in a title alone
-        unmet = mode != "semantic" and not (held or titles or about)
+    def _from_lanes(self, query: Query, temporal: Sequence[int] = (), beyond: int = 0) -> Candidates:
+        """What each lane finds by itself, and what could not be used."""
+        mode, degraded = query.request.mode, list[tuple[str, str]]()
+        with_words = mode != "semantic"
+        entities = self._names.in_question(query.entity_slugs)
+        counts = {phrase: self.lexicon.count(phrase) for phrase in query.phrases}
+        present = {phrase: held for phrase, held in counts.items() if held.passages}
+        terms = {p: held for p, held in present.items() if held.passages * COMMON <= self.totals.passages} or present
+        title = self._titles(query)  # a word may stand in a title alone
+        is_unmet = with_words and not (terms or title or entities)
         # A question of nothing but a time ("what happened around Nov 7") has no meaning to compare.
-        only_time = question.window is not None and (not question.phrases or (unmet and bool(temporal)))
-        toward = self._query_embedder.embed(question.text, degraded) if mode != "lexical" and not only_time else None
-        pool = max(LEXICAL_POOL, request.wanted)
-        return Caught(
-            mode=mode,
-            held=held,
-            words=self._words.known(counts, bool(titles)) if mode != "semantic" else {},
-            lexical=self._words.lexical(held, question, pool) if mode != "semantic" else {},
-            semantic=self._semantic(toward, max(SEMANTIC_POOL, request.wanted)) if toward else [],
-            entity=self._entity(about),
-            temporal=temporal,
-            titles=titles,
-            about=about,
-            toward=toward,
+        only_time = query.window is not None and (not query.phrases or (is_unmet and bool(temporal)))
+        direction = self._query_embedder.embed(query.text, degraded) if mode != "lexical" and not only_time else None
+        about, naming = self._about(query, entities, terms)
+        found = Candidates(
+            query,
+            mode=("hybrid" if mode == "auto" else mode) if direction or only_time else "lexical",
+            only_meaning=not with_words,
             only_time=only_time,
+            lexical=self._lexical(query, terms) if with_words else {},
+            semantic=self._semantic(direction, query.request.wanted) if direction else (),
+            about=about,
+            temporal=temporal,
+            title=title,
+            entities=entities,
+            naming=naming,
+            terms=terms,
+            words=self._words(counts, bool(title)) if with_words else {},
+            direction=direction,
+            beyond_pool=beyond if only_time else 0,
+            totals=self.totals,
         )
+        return found._replace(degraded=[*degraded, *_unmet(found)])
 
-    def _candidates(self, caught: Caught) -> dict[int, Candidate]:
-        """The passages that the lanes found, and those around them."""
-        best_titles = [note for note, score in caught.titles.items() if score >= TITLED]
-        titled = self._search.opening(best_titles, SEMANTIC_POOL)
-        lanes = (list(caught.lexical), caught.semantic, list(caught.entity), caught.temporal, titled)
-        passages = self._with_neighbours(lanes, caught.lexical)
-        if (
-            caught.only_time
-        ):  # what stands beside a line of that time was found itself, or is counted as beyond the pool
-            passages = {i: passages[i] for i in passages if i in {*caught.entity, *caught.temporal}}
-        return passages
+    # --- words -------------------------------------------------------------------------------------------------------
 
-    def _semantic(self, toward: QueryVector, pool: int) -> list[int]:
-        found = self._search.semantic(toward.space, toward.vector, pool * RESCORE, pool)
-        return [i for i, _ in found]
+    def _words(self, counts: Mapping[str, Holding], titled: bool) -> dict[str, int]:
+        """In how many passages each phrase stands that stands anywhere: what a title alone has counts as one."""
+        in_titles = (p for p, held in counts.items() if titled and not held.passages and self._search.titles((p,), 1))
+        return {p: held.passages for p, held in counts.items() if held.passages} | dict.fromkeys(in_titles, 1)
 
-    def _evidence(self, question: Question, passages: Mapping[int, Candidate], caught: Caught) -> Evidence:
-        """What the lanes found, and what the candidates' own text, day and note tell."""
-        stems = {i: self._words.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
-        held = caught.held if caught.mode != "semantic" else {}
-        named = self._name_words(caught.about)
-        alone = bool(caught.about) and named.issuperset(question.words)  # "tell me about The Castle"
-        total = self._totals
-        return Evidence(
-            passages=passages,
-            notes=self._note_facts(dict.fromkeys(p.note_id for p in passages.values()), caught.toward),
-            rarity={p: inverse_frequency(total.passages, found.passages) for p, found in held.items()},
-            note_rarity={p: note_frequency(total.notes, found.notes) for p, found in held.items()},
-            hits=self._words.hits(list(held), stems),
-            stems=stems,
-            lexical=caught.lexical,
-            title=caught.titles,
-            about={i: ABOUT_ONLY * weight for i, weight in caught.entity.items()} if alone else caught.entity,
-            naming=frozenset(phrase for phrase in caught.held if phrase.strip('"*').casefold() in named),
-            days=self._time.fits(question, passages, caught.temporal, caught.only_time),
-            order=self._time.order(question, {i: passages[i].note_id for i in caught.lexical if i in passages}),
-            words=question.words,
-            spoken=question.spoken,
-            names=question.names,
-            exact=question.exact,
-            whole=question.whole,
-            asks_when=question.asks_when,
-            only_time=caught.only_time,
-            only_meaning=caught.mode == "semantic",
-            average_note_words=max(total.words / max(total.notes, 1), 1.0),
-        )
+    def _lexical(self, query: Query, terms: Mapping[str, Holding]) -> dict[int, float]:
+        """The score of each of the best passages by BM25, best first."""
+        pool = max(LEXICAL_POOL, query.request.wanted)
+        if not terms:
+            # Of nothing but punctuation the only way is to read.
+            is_mute = not (query.phrases or query.window) and query.text.strip()
+            return dict.fromkeys(self._search.substring(query.text.strip(), pool), 1.0) if is_mute else {}
+        phrases = _searched(terms)
+        stems = [self.lexicon.stems(phrase.strip('"')) for phrase in phrases]
+        found = None
+        if not (self._search.allowed.is_filtered or any(len(s) != 1 for s in stems) or any("*" in p for p in phrases)):
+            found = self._postings.best([stem for (stem,) in stems], pool)
+        return dict(self._search.lexical(phrases, pool) if found is None else self._search.in_order(found, pool))
 
-    def _note_facts(self, ids: Collection[int], toward: QueryVector | None) -> dict[int, NoteFacts]:
-        near = self._search.note_cosines(toward.space, ids, toward.vector) if toward else {}
-        known = self._search.notes(ids)
-        return {n: NoteFacts(known[n].tokens, known[n].words, near.get(n, 0.0)) for n in ids}
+    def _beyond(self, terms: Mapping[str, Holding], hits: Mapping[str, Mapping[int, int]]) -> int:
+        """How many passages that hold a searched word are no candidates: counted, or at least so many."""
+        counts = {phrase: terms[phrase].passages for phrase in _searched(terms)}
+        if self._search.allowed.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
+            return self._search.matching(" OR ".join(counts)) - len(set().union(*(hits.get(p, ()) for p in counts)))
+        return max(max(count - len(hits.get(phrase, ())) for phrase, count in counts.items()), 1)
 
-    def learn(self, ranker: Ranker, found: Found) -> Feedback:
-        """What the best of the first round teach."""
-        teacher = Teacher(self._search, self._words.lexicon, self._totals.notes)
-        return teacher.learn(ranker, found.evidence, found.toward, found.embeddings)
+    def _hits(self, phrases: Sequence[str], stems: Mapping[int, Sequence[str]]) -> dict[str, dict[int, int]]:
+        """How often each phrase stands in each candidate, by FTS5's own tokenizer."""
+        wanted = {phrase: self.lexicon.stems(phrase.strip('"*')) for phrase in phrases}
+        single = {found[0]: phrase for phrase, found in wanted.items() if len(found) == 1 and not phrase.endswith("*")}
+        hits: dict[str, dict[int, int]] = {}
+        for passage_id, found in stems.items():
+            for stem in single.keys() & found:
+                hits.setdefault(single[stem], {})[passage_id] = found.count(stem)
+        for phrase in wanted.keys() - single.values():
+            counted = ((i, occurrences(found, wanted[phrase], phrase.endswith("*"))) for i, found in stems.items())
+            hits[phrase] = {i: count for i, count in counted if count}
+        return hits
 
-    def _has_footing(self, question: Question, found: Evidence) -> bool:
-        """Whether a question that nobody asked has to do with the notes."""
-        if terms.has_runs(question.text):  # asked for by pairs of characters, most of which are no words
-            return True
-        # What has parts (`tile-server`) is known by them.
-        words = (phrase for phrase in question.phrases if len(self._words.lexicon.stems(phrase.strip('"*'))) == 1)
-        unknown = sum(not self._words.lexicon.count(word).passages for word in words)
-        return has_footing(found, unknown, inverse_frequency(self._totals.passages, 0))
+    def _titles(self, query: Query) -> dict[int, float]:
+        """How well the title, names, path and tags of notes match, and which of them the question names by its file."""
+        found = self._search.titles(query.phrases, OTHER_POOL) if query.phrases else []
+        best = max((score for _, score in found), default=0.0) or 1.0
+        titles = {note: score / best for note, score in found}
+        whole = slug(query.text)
+        notes = self._search.notes(list(titles)[:NAMESAKES]).values()
+        named = [n.id for n in notes if whole in map(slug, (n.title, n.path.rpartition("/")[2].removesuffix(".md")))]
+        return titles | dict.fromkeys(named, NAMED) | dict.fromkeys(self._search.files(query.files), FILE)
 
-    # --- entities ------------------------------------------------------------------------------------------------
+    # --- meaning and entities ----------------------------------------------------------------------------------------
 
-    def _entity(self, about: Sequence[str]) -> dict[int, float]:
-        """Passages on the pages of the question's entities, and the facts that mention them."""
-        if not about:
-            return {}
-        slugs = [slug for name in about for slug in self._names.slugs(name)]
+    def _semantic(self, direction: QueryVector, wanted: int) -> list[int]:
+        pool = max(SEMANTIC_POOL, wanted)
+        return [i for i, _ in self._search.semantic(direction.space, direction.vector, pool * RESCORE, pool)]
+
+    def _about(
+        self, query: Query, entities: Sequence[str], terms: Collection[str]
+    ) -> tuple[dict[int, float], frozenset[str]]:
+        """Passages on the pages of these entities and facts that mention them; which of the terms only name them."""
+        if not entities:
+            return {}, frozenset()
+        slugs = [slug for name in entities for slug in self._names.slugs(name)]
+        forms = [*entities, *(form for slug in entities for form in self._names.forms(slug))]
+        named = {word for form in forms for word in form.casefold().replace("-", " ").split()}
+        weight = ABOUT_ONLY if named.issuperset(query.words) else 1.0  # "tell me about The Castle"
         on_pages = self._search.on_pages(slugs, OTHER_POOL // 4)
-        found = dict.fromkeys((*on_pages, *self._search.mentioning(slugs, OTHER_POOL)), 1.0)
-        return found | dict.fromkeys(on_pages[:OPENING], PAGE)
+        about = dict.fromkeys((*on_pages, *self._search.mentioning(slugs, OTHER_POOL)), weight)
+        naming = frozenset(phrase for phrase in terms if phrase.strip('"*').casefold() in named)
+        return about | dict.fromkeys(on_pages[:OPENING], PAGE * weight), naming
 
-    def _name_words(self, about: Sequence[str]) -> frozenset[str]:
-        """The words that these entities are called by, case folded."""
-        forms = [*about, *(form for slug in about for form in self._names.forms(slug))]
-        return frozenset(word for form in forms for word in form.casefold().replace("-", " ").split())
+    # --- what the lanes found ----------------------------------------------------------------------------------------
 
-    # --- around --------------------------------------------------------------------------------------------------
-
-    def _with_neighbours(self, lanes: Sequence[Sequence[int]], lexical: Mapping[int, float]) -> dict[int, Candidate]:
+    def _passages(self, found: Candidates) -> dict[int, Candidate]:
         """The passages found and, for each lane's best, those around them: an answer often stands beside what matched.
 
-        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it.
+        A heading alone answers nothing, unless its words were asked for; what stands below it comes with it. Where only
+        a time is asked for, what stands beside a line of that time was found itself, or is counted as beyond the pool.
         """
+        titled = self._search.opening([note for note, score in found.title.items() if score >= TITLED], SEMANTIC_POOL)
+        lanes: tuple[Sequence[int], ...] = (
+            list(found.lexical), found.semantic, list(found.about), found.temporal, titled,
+        )  # fmt: skip
         reach = range(1 - len(REACH), len(REACH))
-        found = set().union(*lanes)
+        ids = set().union(*lanes)
         best = {i for lane in lanes for i in lane[:SEEDS]}
-        loaded = self._search.passages({i + distance for i in best for distance in reach} | found)
-        keep: set[int] = set()
+        loaded = self._search.passages({i + distance for i in best for distance in reach} | ids)
+        kept: set[int] = set()
         for i, here in loaded.items():
-            if i not in found or (here.is_heading and i not in lexical):
+            if i not in ids or (here.is_heading and i not in found.lexical):
                 continue
-            keep.add(i)
+            kept.add(i)
             for distance in reach if i in best else ():
                 near = loaded.get(i + distance)
                 if near and near.note_id == here.note_id and near.section == abs(here.section):
-                    keep.add(near.id)
-        return {i: passage for i, passage in loaded.items() if i in keep}
+                    kept.add(near.id)
+        if found.only_time:
+            kept &= {*found.about, *found.temporal}
+        return {i: passage for i, passage in loaded.items() if i in kept}
+
+    def _with_features(self, found: Candidates) -> Candidates:
+        """What the candidates' own text, vectors, day and note tell."""
+        passages, direction = found.passages, found.direction
+        stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
+        terms = {} if found.only_meaning else found.terms
+        hits = self._hits(list(terms), stems)
+        ids = dict.fromkeys(p.note_id for p in passages.values())
+        near: Mapping[int, float] = {}
+        if direction:
+            near = self._search.note_cosines(direction.space, ids, direction.vector)
+            embeddings = self._search.embeddings(direction.space, passages)
+            cosine = self._search.cosines(direction.space, embeddings, direction.vector)
+            found = found._replace(embeddings=embeddings, cosine=cosine)
+        if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, found.query.request.wanted):
+            found = found._replace(beyond_pool=self._beyond(terms, hits))
+        notes = self._search.notes(ids)
+        return found._replace(
+            notes={n: NoteFacts(notes[n].tokens, notes[n].words, near.get(n, 0.0)) for n in ids},
+            rarity={p: inverse_frequency(found.totals.passages, held.passages) for p, held in terms.items()},
+            note_rarity={p: note_frequency(found.totals.notes, held.notes) for p, held in terms.items()},
+            stems=stems,
+            hits=hits,
+            days=self._fits(found),
+            order=self._ordinals(found),
+        )
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def _in_time(self, query: Query) -> tuple[Query, Sequence[int], int]:
+        """The question by what lies in its time; the passages that lie there, and how many more."""
+        pool = max(OTHER_POOL, query.request.wanted)
+        passages, beyond, is_known = self._within(query, pool)
+        for other in query.others() if not is_known else ():
+            found = self._within(other, pool)
+            if found[-1]:
+                query, (passages, beyond, _) = other, found
+                break
+        # The words of a time of which nothing is known are all that is left of it.
+        if not passages and any(self.lexicon.count(phrase).passages for phrase in query.otherwise):
+            query = query._replace(phrases=(*query.phrases, *query.otherwise))
+        return query, passages, beyond
+
+    def _within(self, query: Query, pool: int) -> tuple[list[int], int, bool]:
+        """Passages of the question's days in the order in which they tell of them, how many more there are, and whether
+        anything is known of that time."""
+        if not query.window:
+            return [], 0, False
+        from vault_memory.search.spread_over_time import spread
+
+        lying, total = self._search.within(query.window.span, pool)
+        order = spread(lying, query.window.middle)[:pool]
+        naming = self._naming(query, query.window.span.start)
+        # A note without a day that names one ("rent is due on the 7th of November") may mean that of any year, or
+        # what is to come; it does not tell that anything is known of a day that is past.
+        is_ahead = query.window.span.end > query.request.today
+        is_known = bool(order) or any(is_ahead or day for day in naming.values())
+        return order + [i for i in naming if i not in set(order)], total - len(order), is_known
+
+    def _naming(self, query: Query, start: date) -> dict[int, date | None]:
+        """Passages that name the question's day or month, each with its own day; without a year, of the nearest."""
+        if not query.named:
+            return {}
+        naming = dict(self._search.lexical(query.named, NAMING_POOL))
+        days = {i: day for i, day, _ in self._search.days(naming) if not day or abs((day - start).days) <= HALF_A_YEAR}
+        by_path = self._search.passages(days)  # equal scores in the same order in every index
+        return {i: days[i] for i in sorted(by_path, key=lambda i: -naming[i])}
+
+    def _fits(self, found: Candidates) -> dict[int, float]:
+        """How well each passage's day fits the question's window: 1 inside, fading out within as many days again.
+
+        "Around" a day prefers the day itself to the edges of its window. Where nothing else is asked, the order in
+        which they tell of the window decides, and what lies outside comes last.
+        """
+        window = found.query.window
+        if not window:
+            return {}
+        start, end = window.span
+        soft = timedelta(days=max((end - start).days, 3))
+        if window.middle:
+            start = end = window.middle
+        fits: dict[int, float] = {}
+        for passage_id, day, occurred in self._search.days(found.passages):
+            told = _fit((day, day), start, end, soft) if day else 0.0
+            happened = _fit(occurred, start, end, soft) if occurred else 1.0
+            told *= 1.0 if happened == 1.0 else OCCURRED
+            fits[passage_id] = max(told, OCCURRED * happened if occurred else 0.0)
+        if found.query.named:
+            fits |= {i: max(fits[i], OCCURRED) for i in found.temporal if i in fits}
+        if not found.only_time:
+            return fits
+        from vault_memory.search.spread_over_time import OUTSIDE_FIT, in_order
+
+        return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
+
+    def _ordinals(self, found: Candidates) -> dict[int, float]:
+        """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
+        query, passages = found.query, found.passages
+        if not (query.wants_latest or query.wants_earliest):
+            return {}
+        note_of = {i: passages[i].note_id for i in found.lexical if i in passages}
+        day_of = {note.id: note.day for note in self._search.notes(set(note_of.values())).values() if note.day}
+        days = sorted(set(day_of.values()), reverse=query.wants_earliest)
+        place = {day: (i + 1) / len(days) for i, day in enumerate(days)}
+        return {i: place[day_of[note]] for i, note in note_of.items() if note in day_of}
 
 
-ONLY_TIME, ONLY_MEANING = "the date alone decides", "these are the closest by meaning"
+def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> float:
+    first, last = told
+    if first <= end and last >= start:
+        return 1.0
+    away = start - last if last < start else first - end
+    return max(0.0, 0.5 * (1 - away / soft))
+
+
+def _searched(terms: Mapping[str, Holding]) -> list[str]:
+    """The rarest phrases, as many as may be walked through; the others still count for what is found by these."""
+    rarest = sorted(terms, key=lambda phrase: (terms[phrase].passages, phrase))
+    walked = accumulate(terms[phrase].passages for phrase in rarest)
+    walks = zip(rarest, walked, strict=True)
+    return [phrase for n, (phrase, total) in enumerate(walks) if not n or total <= MAX_POSTINGS]
 
 
 def _dated(span: Span) -> str:
@@ -323,11 +418,34 @@ def _dated(span: Span) -> str:
     return start if start == end else f"{start} to {end}"
 
 
-def _unmet(question: Question, caught: Caught) -> Iterator[tuple[str, str]]:
+def _unmet(found: Candidates) -> Iterator[tuple[str, str]]:
     """What of the question nothing was found for."""
-    if question.words and caught.mode != "semantic" and not caught.lexical:
-        yield "lexical", f"no note contains any of these words; {ONLY_TIME if caught.only_time else ONLY_MEANING}"
-    if question.unread:
-        yield "temporal", question.unread
-    if question.window and not caught.temporal:
-        yield "temporal", f"no notes are dated {_dated(question.window.span)}"
+    query = found.query
+    if query.words and not found.only_meaning and not found.lexical:
+        yield "lexical", f"no note contains any of these words; {ONLY_TIME if found.only_time else ONLY_MEANING}"
+    if query.unread:
+        yield "temporal", query.unread
+    if query.window and not found.temporal:
+        yield "temporal", f"no notes are dated {_dated(query.window.span)}"
+
+
+def occurrences(stems: Sequence[str], phrase: Sequence[str], is_prefix: bool) -> int:
+    """How often a phrase stands in a passage, both as stems."""
+    if not phrase:
+        return 0
+    if is_prefix:
+        return sum(stem.startswith(phrase[0]) for stem in stems)
+    width = len(phrase)
+    return sum(list(stems[i : i + width]) == list(phrase) for i in range(len(stems) - width + 1))
+
+
+def inverse_frequency(total: int, holding: int) -> float:
+    """BM25's inverse document frequency, never below a trace: a term everywhere tells next to nothing."""
+    holding = min(holding, total)  # a count kept from when there was more
+    return max(math.log((total - holding + 0.5) / (holding + 0.5)), 1e-6)
+
+
+def note_frequency(total: int, holding: int) -> float:
+    """Inverse document frequency among notes, above 0 even for a term in all of them: a vault may be a few notes."""
+    holding = min(holding, total)
+    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))

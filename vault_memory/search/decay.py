@@ -1,4 +1,4 @@
-"""Owns how memories age: recency, frequency, worth, tiers, and what all that takes off a score. Pure.
+"""How memories age: recency, frequency, worth, tiers, and what all that takes off a score. Pure.
 
 DESIGN.md §8. Days are ordinals (`date.toordinal()`), so that a replay of a journal costs no date objects. Old and
 quiet is not obsolete: nothing here deletes, and `sway` moves near ties only.
@@ -15,10 +15,9 @@ HALF_LIFE_DAYS, STRETCH, DYNAMIC_SHARE = 30.0, 1.5, 1 / 3
 
 BETA: Mapping[str, float] = {"core": 0.8, "working": 1.0, "peripheral": 1.3}
 FLOORS: Mapping[str, float] = {"core": 0.9, "working": 0.7, "peripheral": 0.5}
-"""The least that is left of a fact's worth in each tier; a dated line that is no fact has LEAST."""
+"""The least that is left of a fact's worth in each tier; a dated line that is no fact has LEAST_MULTIPLIER."""
 
-LEAST = 0.3
-CLASSIC_LEAST = 0.1
+LEAST_MULTIPLIER = 0.3
 
 UP_RECALLS, UP_WORTH = 3, 0.4
 CORE_RECALLS, CORE_WORTH, CORE_IMPORTANCE = 10, 0.7, 0.8
@@ -26,7 +25,7 @@ DOWN_WORTH, OLD_DAYS = 0.15, 60
 CORE_DOWN_WORTH, CORE_DOWN_DAYS = 0.35, 90
 
 SWAY = 0.1
-"""What a multiplier of 0 would take off a score of rank.py; since none is below LEAST, 0.07 is the most it takes.
+"""What a multiplier of 0 would take off a score (scoring.py); as none is below LEAST_MULTIPLIER, 0.07 is the most.
 
 An exact hit is worth 2.0 there and a full phrase 4.0: decay orders what is about equally fit and buries nothing.
 """
@@ -36,7 +35,7 @@ IMPORTANCE: Mapping[str, float] = {"world": 0.5, "experience": 0.4, "opinion": 0
 
 DECIDED, REPEATED, REPEATED_DAYS = 0.2, 0.15, 3
 
-KEPT = 1 << 12
+REMEMBERED_FACTS = 1 << 12
 """Of so many facts it is remembered what their words say, in a process that answers many questions."""
 
 _PASSING = re.compile(
@@ -82,42 +81,10 @@ def recency(age_days: float | None, half_life_days: float, beta: float = 1.0) ->
     return math.exp(-math.log(2) * (age_days / half_life_days) ** beta)
 
 
-def classic_recency(age_days: float | None, half_life_days: float, beta: float = 1.0) -> float:
-    """The original form exp(-λ·d^β), λ = ln2/HL, held in 0.1..1; only β = 1 has its half at the half-life."""
-    if age_days is None or age_days <= 0:
-        return 1.0
-    return max(CLASSIC_LEAST, math.exp(-math.log(2) / half_life_days * age_days**beta))
-
-
-def frequency(recalls: int, average_gap_days: float) -> float:
-    """(1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; 0..1."""
-    return (1 - math.exp(-recalls / 5)) * (0.5 + 0.5 * math.exp(-max(average_gap_days, 0.0) / 30))
-
-
-def intrinsic(importance: float, confidence: float) -> float:
-    """What a memory is worth by itself, 0..1."""
-    return importance * confidence
-
-
-def composite(recent: float, frequent: float, worth: float) -> float:
-    """0.4 recency + 0.3 frequency + 0.3 intrinsic, 0..1."""
-    return 0.4 * recent + 0.3 * frequent + 0.3 * worth
-
-
-def multiplier(worth: float, tier: str | None) -> float:
-    """What is left of a score: 0.3..1 by the composite, never under the tier's floor."""
-    return max(FLOORS[tier] if tier else LEAST, LEAST + (1 - LEAST) * worth)
-
-
-def average_gap(uses: Sequence[int]) -> float:
-    """Mean days between the days of use; 0 for one or none."""
-    return (uses[-1] - uses[0]) / (len(uses) - 1) if len(uses) > 1 else 0.0
-
-
 # --- what is inferred ------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REMEMBERED_FACTS)
 def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     """The importance of a fact without `i=`: by its kind, more with a decision in it or told on several days; 0..1."""
     value = IMPORTANCE.get(kind, 0.5)
@@ -126,7 +93,7 @@ def importance_of(kind: str, decided: bool, told_days: int = 1) -> float:
     return min(value, 1.0)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REMEMBERED_FACTS)
 def is_dynamic(text: str) -> bool:
     """Whether a fact tells of a passing state ("currently", "on call", "this week")."""
     return _PASSING.search(text) is not None
@@ -140,10 +107,10 @@ def life(trace: Trace, today: int, is_fact: bool = True) -> Life:
     """How a memory stands on day `today`; uses after that day do not count."""
     trace = trace._replace(uses=tuple(day for day in trace.uses if day <= today))
     tier = tier_of(trace, today) if is_fact else None
-    worth = _worth(trace, today, tier or "working")
-    left = 1.0 if trace.day is None else multiplier(worth, tier)
+    worth = worth_of(trace, today, tier or "working")
+    left = max(FLOORS[tier] if tier else LEAST_MULTIPLIER, LEAST_MULTIPLIER + (1 - LEAST_MULTIPLIER) * worth)
     halved = half_life(trace.importance, trace.dynamic)
-    return Life(tier, _age(trace, today), trace.importance, worth, left, halved)
+    return Life(tier, _age(trace, today), trace.importance, worth, 1.0 if trace.day is None else left, halved)
 
 
 def tier_of(trace: Trace, today: int) -> str:
@@ -159,10 +126,10 @@ def tier_of(trace: Trace, today: int) -> str:
 
 
 def _risen(trace: Trace, today: int, tier: str) -> str:
-    if tier == "peripheral" and len(trace.uses) >= UP_RECALLS and _worth(trace, today, tier) >= UP_WORTH:
+    if tier == "peripheral" and len(trace.uses) >= UP_RECALLS and worth_of(trace, today, tier) >= UP_WORTH:
         tier = "working"
     often = len(trace.uses) >= CORE_RECALLS and trace.importance >= CORE_IMPORTANCE
-    if tier == "working" and often and _worth(trace, today, tier) >= CORE_WORTH:
+    if tier == "working" and often and worth_of(trace, today, tier) >= CORE_WORTH:
         tier = "core"
     return tier
 
@@ -170,32 +137,37 @@ def _risen(trace: Trace, today: int, tier: str) -> str:
 def _fallen(trace: Trace, today: int, tier: str) -> str:
     if tier == "core":
         lately = sum(day > today - CORE_DOWN_DAYS for day in trace.uses)
-        if lately < UP_RECALLS and _worth(trace, today, tier) < CORE_DOWN_WORTH:
+        if lately < UP_RECALLS and worth_of(trace, today, tier) < CORE_DOWN_WORTH:
             tier = "working"
     if tier == "working" and trace.day is not None:
         quiet = today - trace.day > OLD_DAYS and len(trace.uses) < UP_RECALLS
-        if quiet or _worth(trace, today, tier) < DOWN_WORTH:
+        if quiet or worth_of(trace, today, tier) < DOWN_WORTH:
             tier = "peripheral"
     return tier
 
 
-def _worth(trace: Trace, today: int, tier: str) -> float:
+def worth_of(trace: Trace, today: int, tier: str) -> float:
+    """0.4·recency + 0.3·frequency + 0.3·importance·confidence, 0..1.
+
+    Frequency is (1-e^(-n/5))·(0.5+0.5·e^(-gap/30)): often counts, and regularly counts more; `gap` is the mean of the
+    days between the days of use.
+    """
+    uses, count = trace.uses, len(trace.uses)
     recent = recency(_age(trace, today), half_life(trace.importance, trace.dynamic), BETA[tier])
-    frequent = frequency(len(trace.uses), average_gap(trace.uses))
-    return composite(recent, frequent, intrinsic(trace.importance, trace.confidence))
+    gap = (uses[-1] - uses[0]) / (count - 1) if count > 1 else 0.0
+    frequent = (1 - math.exp(-count / 5)) * (0.5 + 0.5 * math.exp(-gap / 30))
+    return 0.4 * recent + 0.3 * frequent + 0.3 * (trace.importance * trace.confidence)
 
 
 def _age(trace: Trace, today: int) -> int | None:
-    if trace.day is None:
-        return None
-    return max(today - max((trace.day, *trace.uses)), 0)
+    return None if trace.day is None else max(today - max((trace.day, *trace.uses)), 0)
 
 
 # --- what it does to a ranking ---------------------------------------------------------------------------------------
 
 
 def sway(left: float) -> float:
-    """What is added to a score of rank.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
+    """What is added to a score of scoring.py for a multiplier: 0 for 1, down to -0.07 for 0.3.
 
     Subtracted, not multiplied: those scores are sums that may be negative, and a multiplier would then raise them.
     """

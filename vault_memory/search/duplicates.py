@@ -14,8 +14,8 @@ from vault_memory.markdown.facts import Fact
 from vault_memory.markdown.note import FRONT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
-from vault_memory.search.entities import Names
 from vault_memory.search.get import Opened
+from vault_memory.search.names import Names
 from vault_memory.search.superseded import superseded
 from vault_memory.store import usage
 from vault_memory.store.filters import Filters

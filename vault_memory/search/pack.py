@@ -1,8 +1,9 @@
-"""Owns the packing of ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
+"""Packs ranked passages into a budget: what is handed over, and what was left out and why. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from vault_memory.store.candidate import FACTS, PAGE, Candidate
 from vault_memory.text import terms
@@ -52,8 +53,7 @@ class Packed:
     """Tokens that the best passage of all needs, when it did not fit; else 0."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """Results at most, tokens at most; `rendered` says that citations count against the budget.
 
     `each_note` keeps the same words from another note: who asks when wants every time. `told` are lines that are handed
@@ -67,16 +67,21 @@ class Limits:
     told: tuple[str, ...] = ()
 
 
+class Costs(NamedTuple):
+    """Tokens besides the text: what naming a note costs, by its id, and what is printed behind a passage, by its id."""
+
+    headers: Mapping[int, int] = {}
+    marks: Mapping[int, int] = {}
+
+
 def pack(
-    ranked: Iterable[Candidate], header_tokens: Mapping[int, int], limits: Limits,
-    marks: Mapping[int, int] | None = None, scores: Mapping[int, float] | None = None,
-) -> Packed:  # fmt: skip
+    ranked: Iterable[Candidate], costs: Costs, limits: Limits, scores: Mapping[int, float] | None = None
+) -> Packed:
     """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
 
-    Parts of one long line share a place, so that it is cited once. `header_tokens` is what naming a note costs,
-    `marks` what is printed behind a passage, by its id; `scores` are those of the ranking.
+    Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
     """
-    packer = _Packer(header_tokens, limits, marks or {})
+    packer = _Packer(costs, limits)
     for passage in ranked:
         packer.add(passage, (scores or {}).get(passage.id, 0.0))
     return packer.packed
@@ -85,8 +90,8 @@ def pack(
 class _Packer:
     """Fills one budget, a passage at a time."""
 
-    def __init__(self, header_tokens: Mapping[int, int], limits: Limits, marks: Mapping[int, int]) -> None:
-        self._headers, self._limits, self._marks = header_tokens, limits, marks
+    def __init__(self, costs: Costs, limits: Limits) -> None:
+        self._costs, self._limits = costs, limits
         self.packed = Packed()
         self._is_first = True
         self._least = float("-inf")
@@ -106,7 +111,9 @@ class _Packer:
             packed.over_k += 1
             return
         tokens, rendered = self._needs(passage, part_of is not None)
-        if self._is_over(tokens, rendered, score):
+        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
+        # Nothing much worse stands in the place of what did not fit.
+        if limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least):
             packed.over_budget += 1
             if is_first:
                 packed.best_needs = rendered if limits.rendered else tokens
@@ -114,11 +121,8 @@ class _Packer:
             return
         words = _words(passage)
         named = (passage.note_id if limits.each_note else None, *words)
-        if (
-            named in self._said
-            or words in self._before
-            or (passage.kind == PAGE and not limits.each_note and self._is_told(words))
-        ):
+        is_told_page = passage.kind == PAGE and not limits.each_note and self._is_told(words)
+        if named in self._said or words in self._before or is_told_page:
             packed.near_duplicates += 1
             return
         self._said.add(named)
@@ -126,7 +130,13 @@ class _Packer:
             self._told |= {words, _words_of(passage.text.partition(": ")[2])}
         packed.tokens += tokens
         packed.rendered_tokens += rendered
-        self._place(passage, part_of)
+        self._notes.add(passage.note_id)
+        if part_of is not None:
+            part_of.append(passage)
+            return
+        packed.places.append(place := [passage])
+        if passage.from_char is not None:
+            self._lines[passage.note_id, passage.start_line] = place
 
     def _is_told(self, words: tuple[str, ...]) -> bool:
         """Whether a page only repeats a fact that was taken: behind a number or the name of its subject, or cut."""
@@ -136,24 +146,8 @@ class _Packer:
     def _needs(self, passage: Candidate, is_part: bool) -> tuple[int, int]:
         """The tokens of a passage, and with its citation and its note's name where they are still to be printed."""
         tokens = passage.tokens + (JOINER_TOKENS if is_part else 0)
-        rendered = tokens + (0 if is_part else citation_tokens(passage) + self._marks.get(passage.id, 0))
-        return tokens, rendered + (0 if passage.note_id in self._notes else self._headers.get(passage.note_id, 0))
-
-    def _is_over(self, tokens: int, rendered: int, score: float) -> bool:
-        """Whether a passage does not fit, or is much worse than one that did not."""
-        packed, limits = self.packed, self._limits
-        used = packed.rendered_tokens + rendered if limits.rendered else packed.tokens + tokens
-        return limits.budget_tokens is not None and (used > limits.budget_tokens or score < self._least)
-
-    def _place(self, passage: Candidate, part_of: list[Candidate] | None) -> None:
-        self._notes.add(passage.note_id)
-        if part_of is not None:
-            part_of.append(passage)
-            return
-        place = [passage]
-        self.packed.places.append(place)
-        if passage.from_char is not None:
-            self._lines[passage.note_id, passage.start_line] = place
+        rendered = tokens + (0 if is_part else citation_tokens(passage) + self._costs.marks.get(passage.id, 0))
+        return tokens, rendered + (0 if passage.note_id in self._notes else self._costs.headers.get(passage.note_id, 0))
 
 
 def citation_tokens(passage: Candidate) -> int:

@@ -1,14 +1,14 @@
-"""Owns the reading of a question: content terms, names, candidate entities, time window, kind and recency hints.
+"""Understands a question: content terms, names, candidate entities, time window, kind and recency hints.
 
 Pure; any text is a question, and none of it reaches FTS5 unquoted.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from vault_memory.markdown import entities
+from vault_memory.search.answer import Request
 from vault_memory.text import dates, languages, terms
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.timewords import CALENDAR_WORDS
@@ -64,44 +64,42 @@ _EXPERIENCE = r"\b(?:did (?:i|we)|have (?:i|we)|(?:i|we) (?:tried|did|went|fixed
 _KIND_HINTS = (("opinion", re.compile(_OPINION, re.I)), ("experience", re.compile(_EXPERIENCE, re.I)))
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question as it was understood.
+class Query(NamedTuple):
+    """What was asked, and how it was understood.
 
     `words` are its content words, case folded, `spoken` all from the first to the last of them; `whole` is the question
-    word by word, "" where it is no more than them; `phrases` FTS5
-    phrases for the content words, `named` for the spellings of its day or month, `otherwise` for what of it is searched
-    only where nothing is known of that time; `exact` texts that should occur as they are (quoted parts, paths, options,
-    versions); `files` runs of words that may be a note's path or file name, case folded; `names` its capitalised
-    words; `entity_slugs` runs of one to four words that may name an entity; `unread` says why a
-    date was not read.
+    word by word, "" where it is no more than them; `phrases` FTS5 phrases for the content words, `named` for the
+    spellings of its day or month, `otherwise` for what of it is searched only where nothing is known of that time;
+    `exact` texts that should occur as they are (quoted parts, paths, options, versions); `files` runs of words that may
+    be a note's path or file name, case folded; `names` its capitalised words; `entity_slugs` runs of one to four words
+    that may name an entity; `unread` says why a date was not read.
     """
 
-    text: str
-    words: tuple[str, ...]
-    spoken: tuple[str, ...]
-    phrases: tuple[str, ...]
-    named: tuple[str, ...]
-    otherwise: tuple[str, ...]
-    whole: str
-    exact: tuple[str, ...]
-    files: tuple[str, ...]
-    names: tuple[str, ...]
-    entity_slugs: tuple[str, ...]
-    window: dates.Window | None
-    unread: str
-    kinds: tuple[str, ...]
-    asks_when: bool
-    wants_latest: bool
-    wants_earliest: bool
+    request: Request
+    text: str = ""
+    words: Sequence[str] = ()
+    spoken: Sequence[str] = ()
+    phrases: Sequence[str] = ()
+    named: Sequence[str] = ()
+    otherwise: Sequence[str] = ()
+    whole: str = ""
+    exact: Sequence[str] = ()
+    files: Sequence[str] = ()
+    names: Sequence[str] = ()
+    entity_slugs: Sequence[str] = ()
+    window: dates.Window | None = None
+    unread: str = ""
+    kinds: tuple[str, ...] = ()
+    asks_when: bool = False
+    wants_latest: bool = False
+    wants_earliest: bool = False
 
-    @property
-    def others(self) -> Iterator["Question"]:
+    def others(self) -> Iterator["Query"]:
         """The question with each of the other years its day may be of."""
         for span in self.window.others if self.window else ():
             named, _ = dates.spelled(span)
             window = self.window and self.window._replace(span=span, others=())
-            yield replace(self, window=window, named=tuple(map(terms.quoted, named)))
+            yield self._replace(window=window, named=tuple(map(terms.quoted, named)))
 
     def unknown(self, known: Iterable[str]) -> tuple[str, ...]:
         """Its words none of whose phrases are `known`; none that tell a time, or whose script has no spaces."""
@@ -110,12 +108,11 @@ class Question:
         return tuple(word for word in words if phrases.isdisjoint(map(str.casefold, _phrases([word]))))
 
 
-def understand(text: str, today: date) -> Question:
-    """Read a question asked on the local day `today`; never raises."""
-    text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-    window = dates.find_window(text, today)
-    spoken = [_bare(word) for word in _WORD.findall(text)]
-    spoken = [word for word in spoken if word]
+def understand(request: Request) -> Query:
+    """Read a question; never raises."""
+    text = request.query.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+    window = dates.find_window(text, request.today)
+    spoken = [word for word in map(_bare, _WORD.findall(text)) if word]
     idle = set(window.text.casefold().split()) if window else set()
     latest, earliest = dates.wants_latest(text), dates.wants_earliest(text)
     idle |= _ORDER_WORDS if latest or earliest else set()
@@ -123,14 +120,16 @@ def understand(text: str, today: date) -> Question:
     of_time = content if window and all(w.casefold() in _PERIOD_WORDS for w in content) else []
     content = content if not of_time else []
     named, loosely = dates.spelled(window.span) if window else ([], [])
-    # A question of nothing but such words ("to be or not to be") is asked for those words.
-    phrases = _phrases(content) or (() if window else _phrases(spoken))
-    return Question(
-        text=text,
+    doubt = None if window else dates.ambiguous(text)
+    quotable, whole = _quotations(text)
+    return Query(
+        request,
+        text,
         words=tuple(dict.fromkeys(word.casefold() for word in content)),
-        spoken=(quotable := _quotable(text)),
-        whole=_whole(text, quotable),
-        phrases=phrases,
+        spoken=quotable,
+        whole=whole,
+        # A question of nothing but such words ("to be or not to be") is asked for those words.
+        phrases=_phrases(content) or (() if window else _phrases(spoken)),
         named=tuple(map(terms.quoted, named)),
         otherwise=(*map(terms.quoted, loosely), *_phrases(of_time)),
         exact=tuple(dict.fromkeys((*_QUOTED.findall(text), *(w for w in spoken if _is_code(w))))),
@@ -140,7 +139,7 @@ def understand(text: str, today: date) -> Question:
         ),
         entity_slugs=tuple(_runs(spoken)),
         window=window,
-        unread="" if window else _unread(text),
+        unread=f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else "",
         kinds=tuple(kind for kind, hint in _KIND_HINTS if hint.search(text)),
         asks_when=_WHEN.search(text) is not None,
         wants_latest=latest,
@@ -154,25 +153,15 @@ def _is_idle(word: str) -> bool:
     return word in STOP_WORDS or (bool(mark) and (head in STOP_WORDS or head == "won"))
 
 
-def _unread(text: str) -> str:
-    """What is to be said of a date that may be two days."""
-    doubt = dates.ambiguous(text)
-    return f"{doubt[0]} may be {doubt[1][0]} or {doubt[1][1]}: write it so" if doubt else ""
-
-
-def _quotable(text: str) -> tuple[str, ...]:
-    """The question's words without the idle ones at both ends: what of it could be a quotation.
+def _quotations(text: str) -> tuple[tuple[str, ...], str]:
+    """The question's words without the idle ones at both ends: what of it could be a quotation; and all of them.
 
     A note that quotes the whole question ("what does Peter prefer?") asks it; it does not answer.
     """
     words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
     telling = [i for i, word in enumerate(words) if word not in STOP_WORDS]
-    return tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
-
-
-def _whole(text: str, quotable: tuple[str, ...]) -> str:
-    words = re.findall(r"\w+", text.casefold())[:MAX_SPOKEN]
-    return " ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else ""
+    quotable = tuple(words[telling[0] : telling[-1] + 1]) if telling else ()
+    return quotable, " ".join(words) if len(words) >= MIN_WHOLE and len(words) > len(quotable) else ""
 
 
 def _bare(word: str) -> str:

@@ -17,8 +17,8 @@ from vault_memory.embedding.servers import CoolDown, server_of
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import supersede
 from vault_memory.search.answer import Request
-from vault_memory.search.ordering import Ordered
 from vault_memory.search.presets import JUDGED, OWN
+from vault_memory.search.ranking import Ranking
 
 LIMIT = 8
 """Results assumed where only a budget bounds the answer."""
@@ -42,7 +42,7 @@ class Reranker:
         self._server = server_of(to, to.key(os.environ), self._seconds)
         self._cool_down = CoolDown()
 
-    def reordered(self, request: Request, ordered: Ordered) -> Ordered:
+    def reordered(self, request: Request, ordered: Ranking) -> Ranking:
         """Judge the best 2·k passages and order them anew; the others stay below them, as they were.
 
         Raises RemoteError, having changed nothing, when the judgement is late or cannot be used.
@@ -111,7 +111,7 @@ def _is_judgement(n: object, value: object) -> bool:
     return numbers and not isinstance(value, bool) and math.isfinite(value) and 0 <= value <= 1  # type: ignore[arg-type, operator]
 
 
-def _second(ordered: Ordered, judged: Mapping[int, float]) -> Ordered:
+def _second(ordered: Ranking, judged: Mapping[int, float]) -> Ranking:
     return ordered._replace(scores=supersede.reordered(blended(ordered.scores, judged), ordered.behind))
 
 

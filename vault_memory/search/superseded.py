@@ -7,14 +7,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.supersede import ANY, Claim, Told, successors
-from vault_memory.search.entities import FactLine, Names
+from vault_memory.search.names import Names
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import PASSAGES
 from vault_memory.store.view import View
+
+if TYPE_CHECKING:
+    from vault_memory.search.entities import FactLine
 
 
 class Successor(NamedTuple):
@@ -75,7 +78,7 @@ def superseded(
     return {old: places[new]._replace(instead_of=said[old]) for old, new in found.items()}
 
 
-def marked(store: View, facts: Sequence[FactLine], today: date) -> list[FactLine]:
+def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
     """The same facts in the same order, each with where the fact stands that took its place."""
     sql = (
         "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value ->> 0"

@@ -1,8 +1,6 @@
 """Owns the values that ranking is given: candidate passages, and all that was found about them. Pure data."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 ASIDE = 1 << 30
@@ -61,57 +59,6 @@ class NoteFacts(NamedTuple):
     tokens: int
     words: int
     cosine: float = 0.0
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All that was found for one question, by passage id unless named otherwise."""
-
-    passages: Mapping[int, Candidate]
-    notes: Mapping[int, NoteFacts]
-    """By note id."""
-    rarity: Mapping[str, float] = field(default_factory=dict)
-    """The question's terms, with their inverse document frequency among passages."""
-    note_rarity: Mapping[str, float] = field(default_factory=dict)
-    """The same among notes: what a note is about comes up in it again and again."""
-    hits: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    """By term: how often it stands in which candidate."""
-    stems: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    """The stems of each candidate, in order."""
-    lexical: Mapping[int, float] = field(default_factory=dict)
-    """BM25 of those the lexical lane found."""
-    cosine: Mapping[int, float] = field(default_factory=dict)
-    days: Mapping[int, float] = field(default_factory=dict)
-    """How well its day fits the question's time, 0..1."""
-    title: Mapping[int, float] = field(default_factory=dict)
-    """By note id: how well its title, aliases, path and tags match, 0..1; more where the question names its file."""
-    order: Mapping[int, float] = field(default_factory=dict)
-    """1 for what the question wants first (latest, earliest), down to 0."""
-    about: Mapping[int, float] = field(default_factory=dict)
-    """How much it counts that they mention an entity of the question, or stand on its page."""
-    naming: Collection[str] = ()
-    """The terms that only name those entities."""
-    words: Sequence[str] = ()
-    """The question's content words as they were written, case folded."""
-    spoken: Sequence[str] = ()
-    """All of its words, in order, case folded."""
-    whole: str = ""
-    """The question word by word, for telling who asks it too."""
-    names: Sequence[str] = ()
-    exact: Sequence[str] = ()
-    asks_when: bool = False
-    only_time: bool = False
-    """Nothing but a time is asked for: `days` then holds the order in which passages tell of it."""
-    only_meaning: bool = False
-    """Whether only the passages' meaning is to be compared."""
-    average_note_words: float = 1.0
-
-
-class Feedback(NamedTuple):
-    """What the first round adds: the rarity of telling stems, and each candidate's cosine to where the best point."""
-
-    rarity: Mapping[str, float] = {}
-    cosine: Mapping[int, float] = {}
 
 
 def tells(passage: Candidate, path: str) -> bool:

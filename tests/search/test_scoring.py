@@ -1,29 +1,44 @@
-"""Ranking: each feature moves a score the way it should, and a score is the sum of what explains it."""
+"""Scoring: each feature moves a score the way it should, and a score is the sum of what explains it."""
 
-import dataclasses
 import math
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.markdown.speakers import speaker
-from vault_memory.search.rank import NOTE_SHARE, Ranker, count_stems, inverse_frequency, longest_run
-from vault_memory.search.weights import WEIGHTS
-from vault_memory.store.candidate import ASIDE, Candidate, Evidence, Feedback, NoteFacts, tells
+from vault_memory.search.answer import Request
+from vault_memory.search.candidates import Candidates, inverse_frequency, note_frequency, occurrences
+from vault_memory.search.query import Query
+from vault_memory.search.scoring import (
+    FEEDBACK_SHARE,
+    FEEDBACK_TERMS,
+    NOTE_SHARE,
+    WEIGHTS,
+    Feedback,
+    Scorer,
+    longest_run,
+    similarities,
+)
+from vault_memory.store.candidate import ASIDE, Candidate, NoteFacts, tells
+from vault_memory.store.view import Totals
 
 
 def passage(number: int, text: str = "text", note: int = 1, section: int = 0, kind: str = "note") -> Candidate:
     return Candidate(number, note, number, number, None, None, kind, 5, section, text)
 
 
-def evidence(*passages: Candidate, **found: object) -> Evidence:
+def evidence(*passages: Candidate, **found: object) -> Candidates:
+    """Candidates with what was found about them; what a question has goes to the query."""
     notes = {p.note_id: NoteFacts(tokens=1000, words=100) for p in passages}
-    return dataclasses.replace(Evidence({p.id: p for p in passages}, notes), **found)  # type: ignore[arg-type]
+    asked = {name: found.pop(name) for name in Query._fields if name in found}
+    query = Query(Request("", datetime(2025, 12, 1, tzinfo=UTC)))._replace(**asked)  # type: ignore[arg-type]
+    return Candidates(query, passages={p.id: p for p in passages}, notes=notes)._replace(**found)  # type: ignore[arg-type]
 
 
-def scores(found: Evidence) -> dict[int, float]:
-    return Ranker(found).rank(Feedback())
+def scores(found: Candidates) -> dict[int, float]:
+    return Scorer(found).score(Feedback())
 
 
 def test_without_evidence_the_candidates_keep_their_order() -> None:
@@ -129,22 +144,22 @@ def test_a_rare_term_covers_more_than_a_common_one() -> None:
 
 def test_a_short_note_is_judged_as_a_whole() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
-    short = dataclasses.replace(found, notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
-    ranker = Ranker(short)
-    ranker.rank(Feedback())
-    assert ranker.explain(1)["note_share"] == NOTE_SHARE
-    assert ranker.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
+    short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
+    scorer = Scorer(short)
+    scorer.score(Feedback())
+    assert scorer.explain(1)["note_share"] == NOTE_SHARE
+    assert scorer.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
 
 
 def test_the_first_round_prefers_text_to_headings_and_is_bounded() -> None:
     rows = [passage(1, section=-1), *(passage(n) for n in range(2, 40))]
-    best = Ranker(evidence(*rows, lexical={1: 1.0, 9: 1.0})).first_round()
+    best = Scorer(evidence(*rows, lexical={1: 1.0, 9: 1.0})).best_passages()
     assert best[0] == 9 and len(best) == 8 and 1 not in best
 
 
 def test_feedback_moves_the_passage_it_points_to() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2))
-    moved = Ranker(found).rank(Feedback(cosine={2: 0.3}))
+    moved = Scorer(found).score(Feedback(cosine={2: 0.3}))
     assert list(moved) == [2, 1] and moved[1] == 0
 
 
@@ -179,17 +194,17 @@ def test_a_score_is_the_sum_of_what_explains_it(
         names=("Mara",),
         asks_when=asks,
     )
-    ranker = Ranker(found)
-    ranked = ranker.rank(Feedback())
+    scorer = Scorer(found)
+    ranked = scorer.score(Feedback())
     assert list(ranked) == sorted(ranked, key=lambda n: -ranked[n])
     assert set(ranked) == {p.id for p in passages}
     for number, score in ranked.items():
-        parts = ranker.explain(number)
+        parts = scorer.explain(number)
         assert 0 < parts["note_share"] <= NOTE_SHARE
         assert set(parts["boosts"]) <= {*WEIGHTS._fields, "section"}
         assert score == pytest.approx(sum(parts["boosts"].values()), abs=0.002)  # each is rounded to 4 digits
-    backwards = dataclasses.replace(found, passages=dict(reversed(found.passages.items())))
-    assert Ranker(backwards).rank(Feedback()) == ranked
+    backwards = found._replace(passages=dict(reversed(found.passages.items())))
+    assert Scorer(backwards).score(Feedback()) == ranked
 
 
 @pytest.mark.parametrize(
@@ -219,11 +234,10 @@ def test_who_speaks(text: str, found: str) -> None:
     assert speaker(text) == found
 
 
-def test_stems_are_counted() -> None:
-    assert count_stems({"boat", "oar"}, {1: ("boat", "sail", "boat"), 2: ("oar",), 3: ()}) == {
-        "boat": {1: 2},
-        "oar": {2: 1},
-    }
+def test_a_phrase_is_counted_by_its_stems() -> None:
+    assert occurrences(("boat", "sail", "boat", "sail"), ("boat", "sail"), False) == 2
+    assert occurrences(("boats", "boat", "oar"), ("boat",), True) == 2
+    assert occurrences(("boat",), (), False) == 0
 
 
 @settings(deadline=None)
@@ -253,3 +267,67 @@ def test_what_a_plugin_runs_tells_nothing() -> None:
     assert not tells(passage(1, " ~~~~ tasks\nnot done"), "a.md")
     assert tells(passage(1, "```python\nprint('base')\n```"), "a.md")
     assert tells(passage(1, "`dataview` is a plugin"), "a.md")
+
+
+# --- whole notes -----------------------------------------------------------------------------------------------------
+
+
+def notes(*texts: str, asked: str = "boat", words: int = 10) -> Scorer:
+    """The scorer of one passage a note, numbered from 1; `asked` is the question's only term."""
+    stems = {n: tuple(text.split()) for n, text in enumerate(texts, 1)}
+    found = evidence(
+        *(passage(n, text, n) for n, text in enumerate(texts, 1)),
+        stems=stems,
+        note_rarity={asked: 2.0},
+        rarity={asked: 2.0},
+        hits={asked: {n: text.count(asked) for n, text in stems.items() if asked in text}},
+        totals=Totals(len(texts), words * len(texts), len(texts)),
+    )
+    return Scorer(found._replace(notes={n: NoteFacts(20, words) for n in stems}))
+
+
+def similar(scorer: Scorer, rarity: dict[str, float], number: int) -> tuple[float, float]:
+    """What a note scores, and what those most like it score."""
+    scorer.score(Feedback(rarity))
+    features = scorer.features(number)
+    return features.note, features.similar
+
+
+def test_bm25_of_a_note_by_hand() -> None:
+    # k1 2, b .6, average length: norm 2; "boat" learnt at 1.5, twice in the note: (2.0 + 1.5) * 2 * 3 / (2 + 2)
+    scorer = notes("boat boat", "boat")
+    first, second = (similar(scorer, {"boat": 1.0}, n)[0] / NOTE_SHARE for n in (1, 2))
+    assert (first, second) == (1.0, pytest.approx((3.5 * 3 / 3) / (3.5 * 2 * 3 / 4)))
+
+
+def test_the_best_notes_teach_their_telling_stems() -> None:
+    scorer = notes("boat boat sail the", "boat oar", "tree")
+    learnt = scorer.learnt({"boat": 1.0, "sail": 1.0, "oar": 1.0})
+    assert set(learnt) == {"boat", "sail", "oar"}  # what tells nothing has no rarity and is not learnt
+    assert max(learnt, key=lambda stem: learnt[stem]) == "boat"
+    assert sum(learnt.values()) == pytest.approx(FEEDBACK_SHARE)  # a question of one term is not outvoted
+    assert scorer.learnt({}) == {}
+    stems = [f"s{n}" for n in range(200)]
+    assert len(notes("boat " + " ".join(stems)).learnt(dict.fromkeys(stems, 1.0))) == FEEDBACK_TERMS
+
+
+def test_a_note_without_the_word_is_found_by_what_the_best_one_taught() -> None:
+    scorer = notes("boat sail mast", "sail mast", "tree")
+    rarity = {"mast": 1.0, "sail": 1.0, "tree": 1.0}
+    assert similar(scorer, rarity, 2)[0] > similar(scorer, rarity, 3)[0]
+    assert similar(scorer, rarity, 2)[1] > 0 == similar(scorer, rarity, 3)[1]
+    assert notes("boat boat sail", "sail").near_stems() == {"boat": 1, "sail": 2}
+
+
+@given(st.dictionaries(st.integers(1, 6), st.dictionaries(st.sampled_from("abcdef"), st.floats(0.01, 10)), max_size=6))
+def test_similarities_are_bounded_and_symmetric(vectors: dict[int, dict[str, float]]) -> None:
+    like = similarities(vectors)
+    for first, row in like.items():
+        for second, value in row.items():
+            assert 0 <= value <= 1 + 1e-9 and like[second][first] == value and first != second
+    assert similarities({1: {"a": 3.0, "b": 4.0}, 2: {"a": 1.0}})[1][2] == pytest.approx(0.6)
+
+
+@given(st.integers(1, 10_000), st.integers(0, 20_000))
+def test_a_rarer_term_tells_more(total: int, holding: int) -> None:
+    assert 0 < note_frequency(total, holding + 1) <= note_frequency(total, holding) <= math.log(2 + 2 * total)

@@ -1,0 +1,133 @@
+"""What answering asks of the index beside the lanes: facts, origins, names and claims, by passage or by name."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any
+
+from vault_memory.markdown import provenance
+from vault_memory.store.view import View
+
+_TOLD_FACTS = """
+SELECT f.passage_id, f.confidence, f.importance, max(count(DISTINCT n.day), 1) FROM json_each(?) j
+  JOIN fact f ON f.passage_id = j.value LEFT JOIN fact g ON g.wording = f.wording
+  LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ?
+GROUP BY f.passage_id
+"""
+_FACTS = """
+SELECT passage_id, occurred_from, occurred_to, confidence FROM json_each(?) j JOIN fact ON passage_id = j.value
+"""
+_HAS_OTHERS = """
+SELECT EXISTS (SELECT 1 FROM passage WHERE origin IS NOT NULL) OR EXISTS (SELECT 1 FROM note WHERE origin <> ?)
+"""
+_ORIGINS = """
+SELECT p.id, coalesce(p.origin, n.origin) AS by FROM json_each(?) j JOIN passage p ON p.id = j.value
+  JOIN note n ON n.id = p.note_id WHERE by <> ?
+"""
+_USED_BY = """
+SELECT DISTINCT j.value ->> 0 FROM json_each(?) j JOIN used u ON u.passage = j.value ->> 1 WHERE u.day <= ?
+"""
+_PAGE_NAMES = """
+SELECT n.path, a.slug, a.name, a.own FROM alias a JOIN note n ON n.id = a.note_id
+WHERE ? OR n.scope = 'global' ORDER BY n.path, a.own DESC, a.name
+"""
+_SPELLING = """
+SELECT name.text FROM name JOIN mention m ON m.name_id = name.id JOIN passage p ON p.id = m.passage_id
+  JOIN note n ON n.id = p.note_id WHERE name.slug = ? AND (? OR coalesce(p.scope, n.scope) = 'global')
+GROUP BY name.id ORDER BY count(*) DESC, name.text LIMIT 1
+"""
+_SPELLINGS = """
+SELECT slug, text FROM (SELECT slug, text, 0 AS is_page FROM name UNION ALL SELECT slug, name, 1 FROM alias)
+ORDER BY is_page, text
+"""
+_KNOWN_SLUGS = """
+SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM alias WHERE slug = j.value)
+  OR EXISTS (SELECT 1 FROM name JOIN mention m ON m.name_id = name.id WHERE name.slug = j.value)
+"""
+_MENTIONS = """
+SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m.name_id = name.id
+  JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0
+  JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id
+WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY name.slug
+"""
+_FACT_COLUMNS = """
+SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
+  coalesce(p.origin, n.origin)
+FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
+"""
+_FACTS_ABOUT = f"""
+{_FACT_COLUMNS} WHERE f.passage_id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
+  WHERE name.slug IN (SELECT value FROM json_each(?))) ORDER BY n.day DESC, n.path, p.start_line
+"""
+_MENTIONED_WITH = """
+SELECT other.slug, count(DISTINCT b.passage_id) FROM mention a JOIN name ON name.id = a.name_id
+  JOIN fact f ON f.passage_id = a.passage_id AND f.part = 0
+  JOIN mention b ON b.passage_id = a.passage_id JOIN name other ON other.id = b.name_id
+WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug
+"""
+
+
+def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, tuple[float | None, float | None, int]]:
+    """Confidence, importance, and on how many days up to today the same words were told, of each fact."""
+    rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
+    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+
+
+def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float | None]]:
+    """When it occurred (a day, or two with a slash) and how sure it is, for those of these passages that are facts."""
+    rows = store.rows(_FACTS, json.dumps(list(ids)))
+    return {row[0]: (row[1] if row[1] == row[2] else f"{row[1]}/{row[2]}", row[3]) for row in rows}
+
+
+def has_others(store: View) -> bool:
+    """Whether anything in the index is from somebody else than a person."""
+    return bool(store.one(_HAS_OTHERS, provenance.PERSON))
+
+
+def origins(store: View, ids: Iterable[int]) -> dict[int, str]:
+    """Who those of these passages are from that no person wrote."""
+    return dict(store.rows(_ORIGINS, json.dumps(list(ids)), provenance.PERSON))
+
+
+def used_by(store: View, keys: Iterable[tuple[int, int]], day: date) -> set[int]:
+    """Those passages, given with their journal keys, that answered a question by the end of a day."""
+    return {row[0] for row in store.rows(_USED_BY, json.dumps(list(keys)), day.toordinal())}
+
+
+# --- entities --------------------------------------------------------------------------------------------------------
+
+
+def page_names(store: View, with_private: bool) -> list[tuple[str, str, str, int]]:
+    """(path, slug, name, whether it is the page's own) of each name of an entity's page."""
+    return list(store.rows(_PAGE_NAMES, with_private))
+
+
+def spelling(store: View, slug: str, with_private: bool) -> str | None:
+    """How an entity is spelled most often where it is mentioned."""
+    found = store.one(_SPELLING, slug, with_private)
+    return str(found) if found is not None else None
+
+
+def spellings(store: View) -> dict[str, str]:
+    """Every slug that is mentioned or that a page has, with a spelling."""
+    return dict(store.rows(_SPELLINGS))
+
+
+def known_slugs(store: View, slugs: Iterable[str]) -> list[str]:
+    """Those of these slugs that a page has or that are mentioned, in the same order."""
+    return [row[0] for row in store.rows(_KNOWN_SLUGS, json.dumps(list(slugs)))]
+
+
+def mentions(store: View, with_private: bool) -> Iterator[tuple[str, int, str | None, str | None]]:
+    """(slug, facts that mention it, first day, last day) of each entity that facts mention."""
+    return store.rows(_MENTIONS, with_private)
+
+
+def facts_about(store: View, slugs: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    """The facts (as `entities.fact_line` reads them) that mention any of these entities, newest first."""
+    return store.rows(_FACTS_ABOUT, json.dumps(list(slugs)))
+
+
+def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """(slug, count) of the entities that facts mention together with any of these."""
+    return store.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
