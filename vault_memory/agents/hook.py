@@ -19,6 +19,7 @@ from vault_memory.agents.hook_events import AGENTS, HookEvent
 from vault_memory.agents.shown_passages import Session
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
+from vault_memory.vault import private_files
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
@@ -271,8 +272,8 @@ def _build(vault: Path, environ: Mapping[str, str]) -> None:
             return
     import subprocess
 
-    stamp.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stamp.touch()
+    private_files.make_private(stamp.parent)
+    stamp.touch(0o600)
     subprocess.Popen(
         [sys.executable, "-m", "vault_memory", "--vault", str(vault), "--quiet", "index"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,

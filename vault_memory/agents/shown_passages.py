@@ -17,7 +17,7 @@ from typing import Any
 
 from vault_memory.agents import hook_events
 from vault_memory.startup import user_folder
-from vault_memory.vault import line_files
+from vault_memory.vault import private_files
 
 TURNS = 8
 """So many turns a passage is not shown again: it still stands in the conversation."""
@@ -116,7 +116,7 @@ class Session:
         if self.file is None:
             return
         with contextlib.suppress(OSError):
-            line_files.append(self.file, json.dumps(line).encode("ascii"), MAX_BYTES)
+            private_files.append(self.file, json.dumps(line).encode("ascii"), MAX_BYTES)
 
 
 def _abridged(prompt: str) -> str:

@@ -12,6 +12,7 @@ from vault_memory.rendering import render
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
 from vault_memory.vault import locations
+from vault_memory.vault.private_files import make_private, private
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
@@ -44,8 +45,11 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
             for folder in folders:
                 (root / folder).mkdir(parents=True)
             for target, source in missing.items():
-                (root / target).parent.mkdir(parents=True, exist_ok=True)
-                with open(root / target, "xb") as handle, open(template(source), "rb") as shipped:
+                is_ours = target.startswith(".memory/")
+                if is_ours:
+                    make_private((root / target).parent)
+                opener = private if is_ours else None
+                with open(root / target, "xb", opener=opener) as handle, open(template(source), "rb") as shipped:
                     shutil.copyfileobj(shipped, handle)
         except OSError as error:
             raise VaultError(

@@ -38,6 +38,7 @@ from vault_memory.indexing.index_file import Keeper
 from vault_memory.memory import Memory
 from vault_memory.startup import vault_id
 from vault_memory.vault import locations
+from vault_memory.vault.private_files import make_private, private
 
 SETTLE_SECONDS = 0.1
 """How long a question waits for word of a few notes saved just now, and for them: each takes some 15 ms."""
@@ -310,8 +311,9 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
 
 def _tell_owner(root: Path, socket: Path) -> None:
     owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
-    with contextlib.suppress(OSError):  # it is only told by whom
-        Path(address.owner_file(root)).write_text(json.dumps(owner), "utf-8")
+    place = address.owner_file(root)
+    with contextlib.suppress(OSError), open(place, "w", encoding="utf-8", opener=private) as file:
+        json.dump(owner, file)  # it is only told by whom
 
 
 class _PrivateLog(RotatingFileHandler):
@@ -328,8 +330,7 @@ def _logging(file: Path, loud: bool) -> Iterator[None]:
     """Write what happens into a file that does not grow for ever; nothing of a note's text is in it."""
     handlers: list[logging.Handler] = []
     with contextlib.suppress(OSError):  # a full or read-only disk stops no daemon
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.parent.chmod(0o700)
+        make_private(file.parent)
         handlers.append(_PrivateLog(file, maxBytes=LOG_BYTES, backupCount=LOGS, encoding="utf-8"))
     if loud:
         handlers.append(logging.StreamHandler())

@@ -22,6 +22,7 @@ from vault_memory.store.note_rows import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 from vault_memory.vault.aliases import Aliases
+from vault_memory.vault.private_files import private
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
 
@@ -276,8 +277,8 @@ class Keeper:
         """Keep the derived files out of the user's version control; an existing .gitignore is theirs."""
         file = locations.derived(self.vault.root, ".gitignore")
         if file and file.parent.is_dir() and not file.exists():
-            with suppress(OSError):
-                file.write_text(template("gitignore").read_text("utf-8"), "utf-8")
+            with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
+                handle.write(template("gitignore").read_text("utf-8"))
 
     def _settings(self) -> schema.Settings:
         config = self.config

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.vault import atomic_write
+from vault_memory.vault.private_files import make_private
 
 
 def read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
@@ -86,7 +87,7 @@ def write(file: Path, before: bytes | None, after: bytes | None) -> None:
 def write_private(file: Path, data: bytes) -> None:
     """Write a file of our own whole, for its user alone."""
     with plain_errors(file):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(file.parent)
         part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
             handle.write(data)

@@ -52,8 +52,7 @@ class Ledger:
         if self.last(sha) == [line._replace(parts=()) for line in lines]:
             return
         try:
-            locations.make_folder(file.parent.parent)
-            file.parent.mkdir(mode=0o700, exist_ok=True)  # the notes that were told of may be for their owner only
+            locations.make_folder(file.parent)
             part = file.with_suffix(".part")
             with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _LINK_IS_NONE, 0o600), "wb") as handle:
                 handle.write(json.dumps(plain, separators=(",", ":")).encode("ascii"))

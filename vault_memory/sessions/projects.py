@@ -15,7 +15,7 @@ from typing import NamedTuple
 from vault_memory import startup
 from vault_memory.config import Config
 from vault_memory.markdown import entities
-from vault_memory.vault import line_files
+from vault_memory.vault import private_files
 
 _POINTS_TO = re.compile(r"gitdir:[ \t]*(.+?)[ \t]*\Z")
 _FILE = "projects.jsonl"
@@ -83,7 +83,7 @@ def _is_first(mine: Named, config: Config, environ: Mapping[str, str]) -> bool:
     known = [each for each in _known(config, environ) if each.name == mine.name]
     if mine.folder not in [each.folder for each in known]:
         # Nothing is ever dropped of that file: the name would go to the next who comes.
-        line_files.append(_file(environ), json.dumps(mine._asdict()).encode())
+        private_files.append(_file(environ), json.dumps(mine._asdict()).encode())
         # Read anew: another process may have been faster.
         known = [each for each in _known(config, environ) if each.name == mine.name]
     first = next(iter(known), None)

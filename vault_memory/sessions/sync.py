@@ -26,6 +26,7 @@ from vault_memory.sessions.ledger import Known
 from vault_memory.sessions.source import Found, Reading, Source
 from vault_memory.sessions.writer import Writer
 from vault_memory.vault import locations
+from vault_memory.vault.private_files import make_private
 
 COUNT_SECONDS = 0.25
 """How long after its deadline a sweep counts what it leaves; what it cannot look at by then counts as well."""
@@ -87,7 +88,7 @@ def sweep(
     home = ledger.folder(environ)
     try:
         for made in (home, home / ledger.STATE):
-            os.makedirs(made, mode=0o700, exist_ok=True)
+            make_private(made)
         with locations.writer_lock(home / ledger.STATE / "sweep", 0):
             marked = {os.path.realpath(mark.path): None for mark in marks.take(environ)}
             for tool in config.sessions_tools:
@@ -187,7 +188,7 @@ class _Sweep:
         self._is_changed = False
 
     def run(self, root: Path, marked: list[str], progress: Progress | None, deadline: float) -> None:
-        os.makedirs(self._home / self._tool, mode=0o700, exist_ok=True)
+        make_private(self._home / self._tool)
         for part in (self._home / self._tool).glob(".*.part"):  # of a sweep that was killed
             part.unlink(missing_ok=True)
         found = tools.found(self._tool, root)

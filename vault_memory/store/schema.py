@@ -13,6 +13,7 @@ from typing import NamedTuple
 import apsw
 
 from vault_memory.errors import BusyError, IndexUnusableError
+from vault_memory.vault.private_files import close_folder, close_to_others
 from vault_memory.vault.vault import DailySettings
 
 VERSIONS = {"schema": 13, "notes": 15, "chunks": 6, "terms": 4}
@@ -207,6 +208,9 @@ LEGIBLE_NO_MORE = "PRAGMA secure_delete=ON"
 
 def connect(path: Path) -> apsw.Connection:
     """Open an existing index for reading and writing in WAL mode; raises apsw's errors."""
+    close_folder(str(path.parent))
+    for suffix in ("", "-wal", "-shm", ".lock"):  # of an earlier version: the text of private notes is in them
+        close_to_others(f"{path}{suffix}")
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # By itself: what follows a statement that gives a row is not run.
@@ -222,6 +226,8 @@ def create(path: Path) -> apsw.Connection:
 
     Its folder must be there: one made here could be in the place of a vault that has just gone (law 7).
     """
+    with contextlib.suppress(OSError):  # SQLite says what is wrong, and gives its other files the mode of this one
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")

@@ -16,6 +16,7 @@ from vault_memory.config import Config, user_folder
 from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.startup import vault_id
 from vault_memory.vault import mounts
+from vault_memory.vault.private_files import make_private, private
 
 MEMORY_FOLDER = ".memory"
 
@@ -70,7 +71,7 @@ def make_folder(folder: Path) -> None:
         root = Path(*folder.parts[: folder.parts.index(MEMORY_FOLDER)])
         if not root.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(root))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
 
 
 def is_writable(index: Path) -> bool:
@@ -87,9 +88,9 @@ def device_id(environ: Mapping[str, str] | None = None) -> str:
         if text.isalnum():
             return text
     fresh = os.urandom(6).hex()
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_private(file.parent)
     try:
-        with open(file, "x", encoding="ascii") as handle:
+        with open(file, "x", encoding="ascii", opener=private) as handle:
             handle.write(fresh + "\n")
     except FileExistsError:
         return file.read_text("ascii").strip() or fresh
@@ -101,8 +102,9 @@ def remember(root: Path, notes: int, environ: Mapping[str, str] | None = None) -
     file = memory_of(root, environ)
     with contextlib.suppress(OSError):
         if not file.exists() or file.read_text("ascii") != str(notes):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(str(notes), "ascii")
+            make_private(file.parent)
+            with open(file, "w", encoding="ascii", opener=private) as handle:
+                handle.write(str(notes))
 
 
 def remembered(root: Path, environ: Mapping[str, str] | None = None) -> int:
@@ -167,7 +169,7 @@ def writer_lock(index: Path, wait_seconds: float) -> Iterator[None]:
     file = index.with_name(index.name + ".lock")
     try:
         make_folder(file.parent)
-        handle = open(file, "a+b")  # noqa: SIM115 - closed below, after the lock
+        handle = open(file, "a+b", opener=private)  # noqa: SIM115 - closed below, after the lock
     except OSError as error:
         raise IndexUnusableError(
             f"The index folder {file.parent} cannot be written: {error.strerror or error}.",

@@ -346,8 +346,7 @@ def _hash(data: bytes | None) -> str | None:
 
 def _make(folder: Path) -> None:
     """Make a run's folder, for its owner only: the notes in it may be."""
-    locations.make_folder(folder.parent)
-    folder.mkdir(mode=0o700, exist_ok=True)
+    locations.make_folder(folder)
     _settle(folder.parent)
 
 
