@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from vault_memory.errors import UsageError
+from vault_memory.errors import UsageError, VaultError
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
@@ -57,12 +57,17 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
     Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
     would say that there is something. Where nothing else is, nothing was found. Neither is, by somebody with scopes,
     what the user has excluded.
-    Raises RefusedError for a path that leads out of the vault.
+    Raises RefusedError for a path that leads out of the vault, VaultError for a note that cannot be read.
     """
     found = vault.locate(path)
     if found is None or (opened.scopes and vault.is_left_out(found)):
         return Excerpt(path, 0, 0, "", not_found=True)
-    data = vault.read(found)
+    try:
+        data = vault.read(found)
+    except FileNotFoundError:
+        return Excerpt(path, 0, 0, "", not_found=True)
+    except OSError as error:
+        raise VaultError(f"{path} cannot be read: {error.strerror or error}.", "Check its permissions.") from error
     everything = split_lines(decode(data)[0])
     origins: list[str] = []
     if opened.scopes:

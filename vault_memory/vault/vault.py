@@ -5,9 +5,12 @@ and only if the file still has the hash that was read (DESIGN.md §2, law 2).
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import stat
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,6 +25,11 @@ from vault_memory.vault.walk import Walk, Walker, is_hidden, shown
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
+
+READ_TRIES = 5
+"""A note that is replaced just as it is opened may already lie in `.memory/tmp`: it is opened again."""
+
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -120,8 +128,30 @@ class Vault:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def read(self, path: str) -> bytes:
-        """The bytes of one note; raises OSError when it cannot be read."""
-        return (self.root / path).read_bytes()
+        """The bytes of one note; raises OSError when it cannot be read, or does not lie in the vault when it is opened.
+
+        Where it lies is asked of the opened file itself: a name could be swapped for a link after any other check.
+        """
+        for _ in range(READ_TRIES):
+            descriptor = os.open(self.root / path, _READ_ONLY)
+            with open(descriptor, "rb") as handle:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise OSError(errno.EINVAL, "it is not a regular file", path)
+                place = path_of(descriptor, self.root / path)
+                if place.startswith(self._opened_root) and not is_hidden(place[len(self._opened_root) :]):
+                    return handle.read()
+        raise PermissionError(errno.EACCES, "it leads out of the vault", path)
+
+    @cached_property
+    def _opened_root(self) -> str:
+        """The vault's folder, with a slash, as the system calls what is opened in it."""
+        if sys.platform == "win32":
+            return os.path.join(os.path.realpath(self.root), "")
+        descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            return os.path.join(path_of(descriptor, self.root), "")
+        finally:
+            os.close(descriptor)
 
     def hash(self, path: str) -> bytes | None:
         """The hash of one note as it is now; None when it cannot be read."""
@@ -141,23 +171,30 @@ class Vault:
         candidates = [named, named.with_name(named.name + ".md")] if named.name else []
         for candidate in candidates[:1] if path.endswith("/") else candidates:  # `a/` is a folder, and never a.md
             full = Path(os.path.normpath(self.root / candidate))
-            if "\0" in str(candidate) or not (self._is_inside(full) and self._is_inside(Path(os.path.realpath(full)))):
+            real = self._real(full)
+            if real is None or not self._is_inside(full):
                 raise RefusedError(
                     f"{shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
                 )
             if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
-                real = Path(os.path.realpath(full)).relative_to(self.root).as_posix()
                 if is_hidden(relative) or is_hidden(real):
                     raise RefusedError(f"{shown(path)} is not a note.", "Hidden folders are not part of the vault.")
                 return relative
         return None
 
+    def _real(self, path: Path) -> str | None:
+        """The vault-relative path that a path leads to; None where that is not in the vault."""
+        try:
+            return Path(os.path.realpath(path)).relative_to(self.root).as_posix()
+        except (OSError, ValueError):  # no system has such a name, or it leads out
+            return None
+
     def is_left_out(self, path: str) -> bool:
         """Whether the user has excluded a located note, or what it is a link to."""
-        real = Path(os.path.realpath(self.root / path)).relative_to(self.root).as_posix()
+        real = self._real(self.root / path)
         walker = Walker(self.root, self._ignored)
-        return walker.is_left_out(path) or walker.is_left_out(real)
+        return walker.is_left_out(path) or real is None or walker.is_left_out(real)
 
     def _is_inside(self, path: Path) -> bool:
         return self.root in path.parents
@@ -171,7 +208,7 @@ class Vault:
         Raises ConflictError when the note changed or appeared meanwhile, RefusedError for a path out of the vault,
         VaultError when the system refuses.
         """
-        target = self._target(path)
+        target = self.target(path)
         self._check_unchanged(path, target, expected)  # first, so that no folder is made for a note that is gone
         if expected is not None and not os.access(target, os.W_OK):  # a rename would not ask
             raise VaultError(f"{path} is read-only; nothing was changed.", "Make it writable first.")
@@ -208,7 +245,7 @@ class Vault:
 
     def remove(self, path: str, expected: bytes) -> None:
         """Delete a note that this program made, if its bytes are still `expected`; raises like `write`."""
-        target = self._target(path)
+        target = self.target(path)
         part = None
         try:
             part = self._temporary_file()
@@ -233,9 +270,9 @@ class Vault:
         """Delete a folder that this program made, if nothing is in it, and nothing of it leads out of the vault."""
         with contextlib.suppress(OSError, RefusedError):
             if not (self.root / path).is_symlink():
-                self._target(path).rmdir()
+                self.target(path).rmdir()
 
-    def _target(self, path: str) -> Path:
+    def target(self, path: str) -> Path:
         """The file that a note's path leads to; raises RefusedError for a way out of the vault or into hidden parts."""
         target = Path(os.path.realpath(self.root / path))
         if not self._is_inside(target) or not self._is_inside(Path(os.path.normpath(self.root / path))):
@@ -280,6 +317,21 @@ def _changed(path: str) -> ConflictError:
     return ConflictError(
         f"{path} was changed by another program meanwhile; nothing was written.", "Run the command again."
     )
+
+
+def path_of(descriptor: int, path: Path) -> str:
+    """Where an opened file or folder lies now; `path` is how it was opened. Raises OSError."""
+    if sys.platform == "linux":
+        with contextlib.suppress(FileNotFoundError):  # /proc is not mounted
+            return os.readlink(f"/proc/self/fd/{descriptor}")
+    if sys.platform == "darwin":
+        import fcntl
+
+        return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    real = os.path.realpath(path)
+    if not os.path.samestat(os.lstat(real), os.fstat(descriptor)):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return real
 
 
 def content_hash(data: bytes) -> bytes:

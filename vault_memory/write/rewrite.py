@@ -76,12 +76,16 @@ class Rewriter:
 
 
 def current(vault: Vault, path: str) -> bytes | None:
-    """A note's bytes now; None where there is none. Raises ConflictError when it cannot be read."""
+    """A note's bytes now; None where there is none.
+
+    Raises RefusedError for a way out of the vault, ConflictError when it cannot be read.
+    """
     try:
         return vault.read(path)
     except FileNotFoundError:
         return None
     except OSError as error:
+        vault.target(path)
         raise ConflictError(f"{path} cannot be read: {error.strerror}.", "Nothing was written.") from error
 
 

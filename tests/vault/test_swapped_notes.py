@@ -1,0 +1,71 @@
+"""A note that is swapped for a link at any moment of its reading is never read outside the vault."""
+
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+from interleaving import disturbed
+from vaults import fill, memory
+
+from vault_memory.config import Config
+from vault_memory.errors import VaultMemoryError
+from vault_memory.search.get import Opened, Part, read
+from vault_memory.vault.vault import Vault
+
+
+def link_note(root: Path) -> None:
+    (root / "a/note.md").unlink()
+    (root / "a/note.md").symlink_to(root.parent / "outside/note.md")
+
+
+def link_folder(root: Path) -> None:
+    os.rename(root / "a", root / "b")
+    (root / "a").symlink_to(root.parent / "outside")
+
+
+def link_hidden(root: Path) -> None:
+    (root / "a/note.md").unlink()
+    (root / "a/note.md").symlink_to(root / ".trash/note.md")
+
+
+def remove(root: Path) -> None:
+    (root / "a/note.md").unlink()
+
+
+@pytest.mark.parametrize("scopes", [(), ("global",)])
+@pytest.mark.parametrize("swap", [link_note, link_folder, link_hidden, remove])
+def test_a_note_swapped_while_it_is_got(tmp_path: Path, swap: Callable[[Path], None], scopes: tuple[str, ...]) -> None:
+    fill(tmp_path / "outside", {"note.md": "secret\n"})
+    told = []
+
+    def get() -> None:
+        try:
+            told.append(read(vault, "a/note.md", Part(), Opened(scopes)).text)
+        except VaultMemoryError as error:
+            told.append(str(error))
+
+    for at in count():
+        vault = Vault(Config(vault=fill(tmp_path / str(at), {"a/note.md": "mine\n", ".trash/note.md": "secret\n"})))
+        if not disturbed(get, lambda root=vault.root: swap(root), at):  # type: ignore[misc]
+            break
+        assert "secret" not in told[-1], at
+    assert "mine\n" in told[0] or "mine" in told[-1]
+
+
+def test_a_note_swapped_for_a_pipe_ends_the_reading(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "note.md")
+    with pytest.raises(OSError, match="not a regular file"):
+        Vault(Config(vault=tmp_path)).read("note.md")
+
+
+def test_links_inside_the_vault_are_read(tmp_path: Path) -> None:
+    fill(tmp_path, {"a/note.md": "mine\n"})
+    (tmp_path / "link.md").symlink_to("a/note.md")
+    (tmp_path / "b").symlink_to("a")
+    (tmp_path.parent / "vault").unlink(missing_ok=True)
+    (tmp_path.parent / "vault").symlink_to(tmp_path)
+    for root in (tmp_path, tmp_path.parent / "vault"):
+        for name in ("link.md", "b/note.md", "a/note"):
+            assert memory(root).get(name).text == "mine"
