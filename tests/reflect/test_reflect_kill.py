@@ -13,7 +13,7 @@ KILLER = '''
 import builtins, json, os, shutil, signal, sys
 from pathlib import Path
 
-import vault_memory.cli.reflect, vault_memory.reflect.job, vault_memory.index.indexer
+import vault_memory.cli.reflect, vault_memory.reflect.job, vault_memory.indexing.indexer
 from vault_memory.cli import main
 from reflecting import texts
 

@@ -9,11 +9,10 @@ import pytest
 from reflecting import NORA, ODD, reflected, rewrite, small_vault
 from vaults import put
 
-from vault_memory.reflect.changed import Change
 from vault_memory.reflect.job import Reflected
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_changes import Move
-from vault_memory.reflect.plan import Edit, Orphan, Skipped
+from vault_memory.reflect.plan import Edit, FactChanges, Orphan, Skipped
 from vault_memory.reflect.plan_run import Proposed
 from vault_memory.reflect.proposals import Passed
 from vault_memory.rendering import reflection
@@ -107,7 +106,7 @@ def test_proposals_or_what_kept_them_back(proposed: Proposed, said: str) -> None
 
 
 def test_what_stands_nowhere_is_said() -> None:
-    folded = edit("bank/world.md", change=Change(new=1, folded=2))
+    folded = edit("bank/world.md", change=FactChanges(new=1, folded=2))
     untold = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts.", "bank/summaries/2025-W41.md": "Week 41 has 1 fact."}
     found = told(folded, left_out={"private": 2, "forgotten": 1}, untold=untold)
     assert found[2:] == [
@@ -143,8 +142,8 @@ def test_no_line_of_ours_is_wider_than_a_terminal() -> None:
     passed = Passed(unsure=1234, once=123, said=12, refused=11)
     moved = move(0.85, 0.7, "contradicted on 28 November 2025 ([[2025-11-28]] L145)", "word " * 40)
     found = told(
-        edit("bank/world.md", change=Change(folded=1234)), run="x", proposed=Proposed(0, 0, passed), moves=(moved,) * 2,
-        left_out={"private": 123456, "forgotten": 123456},
+        edit("bank/world.md", change=FactChanges(folded=1234)), run="x", proposed=Proposed(0, 0, passed),
+        moves=(moved,) * 2, left_out={"private": 123456, "forgotten": 123456},
     )  # fmt: skip
     assert max(map(len, found)) <= 80
 

@@ -1,4 +1,4 @@
-"""Owns the blocks that reflect writes into a page: where one stands, what closes it, what a person changed in it. Pure.
+"""Reads and writes the generated blocks of a page, between their two markers. Pure.
 
     <!-- memory:begin facts -->
     …
@@ -6,9 +6,9 @@
 
 `sha` is of the text between as it was written, `cites` the texts of the facts cited in it, in order, and `yours` the
 places of the lines that a person added or changed in it (`3-5,9`; the first between the markers is 1). `instead` says
-what those stand for that took the place of one of ours: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the facts that it
-cited (`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. So also a device that did not write the page knows what
-is told there. DESIGN.md §4.
+what those replaced: `4:8f3a1b2c+11aa22bb,9:~opening`, by place the facts that the line of ours cited
+(`1a2b3c4d/8f3a1b2c` below an entry), or else what it was. So a device that did not write the page knows it too.
+DESIGN.md §4.
 """
 
 import hashlib
@@ -58,6 +58,11 @@ class Line(NamedTuple):
         return frozenset(map(short, self.keys))
 
     @property
+    def stands_for(self) -> bool:
+        """Whether a line of theirs replaced one of ours."""
+        return bool(self.keys or self.slot)
+
+    @property
     def retold(self) -> frozenset[str]:
         """The names of the facts that a sentence of a model rests on: it cites them, and they stand elsewhere."""
         return frozenset(_RETOLD.findall(self.slot)) if self.slot.startswith(SENTENCE) else frozenset()
@@ -80,15 +85,15 @@ class Block(NamedTuple):
     """Places in `lines`, from 0, as they were when it was written."""
     by: str = ""
     instead: tuple[str, ...] = ()
-    """What lines of theirs stand for, each as the closing marker says it."""
+    """What lines of theirs replaced, each as the closing marker says it."""
 
     @property
     def is_as_written(self) -> bool:
         """Whether nobody has changed it since it was written."""
         return sha(self.lines) == self.sha
 
-    def instead_of(self) -> dict[int, Line]:
-        """By their places the lines of theirs that stand for one of ours, known by what that was known by."""
+    def replacements(self) -> dict[int, Line]:
+        """By their places the lines of theirs that replaced one of ours, known by what that was known by."""
         found: dict[int, Line] = {}
         for match in filter(None, map(_INSTEAD.fullmatch, self.instead)):
             place = int(match[1]) - 1
@@ -113,8 +118,8 @@ def short(key: int) -> str:
     return f"{key & (1 << 64) - 1:016x}"[:8]
 
 
-def instead(place: int, line: Line) -> str:
-    """What the closing marker says of a line of theirs that stands for one of ours; "" where that cannot be said."""
+def replacement(place: int, line: Line) -> str:
+    """What the closing marker says of a line of theirs that replaced one of ours; "" where that cannot be said."""
     facts = "+".join(map(short, line.keys))
     said = (f"{line.of}/{facts}" if line.of and facts else facts) or f"~{line.slot.replace(' ', '+')}"
     text = f"{place + 1}:{said}"
@@ -155,10 +160,9 @@ def confidence(text: str) -> float | None:
     return number if number <= 1 else None
 
 
-def with_confidence_of(text: str, other: str) -> str:
-    """A line that opens with a confidence, with that of another line in its place."""
-    found = _CONFIDENCE.search(other)
-    return _CONFIDENCE.sub(found[0], text, count=1) if found else text
+def without_confidence(text: str) -> str:
+    """What a line says but for the confidence it opens with."""
+    return bare(text) if confidence(text) is None else _CONFIDENCE.sub("0", bare(text), count=1)
 
 
 def indent(text: str) -> int:
@@ -257,8 +261,8 @@ def written(page: Page, name: str, block: Block) -> bytes:
         before += lacks + ("" if before.endswith((page.newline * 2, "---" + page.newline)) else page.newline)
     after = page.after if page.block is not None else page.newline
     closing = f"<!-- memory:end {name} sha={block.sha}"
-    cites, stand_in = ",".join(block.cites), ",".join(block.instead)
-    for key, value in (("cites", cites), ("yours", _ranges(block.yours)), ("instead", stand_in), ("by", block.by)):
+    cites, instead = ",".join(block.cites), ",".join(block.instead)
+    for key, value in (("cites", cites), ("yours", _ranges(block.yours)), ("instead", instead), ("by", block.by)):
         closing += f" {key}={value}" if value else ""
     inner = [f"<!-- memory:begin {name} -->", *block.lines, closing + " -->"]
     return (before + page.newline.join(inner) + after).encode("utf-8")

@@ -1,20 +1,20 @@
-"""Owns the plan of a run: what each page is to hold, against what it holds, becomes edits with their reasons. Pure.
+"""Plans the edits of a run: drafts merged with the pages as they stand, each edit with what it changes and why. Pure.
 
-A draft says what a block would hold by itself; the page as it stands decides what comes of it (merge.py). Nothing here
-writes, and the same page and draft give the same edit.
+A draft says what a block would hold by itself; the page as it stands decides what comes of it (merge.py). The same page
+and draft give the same edit.
 """
 
 import difflib
 import json
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError, RefusedError, VaultError, VaultMemoryError
-from vault_memory.reflect import blocks, changed, merge
-from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.changed import Change, Compared
+from vault_memory.reflect import blocks, merge
+from vault_memory.reflect.blocks import Block, Line, bare, short
 
 LOSS_SHARE, LOSS_LINES, LOSS_FEW = 0.25, 4, 3
 """A page does not lose more than this share of its entries in one run, where that is more than so many; of more than
@@ -22,6 +22,7 @@ half of them only so few, as a person takes them out of the notes."""
 
 NOTHING_LEFT = Line("Nothing in the notes tells of this any more.", slot="nothing")
 
+_CITED = re.compile(r"(\[\[[^\[\]]+\]\]|\[[^\[\]]*\]\([^()\s]+\))(?: (L\d+(?:, L\d+)*))?")
 _FRONT = re.compile(r"\ufeff?---[ \t]*(\r\n|\n|\r)(?:.*?\1)?---[ \t]*(?:\1|\Z)", re.DOTALL)
 EXTRACTIVE = "extractive"
 """What the property `written` of a page that reflect made says where no model wrote for it."""
@@ -45,6 +46,30 @@ class Draft(NamedTuple):
     """What changed from one block to another, where more is to be told than how many facts; "" for nothing more."""
 
 
+class FactChanges(NamedTuple):
+    """How many facts an edit puts on a page and takes from it, each counted once."""
+
+    new: int = 0
+    changed: int = 0
+    """The cited line is there, and says something else."""
+    retracted: int = 0
+    """The cited line is gone."""
+    folded: int = 0
+    """The fact is there, but has no room on the page any more."""
+    deleted: int = 0
+    """A person took it out."""
+
+    def __str__(self) -> str:
+        """What changed: `2 facts new, 1 retracted`; "" where the facts are the same."""
+        names = ("new", "changed", "retracted", "folded away", "taken out by you")
+        counts = [(count, name) for count, name in zip(self, names, strict=True) if count]
+        nouns = (" fact" if count == 1 else " facts" for count, _ in counts)
+        return ", ".join(
+            f"{count:,}{noun if not at else ''} {name}"
+            for at, ((count, name), noun) in enumerate(zip(counts, nouns, strict=True))
+        )
+
+
 class Edit(NamedTuple):
     """One page to be written: its bytes before (None: there is no such page) and after, and why.
 
@@ -58,12 +83,12 @@ class Edit(NamedTuple):
     why: str
     sha: str = ""
     lines: tuple[Line, ...] = ()
-    deleted: frozenset[str] = merge.NOBODY
+    deleted: frozenset[str] = frozenset()
     orphaned: tuple[str, ...] = ()
     block: str = ""
     was: tuple[Line, ...] = ()
     """The lines of the block as it stands, with what they rest on as far as that is known."""
-    change: Change = Change()
+    change: FactChanges = FactChanges()
 
     def diff(self) -> str:
         """The edit as a unified diff that `patch -p1` understands; without a line end at its end."""
@@ -121,8 +146,6 @@ class Past:
     """Facts that no page may tell, forgotten or private, by name: that they go is no loss."""
     is_linked: Callable[[str], bool] = lambda name: True
     """Whether a note or a fact has this name, as a link has it."""
-    same: Callable[[], Mapping[str, str]] = dict
-    """By the names of facts that state the same opinion what all of these are known by."""
 
     def may_go(self, name: str) -> bool:
         """Whether it is no loss that a fact is on a page no more: it stands in a note, or no page may tell it."""
@@ -169,7 +192,7 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
 
 def retracted(path: str, name: str, block: Block, past: Past) -> Draft:
     """The draft of a page that no facts make any more: of its block what still rests on facts, and nothing else."""
-    lines = changed.standing(block, past.last(block.sha))
+    lines = standing(block, past.last(block.sha))
     kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.facts))
     return Draft(path, name, kept or (NOTHING_LEFT,), "", "")
 
@@ -192,11 +215,11 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
     block = page.block
-    last = past.last(block.sha) if block and (block.yours or not block.is_as_written) else None
+    last = past.last(block.sha) if block else None
     if block and last is not None and draft.settled:
         block, last = _without_settled(block, last, draft.settled)
-    known = merge.Known(past.hidden(draft.path), past.facts, past.is_linked, past.same() if last else {})
-    found = merge.merged(draft.lines, block, last, known)
+    context = merge.MergeContext(past.hidden(draft.path), past.facts, past.is_linked)
+    found = merge.merged(draft.lines, block, last, context)
     if found is None:
         raise ConflictError(
             f"{draft.path} was edited by hand, and what it was edited from is not known here: it was left alone.",
@@ -206,29 +229,67 @@ def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | N
     if _says_it_already(page.block, new, found):  # with the lines that are settled: they must go
         return None, found.orphaned
     if block is not None and not past.force:
-        _refuse_loss(draft, block, found.renamed, past)
+        _refuse_loss(draft, block, past)
     after = _written(draft, page, new)
     if after == present:
         return None, found.orphaned
+    was = standing(page.block, past.last(page.block.sha)) if page.block else ()
+    change = changes(was, page.block.cites if page.block else (), found, past.facts)
+    why = _why(draft, page.block, was, found, change)
     made = Edit(
-        draft.path, present, after, draft.why, new.sha, found.lines, found.deleted, found.orphaned, draft.block,
-        change=Change(is_edited=found.is_edited),
+        draft.path, present, after, why, new.sha, found.lines, found.deleted, found.orphaned, draft.block, was, change
     )  # fmt: skip
-    return _explained(made, draft, page.block, past), found.orphaned
+    return made, found.orphaned
 
 
-def _explained(made: Edit, draft: Draft, block: Block | None, past: Past) -> Edit:
-    """The edit with what it changes; where the block is there already that is also why."""
+def _why(draft: Draft, block: Block | None, was: Sequence[Line], found: merge.MergeResult, change: FactChanges) -> str:
+    """What the edit changes in one sentence; of a page that had no such block, what it tells."""
     if block is None:
-        return made._replace(change=changed.change(Compared((), (), made.lines), past.facts))
-    was = changed.standing(block, past.last(block.sha))
-    compared = Compared(was, block.cites, made.lines, made.deleted, made.change.is_edited)
-    change = changed.change(compared, past.facts)
-    told = draft.account(was, made.lines) if draft.account else ""
-    if not told and block.by != blocks.word(draft.by):
-        told = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
-        told = f"{changed.sentence(change)}; {told}" if change.is_of_facts else told
-    return made._replace(why=told or changed.sentence(change), was=was, change=change)
+        return draft.why
+    if draft.account and (why := draft.account(was, found.lines)):
+        return why
+    by = ""
+    if block.by != blocks.word(draft.by):
+        by = f"with sentences of {draft.by}" if draft.by else f"without the sentences of {block.by}"
+    kept = "what you changed is kept" if found.is_edited and not change.deleted else ""
+    return "; ".join(filter(None, (str(change), by, kept))) or "the same facts, worded or ordered differently"
+
+
+def standing(block: Block, last: Sequence[Line] | None) -> tuple[Line, ...]:
+    """The lines of a block as they stand, with the facts that each rests on as far as that is known."""
+    return merge.edited(block, last).lines if last is not None else tuple(map(Line, block.lines))
+
+
+def changes(
+    was: Sequence[Line], cites: Collection[str], found: merge.MergeResult, facts: Container[str]
+) -> FactChanges:
+    """What changes from the lines and cites of one block to the next; `facts` are the names of all facts there are."""
+    before = frozenset(cites).union(*(line.facts for line in was))
+    after = frozenset[str]().union(*(line.facts for line in found.lines))
+    new, gone = after - before, before - after
+    deleted = gone.intersection(name.rpartition("/")[2] for name in found.deleted)
+    retracted = {name for name in gone - deleted if name not in facts}
+    changed = (_places(was, retracted) & _places(found.lines, new)).total()
+    folded = len(gone - deleted - retracted)
+    return FactChanges(len(new) - changed, changed, len(retracted) - changed, folded, len(deleted))
+
+
+def _places(lines: Sequence[Line], names: Container[str]) -> Counter[tuple[str, str]]:
+    """Where the facts of these names stand, as their lines cite them: a note and a line, or a block id."""
+    found: set[tuple[str, tuple[str, str]]] = set()
+    for line in lines:
+        cited = list(_cited(line.text))
+        if len(cited) == len(line.keys):
+            found.update((short(key), place) for key, place in zip(line.keys, cited, strict=True))
+    return Counter(place for name, place in found if name in names)
+
+
+def _cited(text: str) -> Iterator[tuple[str, str]]:
+    for link, numbers in _CITED.findall(text.rpartition(" — ")[2]):
+        if "#^" in link:
+            yield link, ""
+        else:
+            yield from ((link, number) for number in numbers.split(", ") if number)
 
 
 def _without_settled(
@@ -241,7 +302,7 @@ def _without_settled(
     return kept, [line for line in last if not settled(line.text)]
 
 
-def _says_it_already(block: Block | None, new: Block, found: merge.Merged) -> bool:
+def _says_it_already(block: Block | None, new: Block, found: merge.MergeResult) -> bool:
     if block is None:
         return not any(line.text.strip() for line in found.lines)
     return not found.is_edited and blocks.is_same(block, new)
@@ -273,19 +334,21 @@ def _signed(before: str, was: str, by: str) -> str:
     return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
-def _refuse_loss(draft: Draft, block: Block, renamed: Container[str], past: Past) -> None:
+def _refuse_loss(draft: Draft, block: Block, past: Past) -> None:
     """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
 
-    What still says the same is not lost, whatever its fact is known by now: a note may only have another name.
+    What still says the same, or cites the same lines, is not lost, whatever its fact is known by now.
     """
-    lost = [name for name in block.cites if not past.may_go(name) and name not in renamed]
+    lost = [name for name in block.cites if not past.may_go(name)]
     if not _is_much(lost, block):
         return
-    said = {blocks.bare(line.text) for line in draft.lines}
-    was = changed.standing(block, past.last(block.sha))
-    stands = {name for line in was if blocks.bare(line.text) in said for name in line.facts}
+    was = standing(block, past.last(block.sha))
+    said = {bare(line.text) for line in draft.lines}
+    stands = {name for line in was if bare(line.text) in said for name in line.facts}
     lost = [name for name in lost if name not in stands]
-    reworded = changed.change(Compared(was, block.cites, draft.lines), past.facts).changed  # in its note, where it was
+    known = frozenset(block.cites).union(*(line.facts for line in was))
+    new = frozenset[str]().union(*(line.facts for line in draft.lines)) - known
+    reworded = (_places(was, lost) & _places(draft.lines, new)).total()  # in its note, where it was
     if _is_much(lost[reworded:], block):
         raise RefusedError(
             f"{draft.path} would lose {len(lost)} of {len(block.cites)} entries,"

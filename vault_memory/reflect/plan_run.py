@@ -97,7 +97,6 @@ class Look:
             force=seen.force,
             withheld=frozenset(map(blocks.short, self._run.told.withheld)),
             is_linked=self._run.is_linked,
-            same=self._same_opinions,
         )
 
     def _hear_opinions(self) -> None:
@@ -201,11 +200,6 @@ class Look:
             return self._page(path) is not None
         except (RefusedError, VaultError, ValueError):
             return True  # also what is no path at all: anybody can write a journal
-
-    def _same_opinions(self) -> dict[str, str]:
-        """By the names of facts that state the same opinion what all of these are known by."""
-        told = (one.told for one in self._run.opinions if len(one.told) > 1)
-        return {blocks.short(fact.key): f"opinion {blocks.short(facts[0].key)}" for facts in told for fact in facts}
 
     def _stands(self, signature: bytes, job: Job) -> bool:
         """Whether a page made of that is as it should be."""
