@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
@@ -46,23 +47,35 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
     found = shared.ask_daemon("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
     if found is None:
-        found = _answered(shared, values, no_journal)
-    if shared.json:
+        _answer(shared, values, no_journal)
+    elif shared.json:
         shared.say(json.dumps(found))
-        return
-    if found["text"]:
-        shared.say(found["text"])
-    for note in found["said"]:
-        shared.note(note)
+    else:
+        _print(shared, found["text"], found["said"])
 
 
-def _answered(shared: Shared, values: dict[str, Any], no_journal: bool) -> dict[str, Any]:
-    """The answer made in this process, as a daemon would give it."""
-    from vault_memory.daemon import methods
+def _answer(shared: Shared, values: dict[str, Any], no_journal: bool) -> None:
+    """Answer in this process, as a daemon would."""
+    from vault_memory.rendering import render
+    from vault_memory.search.request import build
 
+    started = time.perf_counter()
     memory = shared.memory()
+    request = build(values, memory.config, rendered=not shared.json)
     with Bar(shared) as bar:
-        return methods.recall(memory, {**values, "no_journal": no_journal, "as_text": not shared.json}, bar)
+        (answer,) = memory.roots.recall([request], bar, keep=not (no_journal or request.explain))
+    if shared.json:
+        seconds = round(time.perf_counter() - started, 4)
+        shared.say(render.dump(render.recall_document(answer) | {"seconds": seconds}))
+    else:
+        _print(shared, render.recall_text(answer), render.recall_notes(answer))
+
+
+def _print(shared: Shared, text: str, notes: Iterable[str]) -> None:
+    if text:
+        shared.say(text)
+    for note in notes:
+        shared.note(note)
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 Pure tables for telling.py. Lower case, straight apostrophes.
 """
 
-from vault_memory.text.english import BASES
+from vault_memory.text.terms import BASES
 
 
 def _words(text: str) -> frozenset[str]:

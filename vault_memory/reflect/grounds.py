@@ -15,10 +15,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.text.daily_notes import ordinal
-from vault_memory.text.english import bases
 from vault_memory.text.spans import Part, Span, day_of, unit_of
-from vault_memory.text.timetokens import Tokens, tokens_of
-from vault_memory.text.timewords import MONTHS, VERBS, Found, ranged, read
+from vault_memory.text.terms import bases
+from vault_memory.text.timewords import MONTHS, VERBS, Found, Tokens, ranged, read, tokens_of
 
 _FUNCTION_WORDS = """
     a an the he she they it its his her hers their theirs them him who whom whose which that this these those there

@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from vault_memory.markdown import supersede
-from vault_memory.markdown.facts import is_decided
 from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, inverse_frequency
 from vault_memory.search.decay import Life, Trace
@@ -146,9 +145,9 @@ class Ranker:
         for i, passage in aging.items():
             trace = Trace(days[passage.note_id], used.get(i, ()))
             if is_fact := passage.kind in FACTS:
-                confidence, importance, told_days = known.get(i, (None, None, 1))
+                confidence, importance, decided, told_days = known.get(i, (None, None, False, 1))
                 if importance is None:
-                    importance = decay.importance_of(passage.kind, is_decided(passage.text), max(told_days, 1))
+                    importance = decay.importance_of(passage.kind, decided, told_days)
                 trace = trace._replace(
                     importance=importance,
                     confidence=1.0 if confidence is None else confidence,

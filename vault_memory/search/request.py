@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
-from vault_memory.markdown import facts
 from vault_memory.search.answer import Request
 from vault_memory.startup import MODES, PRESETS, SOURCES
 from vault_memory.store.filters import Filters
@@ -92,6 +91,8 @@ def moment(value: object) -> datetime:
 
 def kind(text: str) -> str:
     """The kind a letter or a word stands for; raises UsageError for any other."""
+    from vault_memory.markdown import facts
+
     found = facts.KINDS.get(text.upper(), text.casefold())
     if found not in KINDS:
         raise UsageError(f"`{text}` is not a kind.", f"Kinds are W, B, O, S or {', '.join(KINDS)}.")

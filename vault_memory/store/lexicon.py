@@ -10,7 +10,7 @@ import apsw
 
 from vault_memory.store.rows import KINDS, PASSAGES, Store
 from vault_memory.store.view import View
-from vault_memory.text import english, terms
+from vault_memory.text import terms
 from vault_memory.text.languages import STOP_WORDS
 
 FREQUENT_SHARE = 500
@@ -54,13 +54,13 @@ class Lexicon:
         body = terms.body(text, kind not in ("note", "page"))
         stems = self.stems(terms.index_text(body, with_bases=False))
         if not self._irregular.isdisjoint(stems):  # mostly it is, and a third of the work of looking at the words
-            stems += self.stems(" ".join(english.bases(body)))
+            stems += self.stems(" ".join(terms.bases(body)))
         return tuple(map(intern, stems))
 
     @cached_property
     def _irregular(self) -> frozenset[str]:
         """The stems of all irregular forms."""
-        return frozenset(self.stems(" ".join(english.BASES)))
+        return frozenset(self.stems(" ".join(terms.BASES)))
 
     @cached_property
     def idle(self) -> frozenset[str]:

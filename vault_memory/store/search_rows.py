@@ -8,8 +8,11 @@ from typing import Any
 from vault_memory.markdown import provenance
 from vault_memory.store.view import View
 
+ToldFact = tuple[float | None, float | None, bool, int]
+"""Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
+
 _TOLD_FACTS = """
-SELECT f.passage_id, f.confidence, f.importance, max(count(DISTINCT n.day), 1) FROM json_each(?) j
+SELECT f.passage_id, f.confidence, f.importance, f.decided, max(count(DISTINCT n.day), 1) FROM json_each(?) j
   JOIN fact f ON f.passage_id = j.value LEFT JOIN fact g ON g.wording = f.wording
   LEFT JOIN passage p ON p.id = g.passage_id LEFT JOIN note n ON n.id = p.note_id AND n.day <= ?
 GROUP BY f.passage_id
@@ -67,10 +70,10 @@ WHERE name.slug IN (SELECT value FROM json_each(?)) GROUP BY other.slug
 """
 
 
-def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, tuple[float | None, float | None, int]]:
-    """Confidence, importance, and on how many days up to today the same words were told, of each fact."""
+def told_facts(store: View, ids: Iterable[int], today: date) -> dict[int, ToldFact]:
+    """What is known of each of these facts, told by a day."""
     rows = store.rows(_TOLD_FACTS, json.dumps(list(ids)), today.isoformat())
-    return {row[0]: (row[1], row[2], row[3]) for row in rows}
+    return {row[0]: (row[1], row[2], bool(row[3]), row[4]) for row in rows}
 
 
 def facts(store: View, ids: Iterable[int]) -> dict[int, tuple[str | None, float | None]]:

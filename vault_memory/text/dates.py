@@ -12,18 +12,19 @@ from typing import NamedTuple
 from vault_memory.text import tense
 from vault_memory.text.daily_notes import name_day, ordinal
 from vault_memory.text.spans import Part, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
-from vault_memory.text.timetokens import Tokens, tokens_of
 from vault_memory.text.timewords import (
     CALENDAR_WORDS,
     MONTHS,
     NAMES,
     VERBS,
     Found,
+    Tokens,
     counted_unit,
     ends_here,
     hinted,
     ranged,
     read,
+    tokens_of,
 )
 
 __all__ = [

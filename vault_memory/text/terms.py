@@ -5,14 +5,38 @@ rewrite them alike: scripts without spaces become overlapping pairs of character
 characters is found, which trigrams cannot), and symbol words (`c++`, `c#`, emoji) become letters that spell them.
 Where marks stand on a character (Thai, Khmer …) a pair is of two characters with their marks. Other words are folded
 by languages.py, which is given text with symbols and runs already found; irregular English forms get their base beside
-them (english.py), since no stemmer joins them.
+them, since no stemmer joins them.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 
-from vault_memory.text import english
 from vault_memory.text.languages import folded, without_idle, without_particle
+
+# English words whose forms no stemmer joins: irregular verbs and plurals. A text that says "bought" is searchable as
+# "buy" too. Forms that are as often another word (bit, ground, lay, led, lives, rose, wound) are left alone.
+_FORMS = """
+bear bore borne|beat beaten|become became|begin began begun|bend bent|bite bitten|bleed bled|blow blew blown
+break broke broken|bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|come came
+creep crept|deal dealt|dig dug|draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|eat ate eaten
+fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown|forbid forbade forbidden
+forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|give gave given|go went gone|grow grew grown
+hang hung|hear heard|hide hid hidden|hold held|keep kept|kneel knelt|lay laid|learn learnt|leave left|lend lent
+light lit|lose lost|make made|mean meant|meet met|pay paid|ride rode ridden|ring rang rung|run ran|say said
+see saw seen|seek sought|sell sold|send sent|shake shook shaken|shine shone|shoot shot|show shown|shrink shrank shrunk
+sing sang sung|sink sank sunk|sit sat|sleep slept|slide slid|speak spoke spoken|spend spent|spill spilt|spin spun
+spoil spoilt|stand stood|steal stole stolen|stick stuck|strike struck|swear swore sworn|sweep swept|swim swam swum
+take took taken|teach taught|tear tore torn|think thought|throw threw thrown|understand understood|wake woke woken
+wear wore worn|weep wept|win won|write wrote written|child children|foot feet|goose geese|knife knives|man men
+mouse mice|person people|shelf shelves|tooth teeth|wife wives|woman women
+"""
+
+_ROWS = (row.split() for row in re.split(r"[|\n]", _FORMS.strip()))
+BASES = {form: base for base, *forms in _ROWS for form in forms}
+"""Irregular form → the word it is a form of, both in small letters."""
+
+_FORMED = frozenset(BASES)
+_NO_LETTERS = {n: " " for n in range(128) if not chr(n).isalpha()} | dict.fromkeys(map(ord, "’‘“”„«»…–—"), " ")
 
 # Han, kana, bopomofo, Thai, Lao, Burmese, Khmer, Tibetan. Hangul has spaces, but a word carries its particles with it.
 _SPACELESS = (
@@ -33,7 +57,7 @@ _RETAIN_HEAD = re.compile(r"[WBOS](?:\([^()]*\)|(?=[ \t]*[@:]))")
 
 def index_text(text: str, with_bases: bool = True) -> str:
     """The text FTS5 gets for a passage: `text`, its runs rewritten, plus symbol words and bases of irregular forms."""
-    extra = english.bases(text) if with_bases else []
+    extra = bases(text) if with_bases else []
     if "+" in text or "#" in text or not text.isascii():
         extra += [_spelled(match[0]) for match in _SYMBOLS.finditer(text)]
     if not text.isascii():
@@ -81,7 +105,7 @@ def match_terms(word: str) -> list[str]:
         for run in _RUN.findall(rest):
             phrases += _run_terms(run)
         rest = _RUN.sub(" ", rest)
-    parts = (english.BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
+    parts = (BASES.get(part.lower(), part) for part in rest.split() if re.search(r"[^\W_]", part))
     phrases += [f'"{_unquoted(part)}"' for part in parts]
     return list(dict.fromkeys(phrases))
 
@@ -111,3 +135,9 @@ def _unquoted(text: str) -> str:
 
 def _spelled(symbol: str) -> str:
     return "x" + "".join(f"{ord(c):x}" if not c.isalnum() else c.lower() for c in symbol) + "x"
+
+
+def bases(text: str) -> list[str]:
+    """The base of each irregular form in a text, each once, in a fixed order."""
+    found = _FORMED.intersection(text.lower().translate(_NO_LETTERS).split())
+    return sorted({BASES[form] for form in found}) if found else []
