@@ -529,7 +529,7 @@ def test_no_answer_is_longer_than_an_agent_takes(tmp_path: Path, data: Path) -> 
 def test_the_log_is_bounded(data: Path) -> None:
     log = hook_log.Log(hook_log.Call("a", "b"), time.monotonic(), os.environ)
     for _ in range(400):
-        log.say("why " * 200)
+        log.write("why " * 200)
     assert (data / "hook.log").stat().st_size < hook_log.MAX_BYTES + 1000
     assert all(line.endswith("why") for line in logged(data).split("\n"))
 

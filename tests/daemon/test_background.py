@@ -1,30 +1,30 @@
 """What a daemon's background does and says, with a real vault, a real model server and a real log."""
 
-import asyncio
 import contextlib
 import logging
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date, datetime, time, timedelta
-from functools import partial
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 from daemons import until
+from hypothesis import given
+from hypothesis import strategies as st
 from model_server import ModelServer, model_server
 from vaults import fill, memory
 
 from vault_memory.config import Config
-from vault_memory.daemon.background import Background
-from vault_memory.daemon.debounce import Pending
-from vault_memory.daemon.index_worker import Gate, Upkeep
+from vault_memory.daemon.background import Background, Nightly
+from vault_memory.daemon.debounce import ChangeQueue
+from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
 from vault_memory.indexing.indexer import Report
 from vault_memory.memory import Memory
-from vault_memory.store.job_log import Run, Runs
+from vault_memory.reflect.run_log import NightlyRun, RunLog
 
 # The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
@@ -60,7 +60,7 @@ def test_what_a_server_says_of_a_text_is_not_in_the_log(
     with background(
         root, embedding_provider="ollama", embedding_model="nomic-embed-text", embedding_url=f"http://{server.host}"
     ) as mine:
-        mine.kept_up(changed=True)
+        mine.index_was_updated(changed=True)
         until(lambda: "waiting" in caplog.text)
     assert any("herring" in text for text in server.texts)
     assert "0 embedded, 2 waiting, stopped" in caplog.text
@@ -78,118 +78,171 @@ class Faulty(Memory):
 
 
 def test_what_a_fault_says_is_told_when_asked_and_not_logged(root: Path, caplog: pytest.LogCaptureFixture) -> None:
-    pending, mine = Pending(), memory(root)
-    upkeep = Upkeep(lambda: Faulty(mine.config), pending, Watcher(mine.vault.root, pending, dict), Gate())
+    changes, mine = ChangeQueue(), memory(root)
+    worker = IndexWorker(lambda: Faulty(mine.config), changes, Watcher(mine.vault.root, changes, dict), QuestionGate())
     caplog.set_level(logging.INFO, "vault_memory")
-    upkeep.start()
+    worker.start()
     try:
-        assert upkeep.looked.wait(30)
+        assert worker.looked.wait(30)
         until(lambda: "not brought up to date: ValueError" in caplog.text)
     finally:
-        assert upkeep.stop(30)
-    assert upkeep.trouble and "4711" in upkeep.trouble.what
+        assert worker.stop(30)
+    assert worker.trouble and "4711" in worker.trouble.what
     assert "4711" not in caplog.text
 
 
-# --- jobs ------------------------------------------------------------------------------------------------------------
+# --- the nightly reflect ---------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def busy(slow: ThreadPoolExecutor) -> Iterator[None]:
-    """The thread for slow work has something in hand; afterwards all it was given is done."""
-    done = threading.Event()
-    slow.submit(done.wait)
-    try:
-        yield
-    finally:
-        done.set()
-        slow.submit(lambda: None).result()
+def missed(root: Path) -> None:
+    """Note that the reflect of midnight last ran three days ago."""
+    RunLog(root).note_night(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
 
 
-@pytest.mark.parametrize("saves", [False, True])
-def test_a_job_does_not_begin_behind_other_work_just_after_a_save(root: Path, saves: bool) -> None:
-    ran: list[str] = []
-
-    async def lived() -> None:
-        with background(root) as mine:
-            missed(root, "tidy")
-            mine.jobs.register("tidy", time(0), lambda: ran.append("tidy"))
-            with busy(mine.slow):
-                mine.start(asyncio.get_running_loop())
-                if saves:
-                    mine.kept_up(changed=True)
-            mine.stop()
-
-    asyncio.run(lived())
-    assert ran == ([] if saves else ["tidy"])
-
-
-def missed(root: Path, job: str) -> None:
-    """Note that a job for midnight last ran three days ago."""
-    Runs(root).note(job, Run("00:00", datetime.now().date() - timedelta(days=3)))
-
-
-def test_the_loop_waits_for_no_file_of_the_jobs(root: Path) -> None:
-    """Reading and noting runs takes a lock that another process may have; only the alarm is the loop's."""
-    runs, before = Runs(root), Run("03:30", date(2025, 11, 11))
-    runs.note("other", before)
-    written = runs.file.stat().st_mtime_ns
-
-    async def lived() -> None:
-        with background(root) as mine:
-            mine.jobs.register("tidy", time(3, 30), lambda: None)
-            with busy(mine.slow):
-                mine.start(asyncio.get_running_loop())
-                await asyncio.sleep(0.05)
-                assert runs.file.stat().st_mtime_ns == written and runs.get("tidy") is None
-            assert runs.get("tidy")
-            mine.stop()
-
-    asyncio.run(lived())
-
-
-def test_after_a_job_the_next_one_is_seen_to(root: Path) -> None:
-    ran: list[str] = []
-
-    async def lived() -> None:
-        with background(root) as mine:
-            for name in ("clean", "tidy"):
-                missed(root, name)
-                mine.jobs.register(name, time(0), partial(ran.append, name))
-            mine.start(asyncio.get_running_loop())
-            await asyncio.to_thread(until, lambda: len(ran) == 2)
-            mine.stop()
-
-    asyncio.run(lived())
-    assert ran == ["clean", "tidy"]
-
-
-def test_at_its_time_pages_are_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_at_its_time_pages_are_written_but_not_just_after_a_save(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     facts = {f"memory/2025-11-{day}.md": f"## Retain\n- W @Ada: Mended boat {day}.\n" for day in (10, 11)}
     root = fill(tmp_path / "vault", facts)
     caplog.set_level(logging.INFO, "vault_memory")
-
-    async def lived() -> None:
-        with background(root, reflect_at="00:00") as mine:
-            missed(root, "reflect")
-            mine.start(asyncio.get_running_loop())
-            await asyncio.to_thread(until, lambda: "pages written" in caplog.text)
-            mine.stop()
-
-    asyncio.run(lived())
+    missed(root)
+    with background(root, reflect_at="00:00") as mine:
+        mine.index_was_updated(changed=True)
+    assert not caplog.text and not (root / "bank").exists()
+    with background(root, reflect_at="00:00") as mine:
+        mine.index_was_updated(changed=False)
+    assert "pages written" in caplog.text and "boat" not in caplog.text
     assert "Mended boat 11" in (root / "bank/entities/Ada.md").read_text("utf-8")
-    assert "boat" not in caplog.text
+    night = RunLog(root).night()
+    assert night and night.ok and night.ran
 
 
 def test_a_reflect_that_fails_is_told_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     root = fill(tmp_path / "vault", {"a.md": "# A\n"})
+    missed(root)
+    with RunLog(root).writing_pages(), background(root, reflect_at="00:00") as mine:
+        mine.index_was_updated(changed=False)
+    assert "reflect failed" in caplog.text and "Another process" in caplog.text
 
-    async def lived() -> None:
-        with background(root, reflect_at="00:00") as mine, Runs(root).alone("pages"):
-            missed(root, "reflect")
-            mine.start(asyncio.get_running_loop())
-            await asyncio.to_thread(until, lambda: "reflect failed" in caplog.text)
-            mine.stop()
 
-    asyncio.run(lived())
-    assert "Another process" in caplog.text
+class Counted:
+    """Counts its runs, and does what it is told in each."""
+
+    def __init__(self, then: Callable[[], object] = lambda: None) -> None:
+        self.times, self._then = 0, then
+
+    def __call__(self) -> None:
+        self.times += 1
+        self._then()
+
+
+AT = time(3, 30)
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> RunLog:
+    return RunLog(tmp_path / "vault", {"XDG_DATA_HOME": str(tmp_path / "data")})
+
+
+def at_each(kept: RunLog, counted: Counted, *moments: str, at: time = AT, zone: tzinfo = UTC) -> list[int]:
+    """Look at each moment, as if each time after a start, and say how often it has run by then."""
+    counts = []
+    for text in moments:
+        Nightly(kept, counted, zone).run_if_due(at, utc(text))
+        counts.append(counted.times)
+    return counts
+
+
+def test_the_first_time_ever_it_waits_for_the_next_day_and_a_missed_one_is_caught_up_once(kept: RunLog) -> None:
+    counted = Counted()
+    assert at_each(kept, counted, "2025-11-10T09:00", "2025-11-10T23:00") == [0, 0]
+    assert at_each(kept, counted, "2025-11-11T03:29", "2025-11-11T03:30", "2025-11-11T03:31") == [0, 1, 1]
+    assert at_each(kept, counted, "2025-11-20T12:00", "2025-11-20T12:01", "2025-11-21T03:30") == [2, 2, 3]
+    assert kept.night() == NightlyRun("03:30", date(2025, 11, 21), utc("2025-11-21T03:30"), True)
+
+
+def test_another_time_waits_for_its_day_and_a_clock_that_was_in_2040_stops_nothing(kept: RunLog) -> None:
+    counted = Counted()
+    assert at_each(kept, counted, "2025-11-10T12:00", "2025-11-10T22:00", at=time(22)) == [0, 1]
+    assert at_each(kept, counted, "2025-11-11T12:00", "2025-11-12T03:30") == [1, 2]
+    assert at_each(kept, counted, "2040-01-01T04:00", "2025-11-13T12:00", "2025-11-14T03:30") == [3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("zone", "at", "moments", "ran"),
+    [
+        # 30 March 2025: 02:00 becomes 03:00 at 01:00 UTC, and there is no 02:30
+        ("Europe/Berlin", time(2, 30), ["2025-03-29T12:00", "2025-03-30T00:59", "2025-03-30T01:00"], [0, 0, 1]),
+        # 26 October 2025: 03:00 becomes 02:00 at 01:00 UTC, and 02:30 comes twice
+        ("Europe/Berlin", time(2, 30), ["2025-10-25T12:00", "2025-10-26T00:30", "2025-10-26T01:30"], [0, 1, 1]),
+        # a day without midnight: 4 November 2018, 00:00 becomes 01:00 at 03:00 UTC
+        ("America/Sao_Paulo", time(0), ["2018-11-03T12:00", "2018-11-04T02:59", "2018-11-04T03:00"], [0, 0, 1]),
+    ],
+)
+def test_summer_time_neither_skips_nor_doubles_a_day(
+    kept: RunLog, zone: str, at: time, moments: list[str], ran: list[int]
+) -> None:
+    try:
+        local = ZoneInfo(zone)
+    except ZoneInfoNotFoundError:
+        pytest.skip("this system has no time zone data")
+    assert at_each(kept, Counted(), *moments, at=at, zone=local) == ran
+
+
+@given(
+    st.sampled_from(["Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo", "UTC"]),
+    st.times().map(lambda t: t.replace(second=0, microsecond=0)),
+    st.datetimes(datetime(2024, 1, 1), datetime(2026, 12, 31), timezones=st.just(UTC)),
+    st.lists(st.timedeltas(-timedelta(hours=3), timedelta(hours=40)), max_size=30),
+)
+def test_whatever_the_clock_does_no_local_day_runs_twice(
+    tmp_path_factory: pytest.TempPathFactory, zone: str, at: time, now: datetime, steps: list[timedelta]
+) -> None:
+    kept = RunLog(Path("/v"), {"XDG_DATA_HOME": str(tmp_path_factory.mktemp("data"))})
+    days: list[date] = []
+    nightly = Nightly(kept, lambda: None, ZoneInfo(zone))
+    for step in steps:
+        now += step
+        if nightly.run_if_due(at, now):
+            night = kept.night()
+            assert night
+            days.append(night.seen_to)
+    assert days == sorted(set(days))
+
+
+@pytest.mark.parametrize(("saved", "ran"), [(0, 0), (59, 0), (60, 1), (3600, 1), (-30, 0), (-86400, 1)])
+def test_who_has_just_saved_is_left_in_peace(kept: RunLog, saved: int, ran: int) -> None:
+    counted, now = Counted(), utc("2025-11-11T04:00")
+    at_each(kept, counted, "2025-11-10T12:00")
+    Nightly(kept, counted, UTC).run_if_due(AT, now, now - timedelta(seconds=saved))
+    assert counted.times == ran
+
+
+def test_what_fails_waits_for_the_next_day_and_what_killed_the_process_is_caught_up(kept: RunLog) -> None:
+    def fail() -> None:
+        raise OSError("no")
+
+    def die() -> None:
+        raise SystemExit
+
+    at_each(kept, Counted(), "2025-11-10T12:00")
+    with pytest.raises(SystemExit):
+        at_each(kept, Counted(die), "2025-11-11T12:00")
+    with pytest.raises(OSError, match="no"):
+        at_each(kept, Counted(fail), "2025-11-11T12:00")
+    assert kept.night() == NightlyRun("03:30", date(2025, 11, 11), utc("2025-11-11T12:00"), False)
+    assert at_each(kept, Counted(), "2025-11-11T12:01", "2025-11-12T03:30") == [0, 1]
+
+
+def test_a_disk_that_takes_nothing_has_it_run_once(kept: RunLog) -> None:
+    kept.file.parent.parent.mkdir(parents=True)
+    kept.file.parent.write_text("in the way", "utf-8")
+    counted = Counted()
+    nightly = Nightly(kept, counted, UTC)
+    for now in ("2025-11-10T12:00", "2025-11-11T12:00", "2025-11-11T12:05"):
+        nightly.run_if_due(AT, utc(now))
+    assert counted.times == 1

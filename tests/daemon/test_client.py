@@ -301,7 +301,7 @@ def test_where_no_daemon_is_nothing_slow_is_imported(path: Path) -> None:
 import sys
 from pathlib import Path
 from vault_memory import config
-from vault_memory.files import places
+from vault_memory.vault import locations
 before = set(sys.modules)
 from vault_memory.daemon.client import connect
 from vault_memory.errors import NotRunningError

@@ -1,6 +1,5 @@
 """How the last reflect of this device ended: `status` and `doctor` tell it, whoever ran it, and so does the log."""
 
-import asyncio
 import json
 import logging
 import os
@@ -10,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from daemons import until
 from reflecting import NORA, reflect, reflected, rewrite, small_vault
 from vaults import memory, put, run
 
@@ -20,8 +18,8 @@ from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, RefusedError
 from vault_memory.health.doctor import Check, doctor
 from vault_memory.health.status import status
+from vault_memory.reflect.run_log import NightlyRun, ReflectEnd, RunLog, without_quotes
 from vault_memory.rendering import status as report
-from vault_memory.store.job_log import Ended, Run, Runs, wordless
 from vault_memory.vault.undo_history import Preimages
 
 NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
@@ -34,8 +32,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_an_agent_is_not_told_of_pages_written_or_skipped(root: Path) -> None:
-    ended = Ended(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
-    Runs(root).note_ended(ended)
+    ended = ReflectEnd(NOON, 3, 1, "bank/entities/Secret.md: its markers are broken", "Mend bank/entities/Secret.md.")
+    RunLog(root).note_end(ended)
     found = status(memory(root), ("global",))
     text = report.status_text(report.narrowed(report.status_document(found)))
     assert "pages" not in text and "skipped" not in text and "Secret" not in text
@@ -114,20 +112,20 @@ def test_one_that_failed_is_told(root: Path) -> None:
 
 def test_one_that_had_to_wait_says_nothing_of_how_things_are(root: Path) -> None:
     reflected(root)
-    before = Runs(root).ended()
-    with Runs(root).alone("pages"), pytest.raises(BusyError):
+    before = RunLog(root).last()
+    with RunLog(root).writing_pages(), pytest.raises(BusyError):
         reflected(root)
-    assert Runs(root).ended() == before
+    assert RunLog(root).last() == before
 
 
 def test_a_night_that_ended_without_a_word_is_told(root: Path) -> None:
     reflected(root)
     later = datetime.now(UTC) + timedelta(hours=1)
-    Runs(root).note("reflect", Run("03:30", later.date(), later, ok=False))
+    RunLog(root).note_night(NightlyRun("03:30", later.date(), later, ok=False))
     document, _ = told(root)
     assert document is not None and (document["ok"], document["at"]) == (False, later.isoformat(timespec="seconds"))
     reflected(root)
-    Runs(root).note("reflect", Run("03:30", later.date(), datetime.now(UTC) - timedelta(hours=1), ok=False))
+    RunLog(root).note_night(NightlyRun("03:30", later.date(), datetime.now(UTC) - timedelta(hours=1), ok=False))
     document, _ = told(root)
     assert document is not None and document["ok"] is True
 
@@ -137,28 +135,26 @@ def test_a_night_that_ended_without_a_word_is_told(root: Path) -> None:
 
 def test_words_of_a_note_stay_in_the_vault() -> None:
     why = 'memory.md has no line "He said "no" to it" any more: what was ticked was not put there.'
-    assert wordless("memory.md", why) == 'memory.md has no line "…" any more: what was ticked was not put there.'
-    assert wordless("a.md", "It is late.") == "a.md: It is late."
+    assert without_quotes("memory.md", why) == 'memory.md has no line "…" any more: what was ticked was not put there.'
+    assert without_quotes("a.md", "It is late.") == "a.md: It is late."
 
 
-def test_jobs_and_the_last_reflect_are_kept_beside_each_other_for_the_owner_only(root: Path) -> None:
-    runs, ended = Runs(root), Ended(NOON, 3, 1, "a.md: why", "Do this.", 2, "x-reflect")
-    runs.note("reflect", Run("03:30", NOON.date(), NOON, ok=True))
-    runs.note_ended(ended)
-    runs.note("other", Run("04:30", NOON.date()))
-    assert (Runs(root).ended(), Runs(root).get("reflect"), Runs(root).get("other")) == (
-        ended, Run("03:30", NOON.date(), NOON, ok=True), Run("04:30", NOON.date()),
-    )  # fmt: skip
+def test_the_night_and_the_last_reflect_are_kept_beside_each_other_for_the_owner_only(root: Path) -> None:
+    log, end = RunLog(root), ReflectEnd(NOON, 3, 1, "a.md: why", "Do this.", 2, "x-reflect")
+    night = NightlyRun("03:30", NOON.date(), NOON, ok=True)
+    log.note_night(night)
+    log.note_end(end)
+    assert (RunLog(root).last(), RunLog(root).night()) == (end, night)
     if os.name != "nt":
-        assert runs.file.stat().st_mode & 0o777 == 0o600
+        assert log.file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
     "kept", [None, [], {}, "x", {"at": "2025-12-10"}, {"at": NOON.isoformat(), "pages": "many"}, {"at": 3, "pages": 1}]
 )
 def test_what_is_damaged_is_not_known(root: Path, kept: object) -> None:
-    put(Runs(root).file.parent, Runs(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
-    assert Runs(root).ended() is None
+    put(RunLog(root).file.parent, RunLog(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
+    assert RunLog(root).last() is None
     assert status(memory(root)).reflect is None
 
 
@@ -177,15 +173,9 @@ def test_the_log_of_the_night_names_the_first_page_skipped(root: Path, caplog: p
     rewrite(root, "memory/2025-12-02.md", "keeps bees", "keeps geese")
     caplog.set_level(logging.INFO, "vault_memory")
 
-    async def lived() -> None:
-        with ThreadPoolExecutor(1) as slow:
-            mine = Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")), slow)
-            Runs(root).note("reflect", Run("00:00", datetime.now().date() - timedelta(days=3)))
-            mine.start(asyncio.get_running_loop())
-            await asyncio.to_thread(until, lambda: "pages written" in caplog.text)
-            mine.stop()
-
-    asyncio.run(lived())
+    RunLog(root).note_night(NightlyRun("00:00", datetime.now().date() - timedelta(days=3)))
+    with ThreadPoolExecutor(1) as slow:
+        Background(root, LiveSettings(Config(vault=root, reflect_at="00:00")), slow).index_was_updated(changed=False)
     assert f"1 skipped, the first: {NORA}:" in caplog.text
     document, _ = told(root)
     assert document is not None and (document["ok"], document["skipped"]) == (True, 1)

@@ -25,7 +25,7 @@ from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
-NO_PATIENCE = Limits(line_bytes=1000, batch=3, clients=3, line_seconds=0.2, write_seconds=0.2, closing_seconds=0.2)
+NO_PATIENCE = Limits(line_bytes=1000, batch=3, clients=3, token_seconds=0.2, closing_seconds=0.2)
 
 
 @pytest.fixture
@@ -288,34 +288,6 @@ def test_a_flood_without_a_line_end_is_cut_off_at_a_mebibyte(server: Served) -> 
     assert lives(server)
 
 
-def test_a_slow_line_is_cut_off_and_a_silent_client_is_not(path: Path) -> None:
-    with served(path, NO_PATIENCE) as server, Raw(path) as silent, Raw(path) as slow:
-        assert silent.ask(request("echo", 1))["id"] == 1
-        with pytest.raises(OSError):
-            while True:  # a byte now and then must not buy more time
-                slow.send(b" ")
-                time.sleep(0.02)
-        assert slow.answer() is None
-        assert server.asked == ["echo"]
-        assert silent.ask(request("echo", 2))["id"] == 2
-
-
-def test_the_time_for_a_line_begins_anew_with_each(path: Path) -> None:
-    with served(path, NO_PATIENCE._replace(line_seconds=1.0)), Raw(path) as raw:
-        for n in range(4):
-            raw.send(b"{")
-            time.sleep(0.4)
-            raw.send(request("echo", n)[1:] + b"\n")
-            assert raw.answer()["id"] == n
-
-
-def test_a_client_that_reads_no_answer_is_cut_off(path: Path) -> None:
-    with served(path, NO_PATIENCE) as server, Raw(path) as deaf:
-        deaf.send(request("large", 1, length=3_000_000) + b"\n")
-        until(lambda: server.asked == ["large"] and server.server.clients == 0)
-        assert lives(server)
-
-
 def test_clients_that_go_away_at_any_moment(server: Served) -> None:
     for _ in range(20):
         for sent in (b"", b"{", request("echo") + b"\n", request("large", 1, length=500_000) + b"\n"):
@@ -388,7 +360,7 @@ def test_a_server_that_could_not_listen_anew_can_the_next_time(server: Served) -
     assert lives(server)
 
 
-@pytest.mark.parametrize("rounds", range(16))
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5, 9, 15])
 def test_a_server_that_closes_while_it_listens_anew_is_closed(path: Path, rounds: int) -> None:
     """The last logout takes the runtime folder away, and a moment later the session's processes are stopped."""
 

@@ -18,8 +18,8 @@ import pytest
 from vaults import age, fill, index_digest, memory, opened, paths, put, snapshot
 
 from vault_memory.daemon import watch
-from vault_memory.daemon.debounce import Pending
-from vault_memory.daemon.index_worker import Gate, Upkeep
+from vault_memory.daemon.debounce import ChangeQueue
+from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
 from vault_memory.daemon.watch import Watcher
 from vault_memory.memory import Memory
 from vault_memory.vault import mounts
@@ -34,28 +34,28 @@ PATIENCE_SECONDS = 20.0
 pytestmark = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")
 
 
-class Kept:
+class WatchedVault:
     """A vault whose index is kept in step."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.memory = memory(root)
-        self.pending = Pending()
+        self.changes = ChangeQueue()
         self.keeper = memory(root)
-        self.watcher = Watcher(self.memory.vault.root, self.pending, lambda: self.keeper.linked)
-        self.upkeep = Upkeep(lambda: self.keeper, self.pending, self.watcher, Gate())
-        self.upkeep.start()
-        assert self.upkeep.looked.wait(PATIENCE_SECONDS)
-        self.until(lambda: self.pending.count == 0)
+        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.keeper.linked)
+        self.worker = IndexWorker(lambda: self.keeper, self.changes, self.watcher, QuestionGate())
+        self.worker.start()
+        assert self.worker.looked.wait(PATIENCE_SECONDS)
+        self.until(lambda: self.changes.count == 0)
 
     def stop(self) -> None:
-        assert self.upkeep.stop(PATIENCE_SECONDS)
+        assert self.worker.stop(PATIENCE_SECONDS)
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something holds; fails when it does not come."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not condition():
-            assert time.monotonic() < deadline, f"waited in vain: {sorted(paths(self.memory))}, {self.upkeep.trouble}"
+            assert time.monotonic() < deadline, f"waited in vain: {sorted(paths(self.memory))}, {self.worker.trouble}"
             time.sleep(0.01)
 
     def has(self, path: str, word: str) -> bool:
@@ -66,7 +66,7 @@ class Kept:
 
     def settles_as(self, expected: set[str]) -> None:
         """The index comes to know just these notes besides the anchor, as an index built anew would have them."""
-        self.until(lambda: self.pending.count == 0 and paths(self.memory) == expected | {"anchor.md"})
+        self.until(lambda: self.changes.count == 0 and paths(self.memory) == expected | {"anchor.md"})
         other = memory(self.root, index_path=self.root.parent / "fresh" / "index.sqlite")
         other.index(rebuild=True)
         assert index_digest(self.memory) == index_digest(other)
@@ -76,8 +76,8 @@ ALL = NOTES.keys() - {"anchor.md"}
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Kept]:
-    found = Kept(fill(tmp_path / "vault", NOTES))
+def kept(tmp_path: Path) -> Iterator[WatchedVault]:
+    found = WatchedVault(fill(tmp_path / "vault", NOTES))
     yield found
     found.stop()
 
@@ -85,13 +85,13 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
 # --- one note --------------------------------------------------------------------------------------------------------
 
 
-def test_a_save_in_place(kept: Kept) -> None:
+def test_a_save_in_place(kept: WatchedVault) -> None:
     (kept.root / "a.md").write_text("heron")
     kept.until(lambda: kept.has("a.md", "heron"))
     kept.settles_as(set(ALL))
 
 
-def test_a_save_in_several_writes_ends_with_the_last(kept: Kept) -> None:
+def test_a_save_in_several_writes_ends_with_the_last(kept: WatchedVault) -> None:
     with open(kept.root / "a.md", "w") as file:
         for word in ("heron", "weir", "ferry"):
             file.write(word + "\n")
@@ -101,21 +101,21 @@ def test_a_save_in_several_writes_ends_with_the_last(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_a_new_note_and_a_deleted_one(kept: Kept) -> None:
+def test_a_new_note_and_a_deleted_one(kept: WatchedVault) -> None:
     (kept.root / "new.md").write_text("heron")
     (kept.root / "a.md").unlink()
     kept.settles_as(ALL - {"a.md"} | {"new.md"})
 
 
 @pytest.mark.parametrize("part", [".a.md.tmp", "a.md.tmp123", "part"])
-def test_a_save_by_temporary_file_and_rename(kept: Kept, part: str) -> None:
+def test_a_save_by_temporary_file_and_rename(kept: WatchedVault, part: str) -> None:
     (kept.root / part).write_text("heron")
     (kept.root / part).replace(kept.root / "a.md")
     kept.until(lambda: kept.has("a.md", "heron"))
     kept.settles_as(set(ALL))
 
 
-def test_a_replacement_from_outside_the_vault(kept: Kept) -> None:
+def test_a_replacement_from_outside_the_vault(kept: WatchedVault) -> None:
     outside = kept.root.parent / "outside.md"
     outside.write_text("heron")
     outside.replace(kept.root / "a.md")
@@ -123,7 +123,7 @@ def test_a_replacement_from_outside_the_vault(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_vim_saves_by_way_of_a_backup(kept: Kept) -> None:
+def test_vim_saves_by_way_of_a_backup(kept: WatchedVault) -> None:
     (kept.root / "4913").write_text("")
     (kept.root / "4913").unlink()
     (kept.root / "a.md").rename(kept.root / "a.md~")
@@ -133,24 +133,24 @@ def test_vim_saves_by_way_of_a_backup(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_a_rename(kept: Kept) -> None:
+def test_a_rename(kept: WatchedVault) -> None:
     (kept.root / "a.md").rename(kept.root / "deep/renamed.md")
     kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
 
 
-def test_a_rename_of_case_only(kept: Kept) -> None:
+def test_a_rename_of_case_only(kept: WatchedVault) -> None:
     (kept.root / "a.md").rename(kept.root / "A.md")
     kept.settles_as(ALL - {"a.md"} | {"A.md"})
 
 
-def test_a_file_becomes_a_note_and_a_note_another_file(kept: Kept) -> None:
+def test_a_file_becomes_a_note_and_a_note_another_file(kept: WatchedVault) -> None:
     (kept.root / "text.txt").write_text("heron")
     (kept.root / "text.txt").rename(kept.root / "text.md")
     (kept.root / "a.md").rename(kept.root / "a.txt")
     kept.settles_as(ALL - {"a.md"} | {"text.md"})
 
 
-def test_a_note_goes_to_the_trash_and_comes_back(kept: Kept) -> None:
+def test_a_note_goes_to_the_trash_and_comes_back(kept: WatchedVault) -> None:
     (kept.root / ".trash").mkdir()
     (kept.root / "a.md").rename(kept.root / ".trash/a.md")
     kept.settles_as(ALL - {"a.md"})
@@ -158,7 +158,7 @@ def test_a_note_goes_to_the_trash_and_comes_back(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_the_same_size_and_time_with_another_content(kept: Kept) -> None:
+def test_the_same_size_and_time_with_another_content(kept: WatchedVault) -> None:
     """Whatever the clock says: what was told of is read."""
     file = kept.root / "a.md"
     before = file.stat()
@@ -168,7 +168,7 @@ def test_the_same_size_and_time_with_another_content(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("seconds", [-86400.0, 86400.0 * 400])
-def test_clocks_that_step(kept: Kept, seconds: float) -> None:
+def test_clocks_that_step(kept: WatchedVault, seconds: float) -> None:
     file = kept.root / "a.md"
     file.write_text("heron")
     age(file, seconds)
@@ -179,24 +179,24 @@ def test_clocks_that_step(kept: Kept, seconds: float) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_what_is_no_note_wakes_nobody(kept: Kept) -> None:
-    woke = kept.upkeep.last_sign
+def test_what_is_no_note_wakes_nobody(kept: WatchedVault) -> None:
+    woke = kept.worker.last_sign
     (kept.root / ".obsidian").mkdir()
     (kept.root / ".obsidian/workspace.json").write_text("{}")
     (kept.root / "picture.png").write_bytes(b"png")
     (kept.root / "a.md").read_text()
     (kept.root / "b.md").write_text("a note, so that all events before it have come")
     kept.until(lambda: kept.has("b.md", "a note"))
-    batches = kept.upkeep.last_sign
+    batches = kept.worker.last_sign
     assert batches > woke
     time.sleep(0.3)
-    assert (kept.upkeep.last_sign, kept.pending.count) == (batches, 0)
+    assert (kept.worker.last_sign, kept.changes.count) == (batches, 0)
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_renamed_and_saved_into(kept: Kept) -> None:
+def test_a_folder_renamed_and_saved_into(kept: WatchedVault) -> None:
     (kept.root / "deep").rename(kept.root / "Deeper")
     (kept.root / "Deeper/er/new.md").write_text("heron")
     expected = {"a.md", "Other/d.md", "Deeper/b.md", "Deeper/er/c.md", "Deeper/er/new.md"}
@@ -205,12 +205,12 @@ def test_a_folder_renamed_and_saved_into(kept: Kept) -> None:
     kept.until(lambda: kept.has("Deeper/er/new.md", "still told of"))
 
 
-def test_a_folder_of_another_case(kept: Kept) -> None:
+def test_a_folder_of_another_case(kept: WatchedVault) -> None:
     (kept.root / "deep").rename(kept.root / "DEEP")
     kept.settles_as({"a.md", "Other/d.md", "DEEP/b.md", "DEEP/er/c.md"})
 
 
-def test_a_folder_moved_out_and_in(kept: Kept) -> None:
+def test_a_folder_moved_out_and_in(kept: WatchedVault) -> None:
     (kept.root / "deep").rename(kept.root.parent / "outside")
     kept.settles_as({"a.md", "Other/d.md"})
     (kept.root.parent / "outside/new.md").write_text("heron")
@@ -220,30 +220,30 @@ def test_a_folder_moved_out_and_in(kept: Kept) -> None:
     kept.until(lambda: kept.has("back/er/c.md", "told of again"))
 
 
-def test_a_folder_into_the_trash(kept: Kept) -> None:
+def test_a_folder_into_the_trash(kept: WatchedVault) -> None:
     (kept.root / ".trash").mkdir()
     (kept.root / "deep").rename(kept.root / ".trash/deep")
     kept.settles_as({"a.md", "Other/d.md"})
 
 
-def test_a_folder_deleted_with_all_in_it(kept: Kept) -> None:
+def test_a_folder_deleted_with_all_in_it(kept: WatchedVault) -> None:
     shutil.rmtree(kept.root / "deep")
     kept.settles_as({"a.md", "Other/d.md"})
 
 
-def test_folders_made_in_a_hurry(kept: Kept) -> None:
+def test_folders_made_in_a_hurry(kept: WatchedVault) -> None:
     made = {f"new/{n}/very/deep/{n}.md" for n in range(30)}
     fill(kept.root, dict.fromkeys(sorted(made), "heron"))
     kept.settles_as(ALL | made)
 
 
-def test_a_note_replaced_by_a_folder(kept: Kept) -> None:
+def test_a_note_replaced_by_a_folder(kept: WatchedVault) -> None:
     (kept.root / "a.md").unlink()
     put(kept.root, "a.md/inside.md", "heron", 0)
     kept.settles_as(ALL - {"a.md"} | {"a.md/inside.md"})
 
 
-def test_git_checks_out_500_files(kept: Kept) -> None:
+def test_git_checks_out_500_files(kept: WatchedVault) -> None:
     def git(*arguments: str) -> None:
         who = ["-c", "user.name=n", "-c", "user.email=e"]
         subprocess.run(["git", "-C", str(kept.root), *who, *arguments], check=True, capture_output=True)
@@ -261,19 +261,19 @@ def test_git_checks_out_500_files(kept: Kept) -> None:
     git("commit", "-m", "many")
     kept.settles_as(ALL | many)
     git("checkout", "one")
-    kept.until(lambda: len(paths(kept.memory)) == len(NOTES) or kept.upkeep.trouble is not None)
+    kept.until(lambda: len(paths(kept.memory)) == len(NOTES) or kept.worker.trouble is not None)
     # More than half of the notes at once: that may be a vault that is not there, and is left to the user.
-    assert kept.upkeep.trouble is not None and "nothing was deleted" in kept.upkeep.trouble.what
+    assert kept.worker.trouble is not None and "nothing was deleted" in kept.worker.trouble.what
     git("checkout", "two")
     kept.settles_as(ALL | many)
-    kept.until(lambda: kept.upkeep.trouble is None)
+    kept.until(lambda: kept.worker.trouble is None)
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-def test_what_a_link_leads_to(kept: Kept) -> None:
+def test_what_a_link_leads_to(kept: WatchedVault) -> None:
     (kept.root / "text.txt").write_text("heron")
     (kept.root / "link.md").symlink_to("text.txt")
     kept.until(lambda: kept.has("link.md", "heron"))
@@ -290,7 +290,7 @@ needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a p
 
 
 @needs_links
-def test_two_links_to_one_file(kept: Kept) -> None:
+def test_two_links_to_one_file(kept: WatchedVault) -> None:
     (kept.root / "text.txt").write_text("heron")
     for link in ("one.md", "two.md"):
         (kept.root / link).symlink_to("text.txt")
@@ -301,7 +301,7 @@ def test_two_links_to_one_file(kept: Kept) -> None:
 
 @needs_links
 @pytest.mark.parametrize("target", ["later.txt", "new/later.txt"])
-def test_what_a_link_leads_to_comes_later(kept: Kept, target: str) -> None:
+def test_what_a_link_leads_to_comes_later(kept: WatchedVault, target: str) -> None:
     (kept.root / "link.md").symlink_to(target)
     (kept.root / "a.md").unlink()
     kept.settles_as(ALL - {"a.md"})
@@ -312,7 +312,7 @@ def test_what_a_link_leads_to_comes_later(kept: Kept, target: str) -> None:
 
 
 @needs_links
-def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: Kept) -> None:
+def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: WatchedVault) -> None:
     put(kept.root, "sub/er/text.txt", "heron")
     (kept.root / "link.md").symlink_to("sub/er/text.txt")
     kept.settles_as(ALL | {"link.md"})
@@ -324,7 +324,7 @@ def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: Kept) -> N
     kept.settles_as(set(ALL))
 
 
-def test_one_file_under_two_names(kept: Kept) -> None:
+def test_one_file_under_two_names(kept: WatchedVault) -> None:
     os.link(kept.root / "a.md", kept.root / "deep/also a.md")
     kept.settles_as(ALL | {"deep/also a.md"})
     (kept.root / "deep/also a.md").write_text("heron")
@@ -338,42 +338,42 @@ def test_one_file_under_two_names(kept: Kept) -> None:
 
 def test_what_changed_while_nobody_watched(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", NOTES)
-    Kept(root).stop()
+    WatchedVault(root).stop()
     put(root, "a.md", "heron")
     (root / "deep/b.md").unlink()
     put(root, "new.md", "new")
-    kept = Kept(root)
+    kept = WatchedVault(root)
     kept.settles_as(ALL - {"deep/b.md"} | {"new.md"})
     kept.stop()
 
 
-def test_a_vault_that_is_taken_away_and_comes_back(kept: Kept) -> None:
+def test_a_vault_that_is_taken_away_and_comes_back(kept: WatchedVault) -> None:
     away = kept.root.parent / "away"
     kept.root.rename(away)
-    assert not kept.upkeep.is_sure()
-    kept.pending.add(["a.md"])  # as the first question does
-    kept.until(lambda: kept.upkeep.trouble is not None)
+    assert not kept.worker.knows_everything()
+    kept.changes.add(["a.md"])  # as the first question does
+    kept.until(lambda: kept.worker.trouble is not None)
     put(away, "a.md", "changed elsewhere")
     away.rename(kept.root)
-    kept.until(lambda: kept.upkeep.is_sure() and kept.has("a.md", "elsewhere"))
+    kept.until(lambda: kept.worker.knows_everything() and kept.has("a.md", "elsewhere"))
     (kept.root / "deep/b.md").write_text("told of again")
     kept.until(lambda: kept.has("deep/b.md", "told of again"))
     kept.settles_as(set(ALL))
 
 
-def test_another_folder_in_the_vaults_place_deletes_nothing(kept: Kept) -> None:
+def test_another_folder_in_the_vaults_place_deletes_nothing(kept: WatchedVault) -> None:
     away = kept.root.parent / "away"
     index = kept.memory.index_path.relative_to(kept.root)
     kept.root.rename(away)
     kept.root.mkdir()
-    assert kept.watcher.is_misled() and not kept.upkeep.is_sure()
-    kept.pending.add(["a.md"])
-    kept.until(lambda: kept.upkeep.trouble is not None)
-    assert "nothing was deleted" in (kept.upkeep.trouble.what if kept.upkeep.trouble else "")
+    assert kept.watcher.is_misled() and not kept.worker.knows_everything()
+    kept.changes.add(["a.md"])
+    kept.until(lambda: kept.worker.trouble is not None)
+    assert "nothing was deleted" in (kept.worker.trouble.what if kept.worker.trouble else "")
     shutil.rmtree(kept.root)
     away.rename(kept.root)
     assert (kept.root / index).exists()
-    kept.until(kept.upkeep.is_sure)
+    kept.until(kept.worker.knows_everything)
     kept.settles_as(set(ALL))
 
 
@@ -390,13 +390,13 @@ def test_an_unmounted_vault_comes_back(tmp_path: Path) -> None:
     if not mount("mount", "--bind", str(image), str(root)):
         pytest.skip("this machine lets nobody mount")
     try:
-        kept = Kept(root)
+        kept = WatchedVault(root)
         kept.settles_as(set(ALL))
         assert mount("umount", "--lazy", str(root))
-        kept.until(lambda: kept.upkeep.trouble is not None)  # though nobody asked anything
+        kept.until(lambda: kept.worker.trouble is not None)  # though nobody asked anything
         put(image, "a.md", "changed elsewhere")
         assert mount("mount", "--bind", str(image), str(root))
-        kept.until(lambda: kept.upkeep.is_sure() and kept.has("a.md", "elsewhere"))
+        kept.until(lambda: kept.worker.knows_everything() and kept.has("a.md", "elsewhere"))
         (kept.root / "deep/b.md").write_text("told of again")
         kept.until(lambda: kept.has("deep/b.md", "told of again"))
         kept.stop()
@@ -405,20 +405,20 @@ def test_an_unmounted_vault_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="only inotify has a queue that overflows")
-def test_a_lost_queue_of_events_is_followed_by_a_look_at_everything(kept: Kept) -> None:
+def test_a_lost_queue_of_events_is_followed_by_a_look_at_everything(kept: WatchedVault) -> None:
     observer = kept.watcher._observer
     assert observer is not None
     reader = observer._inotify_fd  # type: ignore[attr-defined]
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     with reader._lock:  # nobody reads the queue meanwhile
-        assert not kept.watcher.has_heard_all(0.01)
+        assert not kept.watcher.wait_for_events(0.01)
         for n in range(most // 2 + 200):
             os.utime(kept.root / "a.md", (n, n))
             os.utime(kept.root / "Other/d.md", (n, n))
         (kept.root / "deep/b.md").write_text("heron")
         fill(kept.root, {"unheard/of.md": "weir"})
     kept.until(lambda: kept.has("deep/b.md", "heron") and kept.has("unheard/of.md", "weir"))
-    assert kept.watcher.has_heard_all(PATIENCE_SECONDS)
+    assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
     (kept.root / "unheard/of.md").write_text("told of from now on")
     kept.until(lambda: kept.has("unheard/of.md", "told of"))
 
@@ -439,7 +439,7 @@ def limited(root: Path, code: str, limit: str, value: int) -> str:
 def test_at_the_limit_of_watches_it_polls_and_says_so_until_it_is_raised(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {f"{n}/note.md": "note" for n in range(30)})
     code = """
-kept = Kept(Path(sys.argv[1]))
+kept = WatchedVault(Path(sys.argv[1]))
 print(kept.watcher.reach.is_whole, kept.watcher.reach.why, "|", kept.watcher.reach.mend)
 for n in range(30):
     (kept.root / f"{n}/note.md").write_text("heron")
@@ -458,7 +458,7 @@ kept.stop()
 def test_without_an_instance_it_polls_and_says_so(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", NOTES)
     code = """
-kept = Kept(Path(sys.argv[1]))
+kept = WatchedVault(Path(sys.argv[1]))
 print(kept.watcher.reach.why, "|", kept.watcher.reach.mend)
 (kept.root / "a.md").write_text("heron")
 kept.until(lambda: kept.has("a.md", "heron"))
@@ -491,27 +491,27 @@ def test_file_systems_that_tell_nothing_are_known_by_their_kind(
 
 
 @pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="the count of watches is Linux's")
-def test_what_was_moved_out_is_watched_no_longer(kept: Kept) -> None:
+def test_what_was_moved_out_is_watched_no_longer(kept: WatchedVault) -> None:
     (kept.root / "deep").rename(kept.root.parent / "outside")
     kept.settles_as({"a.md", "Other/d.md"})
-    kept.until(kept.upkeep.is_sure)
+    kept.until(kept.worker.knows_everything)
     kept.until(lambda: watch._watches() == watch._folders(kept.root)[0])
 
 
-def test_a_change_of_permissions_is_told_of(kept: Kept) -> None:
+def test_a_change_of_permissions_is_told_of(kept: WatchedVault) -> None:
     """A note that could not be read may be readable now."""
-    woke = kept.upkeep.last_sign
+    woke = kept.worker.last_sign
     (kept.root / "a.md").chmod(0o640)
-    kept.until(lambda: kept.upkeep.last_sign > woke)
+    kept.until(lambda: kept.worker.last_sign > woke)
 
 
-def test_a_watcher_whose_threads_have_ended_is_started_again(kept: Kept) -> None:
+def test_a_watcher_whose_threads_have_ended_is_started_again(kept: WatchedVault) -> None:
     for thread in threading.enumerate():
         if type(thread).__module__.startswith("watchdog"):
             thread.stop()  # type: ignore[attr-defined]
             thread.join(PATIENCE_SECONDS)
     (kept.root / "a.md").write_text("unheard of")
-    kept.pending.add_everything()
+    kept.changes.add_everything()
     kept.until(lambda: kept.has("a.md", "unheard of"))
     (kept.root / "a.md").write_text("told of again")
     kept.until(lambda: kept.has("a.md", "told of again"))
@@ -519,21 +519,21 @@ def test_a_watcher_whose_threads_have_ended_is_started_again(kept: Kept) -> None
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is taken for granted")
 @pytest.mark.parametrize("ours", [True, False])
-def test_all_that_happened_is_heard_of_before_the_answer(kept: Kept, ours: bool) -> None:
+def test_all_that_happened_is_heard_of_before_the_answer(kept: WatchedVault, ours: bool) -> None:
     if not ours:  # an index elsewhere, as in a synced vault
         kept.keeper = kept.memory = memory(kept.root, index_path=kept.root.parent / "index")
-        kept.pending.add_everything()
-        kept.until(lambda: kept.pending.count == 0 and kept.memory.index_path.exists())
+        kept.changes.add_everything()
+        kept.until(lambda: kept.changes.count == 0 and kept.memory.index_path.exists())
         shutil.rmtree(kept.root / ".memory")
-        kept.until(kept.upkeep.is_sure)
+        kept.until(kept.worker.knows_everything)
     for n in range(50):
         (kept.root / f"Other/{n}.md").write_text("heron")
-        assert kept.watcher.has_heard_all(PATIENCE_SECONDS)
-        assert kept.pending.count
-        kept.until(lambda: kept.pending.count == 0)
+        assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
+        assert kept.changes.count
+        kept.until(lambda: kept.changes.count == 0)
     (kept.root / "a.md").rename(kept.root.parent / "a.md")  # watchdog holds this back for half a second
-    assert not kept.watcher.has_heard_all(0.05)
-    assert kept.watcher.has_heard_all(PATIENCE_SECONDS)
+    assert not kept.watcher.wait_for_events(0.05)
+    assert kept.watcher.wait_for_events(PATIENCE_SECONDS)
     kept.until(lambda: "a.md" not in paths(kept.memory))
 
 
@@ -541,23 +541,23 @@ def test_all_that_happened_is_heard_of_before_the_answer(kept: Kept, ours: bool)
 def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
     """A question that waited in vain leaves its mark under way; the next one asks of what was saved since."""
 
-    class Behind(Pending):
+    class Behind(ChangeQueue):
         def add(self, found: Iterable[str]) -> None:
             time.sleep(0.1)
             super().add(found)
 
-    pending = Behind()
-    watcher = Watcher(fill(tmp_path / "vault", {".memory/x": ""}), pending, dict)
+    changes = Behind()
+    watcher = Watcher(fill(tmp_path / "vault", {".memory/x": ""}), changes, dict)
     watcher.start()
     try:
         put(tmp_path / "vault", "a.md", "1", 0)
-        assert not watcher.has_heard_all(0.05)
+        assert not watcher.wait_for_events(0.05)
         put(tmp_path / "vault", "b.md", "2", 0)
-        assert watcher.has_heard_all(PATIENCE_SECONDS)
-        assert pending.count == 2
+        assert watcher.wait_for_events(PATIENCE_SECONDS)
+        assert changes.count == 2
         put(tmp_path / "vault", "c.md", "3", 0)
         waiting = ThreadPoolExecutor(1)
-        heard = waiting.submit(watcher.has_heard_all, PATIENCE_SECONDS)
+        heard = waiting.submit(watcher.wait_for_events, PATIENCE_SECONDS)
         time.sleep(0.02)
         watcher.start()  # what is under way to who watched before never comes
         assert heard.result() is False
@@ -569,7 +569,7 @@ def test_a_mark_made_before_a_save_proves_nothing_of_it(tmp_path: Path) -> None:
 # --- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_a_note_that_cannot_be_read_holds_up_nothing(kept: Kept) -> None:
+def test_a_note_that_cannot_be_read_holds_up_nothing(kept: WatchedVault) -> None:
     (kept.root / "a.md").unlink()
     (kept.root / "a.md").symlink_to(kept.root / "loop.md")
     (kept.root / "loop.md").symlink_to(kept.root / "a.md")
@@ -577,17 +577,17 @@ def test_a_note_that_cannot_be_read_holds_up_nothing(kept: Kept) -> None:
     kept.until(lambda: kept.has("deep/b.md", "heron"))
 
 
-def test_another_process_that_writes_is_waited_for(kept: Kept) -> None:
+def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
     from vault_memory.vault import locations
 
     with locations.writer_lock(kept.memory.index_path, 0):
         (kept.root / "a.md").write_text("heron")
-        kept.until(lambda: kept.pending.count == 1)
+        kept.until(lambda: kept.changes.count == 1)
         assert not kept.has("a.md", "heron")
     kept.until(lambda: kept.has("a.md", "heron"))
 
 
-def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: Kept) -> None:
+def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: WatchedVault) -> None:
     for file in kept.memory.index_path.parent.glob("index.sqlite*"):
         file.unlink()
     (kept.root / "a.md").write_text("heron")
@@ -595,7 +595,7 @@ def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: Kept) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_the_notes_stay_as_they_are(kept: Kept) -> None:
+def test_the_notes_stay_as_they_are(kept: WatchedVault) -> None:
     (kept.root / "a.md").write_text("heron")
     before = snapshot(kept.root)
     kept.until(lambda: kept.has("a.md", "heron"))
@@ -608,13 +608,13 @@ def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
     mine = Memory(memory(root).config)
     mine.index()
     fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
-    pending, kept = Pending(), memory(root)
-    watcher = Watcher(kept.vault.root, pending, dict)
-    upkeep = Upkeep(lambda: kept, pending, watcher, Gate())
-    upkeep.start()
-    while upkeep.progress[0] < 3:
+    changes, kept = ChangeQueue(), memory(root)
+    watcher = Watcher(kept.vault.root, changes, dict)
+    worker = IndexWorker(lambda: kept, changes, watcher, QuestionGate())
+    worker.start()
+    while worker.progress[0] < 3:
         time.sleep(0.001)
-    assert upkeep.stop(PATIENCE_SECONDS)
+    assert worker.stop(PATIENCE_SECONDS)
     assert len(NOTES) < len(paths(mine)) < 250
     mine.index()
     assert len(paths(mine)) == 250 + len(NOTES)

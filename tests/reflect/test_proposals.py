@@ -17,7 +17,7 @@ from vault_memory.markdown.name_spotting import Called
 from vault_memory.reflect import core, job, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
 from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
-from vault_memory.store.job_log import Runs
+from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
 SURE = "O(c=0.95) @Mara: Prefers letters to calls."
@@ -445,7 +445,7 @@ def test_what_was_ticked_and_then_forgotten_is_not_put_there_and_told_once(root:
     forget(root, "memory/2025-11-03.md#L3")
     done = reflected(root)
     assert ([one.path for one in done.notices], done.skipped) == (["memory.md"], ())
-    last = Runs(root).ended()
+    last = RunLog(root).last()
     assert last is not None and last.skipped == 0  # no page was
     assert done.notices[0].why.startswith("1 proposal that you ticked or reworded rests on what no note holds")
     assert "hazelnuts" not in str(done.notices) + "".join(data.decode() for data in texts(root).values())

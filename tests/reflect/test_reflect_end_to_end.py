@@ -10,7 +10,7 @@ import pytest
 from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
 from vaults import age, command, index_digest, memory, put, run, snapshot
 
-from vault_memory.store.job_log import Runs
+from vault_memory.reflect.run_log import RunLog
 
 KALLO = "bank/entities/Kallö.md"
 
@@ -253,7 +253,7 @@ def test_a_page_with_broken_markers_is_left_alone_and_the_others_are_written(roo
 
 def test_the_second_of_two_at_once_is_told_to_wait(root: Path) -> None:
     before = texts(root)
-    with Runs(memory(root).vault.root).alone("pages"):
+    with RunLog(memory(root).vault.root).writing_pages():
         for arguments in (("--now", NOW), ("--undo",), ("--now", NOW, "--dry-run")):
             ended = run(root, "reflect", *arguments)
             assert (ended.returncode, "is writing the pages of this vault" in ended.stderr) == (75, True), ended.stderr

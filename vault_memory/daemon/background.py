@@ -1,118 +1,73 @@
-"""Owns what a daemon does though nobody asked: vectors of a configured embedder, and jobs that have their time."""
+"""What a daemon does though nobody asked: vectors of a configured embedder, agents' sessions, the nightly reflect."""
 
-import asyncio
-import contextlib
 import json
 import logging
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock
 from pathlib import Path
 
 from vault_memory.daemon.index_worker import RECONCILE_SECONDS
-from vault_memory.daemon.jobs import Jobs
-from vault_memory.daemon.schedule import Job
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import VaultMemoryError, of_exit_code
 from vault_memory.memory import Memory
+from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import pending
-from vault_memory.store.job_log import REFLECT, Runs, wordless
+
+QUIET_SECONDS = 60.0
+"""How long the user must not have saved before reflect may begin."""
+
+_DAY = timedelta(days=1)
 
 log = logging.getLogger(__name__)
 
 
 class Background:
-    """The work beside answering; `jobs` is where more of it is registered. They run one after the other in `slow`."""
+    """The work beside answering, begun after each run of the index worker; reflect runs in the thread `slow`."""
 
     def __init__(self, root: Path, settings: LiveSettings, slow: ThreadPoolExecutor) -> None:
-        self._settings, self.slow = settings, slow
-        self.jobs = Jobs(Runs(root))
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._is_looking = False
+        self._settings, self._slow = settings, slow
+        self._nightly = Nightly(RunLog(root), self._reflect)
+        self._embedding, self._reading = _Repeated("backfill", self._embed), _Repeated("sessions", self._read_sessions)
         self._last_saved: datetime | None = None
-        self._filling: threading.Thread | None = None
-        self._filled_at = -RECONCILE_SECONDS
-        self._sweeping: threading.Thread | None = None
-        self._swept_at = -RECONCILE_SECONDS
+        self._is_stopping = False
+        self._is_looking = False
         self._reflecting: subprocess.Popen[bytes] | None = None
 
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """See to the jobs from now on; to be called in the loop."""
-        self._loop = loop
-        self._look()
-
     def stop(self) -> None:
-        """Begin nothing more; to be called in the loop."""
-        self._loop = None
-        if self._alarm:
-            self._alarm.cancel()
+        """Begin nothing more, and end a reflect: pages are whole, and the next run goes on."""
+        self._is_stopping = True
         if self._reflecting:
-            self._reflecting.terminate()  # wherever it is: pages are whole, and the next run goes on
+            self._reflecting.terminate()
 
-    def kept_up(self, changed: bool) -> None:
-        """What follows a run of upkeep, in its thread; `changed` is whether a note had changed."""
-        now = time.monotonic()
+    def index_was_updated(self, changed: bool) -> None:
+        """What follows a run of the index worker, in its thread; `changed` is whether a note had changed."""
+        config = self._settings.current().config
         if changed:
             self._last_saved = datetime.now(UTC)
-        if changed or now - self._filled_at >= RECONCILE_SECONDS:  # polling looks at everything every few seconds
-            self._filled_at = now
-            self._backfill()
-        if now - self._swept_at >= RECONCILE_SECONDS or pending.are_waiting():
-            self._swept_at = now
-            self._sweep()
-        if loop := self._loop:
-            with contextlib.suppress(RuntimeError):  # it has ended meanwhile
-                loop.call_soon_threadsafe(self._look)
+        if config.embedding_provider != "builtin":
+            self._embedding.start(at_once=changed)
+        if config.sessions_tools:
+            self._reading.start(at_once=pending.are_waiting())
+        if not (self._is_looking or self._is_stopping):
+            self._is_looking = True
+            self._slow.submit(self._run_nightly)
 
-    # --- jobs ----------------------------------------------------------------------------------------------------
-
-    def _look(self) -> None:
-        """Have the jobs seen to now, and again when the next one is due; after each run of upkeep, too.
-
-        A timer alone would stand still while the computer sleeps. Looking takes a file lock: it is not for the loop.
-        """
-        if self._loop is None or self._is_looking:
-            return
-        if self._alarm:
-            self._alarm.cancel()
-        self._is_looking = True
-        self.slow.submit(self._see_to, self._loop)
-
-    def _see_to(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run the job that is due, if one is; in the slow thread."""
-        next_at = None
+    def _run_nightly(self) -> None:
+        """Reflect if that is due. It is looked at every few minutes: a timer stands still in a sleeping computer."""
         try:
-            self.jobs.register(REFLECT, self._reflect_at(), self._reflect)
-            look = self.jobs.look(datetime.now(UTC), self._last_saved)
-            next_at = look.next_at
-            if look.job and self._loop:
-                self._run(look.job)
-        except Exception as error:  # the edge of a thread: jobs are looked at again after the next run of upkeep
-            log.error("the jobs cannot be seen to: %s", type(error).__name__)
+            at = self._settings.current().config.reflect_at
+            if at and not self._is_stopping:
+                self._nightly.run_if_due(clock.fromisoformat(at), datetime.now(UTC), self._last_saved)
+        except Exception as error:  # the edge of a thread: reflect is tried at its next time
+            log.error("reflect failed: %s", error if isinstance(error, VaultMemoryError) else type(error).__name__)
         finally:
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                loop.call_soon_threadsafe(self._looked, next_at)
-
-    def _reflect_at(self) -> clock | None:
-        at = self._settings.current().config.reflect_at
-        return clock.fromisoformat(at) if at else None
-
-    def _looked(self, next_at: datetime | None) -> None:
-        self._is_looking = False
-        if self._loop and next_at:
-            seconds = max((next_at - datetime.now(UTC)).total_seconds(), 1.0)
-            self._alarm = self._loop.call_later(seconds, self._look)
-
-    def _run(self, job: Job) -> None:
-        try:
-            self.jobs.run(job, datetime.now(UTC), self._last_saved)
-        except Exception as error:  # the edge: a job that fails is tried at its next time
-            log.error("%s failed: %s", job.name, error if isinstance(error, VaultMemoryError) else type(error).__name__)
+            self._is_looking = False
 
     def _reflect(self) -> None:
         """Have the pages written that the facts make, in a process of its own.
@@ -122,59 +77,99 @@ class Background:
         vault = str(self._settings.current().config.vault)
         command = [sys.executable, "-m", "vault_memory", "--vault", vault, "--json", "reflect"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as self._reflecting:
-            if self._loop is None:
+            if self._is_stopping:
                 self._reflecting.terminate()  # stopped while it was being started
-            said = self._reflecting.communicate()[0]
-        found = json.loads(said) if said else {}
-        if "pages" not in found:
-            error = found.get("error", {})
+            output = self._reflecting.communicate()[0]
+        document = json.loads(output) if output else {}
+        if "pages" not in document:
+            error = document.get("error", {})
             code, sentence = int(error.get("exit_code", 1)), str(error.get("message", "reflect ended without a word"))
             raise of_exit_code(code, sentence, str(error.get("next_step", "")))
-        moved = sum(None not in (one["before"], one["after"]) for one in found["opinions"])
-        pages, skipped = len(found["pages"]), found["skipped"]
-        first = "".join(f", the first: {wordless(one['path'], one['why'])}" for one in skipped[:1])
+        moved = sum(None not in (one["before"], one["after"]) for one in document["opinions"])
+        pages, skipped = len(document["pages"]), document["skipped"]
+        first = "".join(f", the first: {without_quotes(one['path'], one['why'])}" for one in skipped[:1])
         log.info("reflect: %d pages written, %d opinions moved, %d skipped%s", pages, moved, len(skipped), first)
 
-    # --- vectors -------------------------------------------------------------------------------------------------
-
-    def _backfill(self) -> None:
-        """Have the vectors of a configured embedder made; a server that is away is asked another time."""
-        is_running = self._filling is not None and self._filling.is_alive()
-        if is_running or self._settings.current().config.embedding_provider == "builtin":
-            return
-        # A thread that ends with the process: a slow server must not keep it, and each batch is kept as it comes.
-        self._filling = threading.Thread(target=self._fill, name="backfill", daemon=True)
-        self._filling.start()
-
-    def _fill(self) -> None:
-        try:
-            filled = Memory(self._settings.current().config).backfill()
-        except Exception as error:  # the edge of a thread: it is tried again
-            log.warning("no vectors made: %s", error if isinstance(error, VaultMemoryError) else type(error).__name__)
-            return
+    def _embed(self) -> None:
+        """Have the vectors of a configured embedder made; each batch is kept as it comes."""
+        filled = Memory(self._settings.current().config).backfill()
         if filled and (filled.embedded or filled.stopped):
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
             log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
             log.debug("stopped: %s", filled.stopped)  # a server may repeat the text it was sent
 
-    # --- sessions ------------------------------------------------------------------------------------------------
-
-    def _sweep(self) -> None:
-        """Have agents' transcripts read, where the settings want that."""
-        is_running = self._sweeping is not None and self._sweeping.is_alive()
-        if is_running or not self._settings.current().config.sessions_tools:
-            return
-        # A thread that ends with the process: what is not remembered of a sweep is written again by the next one.
-        self._sweeping = threading.Thread(target=self._read_sessions, name="sessions", daemon=True)
-        self._sweeping.start()
-
     def _read_sessions(self) -> None:
-        try:
-            swept = Memory(self._settings.current().config).roots.refresh_sessions()
-        except Exception as error:  # the edge of a thread: it is tried again
-            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
-            log.warning("no transcripts read: %s", why)
-            return
+        """Have agents' transcripts read; what is not remembered of a sweep is written again by the next one."""
+        swept = Memory(self._settings.current().config).roots.refresh_sessions()
         if swept and (swept.changed or swept.problems):
             counts = f"{swept.changed} changed, {swept.messages} messages, {len(swept.problems)} problems"
             log.info("sessions: %s", counts)
+
+
+class _Repeated:
+    """Work that is done once at a time, at most every few minutes unless there is cause to."""
+
+    def __init__(self, name: str, work: Callable[[], None]) -> None:
+        self._name, self._work = name, work
+        self._thread: threading.Thread | None = None
+        self._started = -RECONCILE_SECONDS
+
+    def start(self, at_once: bool) -> None:
+        """Begin it where it is due and not under way, in a thread that ends with the process: a server may hang."""
+        is_running = self._thread is not None and self._thread.is_alive()
+        if is_running or not (at_once or time.monotonic() - self._started >= RECONCILE_SECONDS):
+            return
+        self._started = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except Exception as error:  # the edge of a thread: it is tried again
+            why = error if isinstance(error, VaultMemoryError) else type(error).__name__
+            log.warning("%s failed: %s", self._name, why)
+
+
+class Nightly:
+    """Runs something once a local day, at a time of it; a day that was missed is caught up, several of them once.
+
+    A day is remembered as a day, not as a moment: a clock that steps back within it, a summer-time change or a journey
+    cannot run it twice. What kills the process leaves no note, and the run is caught up. `zone` None is local time.
+    """
+
+    def __init__(self, kept: RunLog, run: Callable[[], None], zone: tzinfo | None = None) -> None:
+        self._kept, self._run, self._zone = kept, run, zone
+        self._night: NightlyRun | None = None  # where the disk takes nothing it must not begin again and again
+
+    def run_if_due(self, at: clock, now: datetime, last_saved: datetime | None = None) -> bool:
+        """Run it where its time has come, and the user has not saved for a minute; whether it ran.
+
+        The first time ever, and with another `at` than before, it waits for the next day. Raises what it raises, which
+        is noted as a run, too.
+        """
+        day, name = _latest_day(at, now, self._zone), f"{at:%H:%M}"
+        night = self._night or self._kept.night()
+        if night is None or night.at != name or night.seen_to > day + _DAY:  # or the clock was far ahead
+            self._note(NightlyRun(name, day, night and night.ran, night and night.ok))
+            return False
+        # A note saved in the far future comes from another clock and says nothing of who is typing here.
+        if day <= night.seen_to or (last_saved and abs((now - last_saved).total_seconds()) < QUIET_SECONDS):
+            return False
+        try:
+            self._run()
+        except Exception:
+            self._note(NightlyRun(name, day, now, ok=False))
+            raise
+        self._note(NightlyRun(name, day, now, ok=True))
+        return True
+
+    def _note(self, night: NightlyRun) -> None:
+        self._kept.note_night(night)
+        self._night = night if self._kept.night() != night else None
+
+
+def _latest_day(at: clock, now: datetime, zone: tzinfo | None) -> date:
+    """The local day on which the clock last showed this time or a later one; in the gap of a summer time too."""
+    local = now.astimezone(zone)
+    return local.date() if local.time() >= at else local.date() - _DAY

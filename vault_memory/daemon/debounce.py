@@ -1,4 +1,4 @@
-"""Owns what waits to be looked at: which paths, since when, and when each is due. It knows no files and no index.
+"""Holds changed paths until they are due to be indexed. It knows no files and no index.
 
 A lone save is due shortly after its last event, many of them when the burst takes breath, and each path at the latest
 `LATEST_SECONDS` after its first event, however often it is saved again. Safe for use by several threads.
@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-LONE_SECONDS = 0.05
+LONE_SAVE_SECONDS = 0.05
 """How long a path must be left alone: an editor's save is several events within some milliseconds."""
 
 BURST_SECONDS = 0.2
-"""While more than `FEW` paths wait none may have had an event for so long: one look at a folder serves them all."""
+"""While more than `FEW_PATHS` wait none may have had an event for so long: one look at a folder serves them all."""
 
 LATEST_SECONDS = 1.0
 
-FEW = 8
+FEW_PATHS = 8
 
 
 class Batch(NamedTuple):
@@ -34,8 +34,8 @@ class _Waiting(NamedTuple):
     """What failed is left alone until then, unless another event comes."""
 
 
-class Pending:
-    """The paths that wait; `clock` gives seconds that never run backwards."""
+class ChangeQueue:
+    """The paths that wait to be indexed; `clock` gives seconds that never run backwards."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -83,10 +83,10 @@ class Pending:
                 if batch:
                     self._in_hand = batch
                     return batch
-                following = min(self._next(), until)
+                following = min(map(self._due_at, self._paths.values()), default=until)
                 if now >= until:
                     return None
-                self._changed.wait(max(following - now, 0.0))
+                self._changed.wait(max(min(following, until) - now, 0.0))
             return None
 
     def done(self, batch: Batch, left: Iterable[str] = (), pause_seconds: float = 0.0) -> None:
@@ -101,24 +101,23 @@ class Pending:
                 self._paths[path] = known._replace(first=first) if known else _Waiting(first, now, now + pause_seconds)
             self._changed.notify_all()
 
-    def settle(self, seconds: float) -> int:
-        """Have what waits now looked at and wait for that, if it is only a FEW paths; returns how many still wait.
+    def settle(self, seconds: float) -> None:
+        """Have what waits now indexed, if it is only a few paths, and wait for that.
 
         What comes meanwhile is not waited for, nor what has failed before.
         """
         until = self._clock() + seconds
         with self._changed:
-            wanted = self._within_reach()
-            while 0 < len(wanted) <= FEW and self._everything is None and not self._stopped:
+            wanted = self._ready()
+            while 0 < len(wanted) <= FEW_PATHS and self._everything is None and not self._stopped:
                 left = until - self._clock()
                 if left <= 0:
                     break
                 self._hurry = True
                 self._changed.notify_all()
                 self._changed.wait(left)
-                wanted &= self._within_reach()
+                wanted &= self._ready()
             self._hurry = False
-            return self._count()
 
     # --- asked ---------------------------------------------------------------------------------------------------
 
@@ -126,7 +125,8 @@ class Pending:
     def count(self) -> int:
         """How many paths wait or are in hand; everything counts as one."""
         with self._changed:
-            return self._count()
+            everything = self._everything is not None or self._in_hand.everything
+            return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
 
     @property
     def oldest_seconds(self) -> float | None:
@@ -138,11 +138,7 @@ class Pending:
 
     # --- under the lock --------------------------------------------------------------------------------------------
 
-    def _count(self) -> int:
-        everything = self._everything is not None or self._in_hand.everything
-        return len(self._paths.keys() | self._in_hand.paths.keys()) + everything
-
-    def _within_reach(self) -> set[str]:
+    def _ready(self) -> set[str]:
         """The paths that are in hand or may be taken now."""
         now = self._clock()
         waiting = {path for path, waiting in self._paths.items() if waiting.not_before <= now}
@@ -158,12 +154,8 @@ class Pending:
             del self._paths[path]
         return Batch(due) if due else None
 
-    def _next(self) -> float:
-        """When the next path is due."""
-        return min(map(self._due_at, self._paths.values()), default=float("inf"))
-
     def _due_at(self, waiting: _Waiting) -> float:
         if self._hurry:
             return waiting.not_before
-        quiet = waiting.last + LONE_SECONDS if len(self._paths) <= FEW else self._latest + BURST_SECONDS
+        quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS
         return max(min(quiet, waiting.first + LATEST_SECONDS), waiting.not_before)

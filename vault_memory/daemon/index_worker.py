@@ -1,4 +1,4 @@
-"""Owns the thread that keeps an index in step with its vault: what was told of at once, everything now and then.
+"""The thread that keeps an index in step with its vault: changed notes at once, everything now and then.
 
 How a turn goes, and why in this order:
 1. Wait until something is due, at the longest until the next look at everything.
@@ -11,17 +11,15 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.daemon.debounce import Batch, Pending
+from vault_memory.daemon.debounce import Batch, ChangeQueue
 from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, VaultMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from vault_memory.indexing.index_file import Keeper
     from vault_memory.indexing.indexer import Report
 
@@ -37,7 +35,7 @@ POLL_SHARE = 0.02
 RETRY_SECONDS = (0.5, 60.0)
 """The first and the longest pause before something that failed is tried again; each is twice the one before."""
 
-MAKE_WAY_SECONDS = 0.05
+GIVE_WAY_SECONDS = 0.05
 """How long a note waits for questions to be answered first."""
 
 WORK_SECONDS = 0.05
@@ -47,22 +45,21 @@ log = logging.getLogger(__name__)
 
 
 class Trouble(NamedTuple):
-    """Why the index is not brought up to date, what to do about it, and since when (time.monotonic)."""
+    """Why the index is not brought up to date, and what to do about it."""
 
     what: str
     mend: str
-    since: float
 
 
-class Gate:
-    """Lets questions go before: both sides are Python, and would take turns in mid-work."""
+class QuestionGate:
+    """Lets questions go before indexing: both are Python, and would take turns in mid-work."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._inside = 0
 
     @contextmanager
-    def passing(self) -> "Iterator[None]":
+    def asking(self) -> Iterator[None]:
         """Whoever answers a question is in here."""
         with self._changed:
             self._inside += 1
@@ -73,17 +70,17 @@ class Gate:
                 self._inside -= 1
                 self._changed.notify_all()
 
-    def make_way(self) -> None:
+    def give_way(self) -> None:
         """Wait a moment while a question is being answered."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._inside, MAKE_WAY_SECONDS)
+            self._changed.wait_for(lambda: not self._inside, GIVE_WAY_SECONDS)
 
 
 class _StoppedError(Exception):
     """Ends a run between two notes."""
 
 
-class Upkeep(threading.Thread):
+class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
     `keeper` gives the Keeper of the settings as they stand; `after` is called after each run that changed something
@@ -91,16 +88,16 @@ class Upkeep(threading.Thread):
     """
 
     def __init__(
-        self, keeper: "Callable[[], Keeper]", pending: Pending, watcher: Watcher, gate: Gate,
+        self, keeper: "Callable[[], Keeper]", changes: ChangeQueue, watcher: Watcher, gate: QuestionGate,
         after: Callable[[bool], None] = lambda changed: None,
     ) -> None:  # fmt: skip
-        super().__init__(name="upkeep", daemon=True)
-        self._keeper, self._pending, self._watcher, self._gate, self._after = keeper, pending, watcher, gate, after
+        super().__init__(name="index", daemon=True)
+        self._keeper, self._changes, self._watcher, self._gate, self._after = keeper, changes, watcher, gate, after
         self._stopping = threading.Event()
-        self._retries = 0
-        self._told_of: set[tuple[str, str]] = set()
+        self._failures = 0
+        self._logged: set[tuple[str, str]] = set()
         self._walk_seconds = 0.0
-        self._made_way = 0.0
+        self._gave_way = 0.0
         self.looked = threading.Event()
         """Set once everything has been looked at, or could not be: questions can be answered."""
         self.trouble: Trouble | None = None
@@ -114,107 +111,106 @@ class Upkeep(threading.Thread):
     def stop(self, seconds: float) -> bool:
         """End after the note in hand; whether it did within so many seconds."""
         self._stopping.set()
-        self._pending.stop()
+        self._changes.stop()
         self.join(seconds)
         return not self.is_alive()
 
-    def is_sure(self) -> bool:
-        """Whether every change since the last look is in the index or among what is pending."""
-        return self.looked.is_set() and self.trouble is None and self._watcher.is_whole()
+    def knows_everything(self) -> bool:
+        """Whether every change since the last look is in the index or among the changes that wait."""
+        return self.looked.is_set() and self.trouble is None and self._watcher.sees_everything()
 
     def run(self) -> None:
-        self._pending.add_everything()
+        self._changes.add_everything()
         while not self._stopping.is_set():
-            batch = self._pending.wait(self._pause())
+            batch = self._changes.wait(self._pause_seconds())
             if self._stopping.is_set():
                 break
             self.last_sign = time.monotonic()
             self._turn(batch or Batch({}, everything=True))
         self._watcher.stop()
 
-    def _pause(self) -> float:
+    def _pause_seconds(self) -> float:
         if self.trouble:
             return self._retry_seconds()
         if self._watcher.reach.is_whole:
             return RECONCILE_SECONDS
         return max(POLL_SECONDS, self._walk_seconds / POLL_SHARE)
 
+    def _retry_seconds(self) -> float:
+        return float(min(RETRY_SECONDS[0] * 2 ** max(self._failures - 1, 0), RETRY_SECONDS[1]))
+
     def _turn(self, batch: Batch) -> None:
-        everything = batch.everything or not self.is_sure()
-        left: Collection[str] = ()
+        everything = batch.everything or not self.knows_everything()
+        left: frozenset[str] = frozenset(batch.paths)
         try:
             if everything:
                 self._watch_anew()
             report = self._refresh(None if everything else batch)
-            left = {problem.path for problem in report.failed}  # a look at everything was told of none of them
-            self.unread = frozenset(left) | (frozenset() if everything else self.unread - batch.paths.keys())
+            left = frozenset(problem.path for problem in report.failed)
+            self.unread = left if everything else left | (self.unread - batch.paths.keys())
         except _StoppedError:
-            pass
+            left = frozenset()
         except VaultMemoryError as error:
-            left = batch.paths
-            self._failed(str(error), error.next_step, isinstance(error, BusyError))
+            self._fail(Trouble(str(error), error.next_step), logging.INFO if isinstance(error, BusyError) else 0)
         except Exception as error:  # this thread must outlive whatever happens in one run
-            left = batch.paths
             # Without the error's own text, which may hold a note's.
-            trace = "".join(traceback.format_tb(error.__traceback__))
-            log.error("a run failed: %s\n%s", type(error).__name__, trace)
-            log.debug("a run failed: %s", error)
-            kind = type(error).__name__
-            self._failed(f"{kind}: {error}", "Look into the log, and please report it.", False, said=kind)
+            kind, trace = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            log.error("not brought up to date: %s\n%s", kind, trace)
+            log.debug("not brought up to date: %s", error)
+            self.trouble = Trouble(f"{kind}: {error}", "Look into the log, and please report it.")
         finally:
             self.progress = (0, 0)
             self.looked.set()
-        self._retries = self._retries + 1 if left or self.trouble else 0
-        self._pending.done(batch, left, self._retry_seconds())
+        self._failures = self._failures + 1 if left or self.trouble else 0
+        self._changes.done(batch, left, self._retry_seconds())
 
     def _watch_anew(self) -> None:
         before = self._watcher.reach
         self._watcher.check()
-        if self._watcher.reach != before:
-            self._say_reach()
-
-    def _retry_seconds(self) -> float:
-        return float(min(RETRY_SECONDS[0] * 2 ** max(self._retries - 1, 0), RETRY_SECONDS[1]))
+        reach = self._watcher.reach
+        if reach != before:
+            if reach.is_whole:
+                log.info("watching every folder")
+            else:
+                log.warning("looking every few seconds, for %s. %s", reach.why, reach.mend)
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started, keeper = time.monotonic(), self._keeper()
         linked = keeper.linked
-        report = keeper.refresh(batch and list(batch.paths), self._step)
+        report = keeper.refresh(batch and list(batch.paths), self._progressed)
         if keeper.linked != linked:  # what they lead to may have changed before anybody knew that they do
-            self._pending.add(set().union(*keeper.linked.values()))
+            self._changes.add(set().union(*keeper.linked.values()))
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds
         why = keeper.vault.filters_unknown
         if why and report.pending > len(report.failed):
-            self._failed(
-                f"{why}: new notes are not taken in", "Mend it, for example by opening Obsidian's settings.", False
-            )
+            self._fail(Trouble(f"{why}: new notes are not taken in", "Fix it, or open Obsidian's settings once."))
         elif self.trouble:
             log.info("the index can be brought up to date again")
             self.trouble = None
         if report.changed or report.rebuilt or report.failed:
-            self._say(report, seconds)
+            self._log(report, seconds)
         if report.changed or batch is None:
             self._after(bool(report.changed))
         return report
 
-    def _step(self, done: int, total: int, passages: int) -> None:
+    def _progressed(self, done: int, total: int, passages: int) -> None:
         """Between two notes: end if that is wanted, and let questions go before."""
         if self._stopping.is_set():
             raise _StoppedError
         self.progress = (done, total)
-        if time.monotonic() - self._made_way > WORK_SECONDS:
-            self._gate.make_way()
-            self._made_way = time.monotonic()
+        if time.monotonic() - self._gave_way > WORK_SECONDS:
+            self._gate.give_way()
+            self._gave_way = time.monotonic()
 
-    def _failed(self, what: str, mend: str, busy: bool, said: str = "") -> None:
-        """Keep the trouble, and log it when it is another one than before: as `said`, where `what` is not for a log."""
-        if self.trouble is None or self.trouble.what != what:
-            (log.info if busy else log.warning)("not brought up to date: %s. %s", (said or what).rstrip("."), mend)
-            self.trouble = Trouble(what, mend, time.monotonic())
+    def _fail(self, trouble: Trouble, level: int = 0) -> None:
+        """Keep the trouble, and log it when it is another one than before."""
+        if self.trouble != trouble:
+            log.log(level or logging.WARNING, "not brought up to date: %s. %s", trouble.what.rstrip("."), trouble.mend)
+            self.trouble = trouble
 
-    def _say(self, report: "Report", seconds: float) -> None:
+    def _log(self, report: "Report", seconds: float) -> None:
         if report.rebuilt:
             log.info("built the index anew: %s", report.rebuilt)
         names = ("added", "modified", "moved", "removed")
@@ -222,13 +218,6 @@ class Upkeep(threading.Thread):
         if counts:
             log.info("%s in %.2f s", counts, seconds)
         failed = {(problem.path, problem.message) for problem in report.failed}
-        for path, message in sorted(failed - self._told_of):  # once, however often it is tried
+        for path, message in sorted(failed - self._logged):  # once, however often it is tried
             log.warning("%s: %s", path, message)
-        self._told_of = failed
-
-    def _say_reach(self) -> None:
-        reach = self._watcher.reach
-        if reach.is_whole:
-            log.info("watching every folder")
-        else:
-            log.warning("looking every few seconds, for %s. %s", reach.why, reach.mend)
+        self._logged = failed

@@ -1,6 +1,6 @@
-"""Owns the process that stays with one vault: its lock, its socket, its threads, its signals, its log.
+"""The process that stays with one vault: its lock, its socket, its threads, its signals, its log.
 
-Besides watchdog's threads: this one serves the socket and waits for signals; `upkeep` keeps the index in step; one
+Besides watchdog's threads: this one serves the socket and waits for signals; one keeps the index in step; one
 answers questions from a held index; one does what writes or may take long; a last one asks a configured embedder for
 vectors. None waits for another but for the notes that a question would miss, and for that only a moment.
 """
@@ -27,9 +27,9 @@ from vault_memory import __version__
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address, methods
 from vault_memory.daemon.background import Background
-from vault_memory.daemon.debounce import FEW, Pending
+from vault_memory.daemon.debounce import FEW_PATHS, ChangeQueue
 from vault_memory.daemon.held_memory import Told, WarmMemory
-from vault_memory.daemon.index_worker import Gate, Trouble, Upkeep
+from vault_memory.daemon.index_worker import IndexWorker, QuestionGate, Trouble
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
@@ -40,8 +40,12 @@ from vault_memory.startup import vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import make_private, private
 
-SETTLE_SECONDS = 0.1
-"""How long a question waits for word of a few notes saved just now, and for them: each takes some 15 ms."""
+EVENTS_SECONDS = 0.1
+"""How long a question waits to be told of what was saved just now; after that it looks through the vault itself."""
+
+SETTLE_SECONDS = 2.0
+"""How long a question waits for a few notes saved just now to be indexed: each takes some 15 ms, or more on a busy
+machine. One without patience (a hook's) waits `EVENTS_SECONDS`."""
 
 FIRST_LOOK_SECONDS = 30.0
 """How long a question waits for the first look at the vault, which may have to build the index."""
@@ -62,19 +66,19 @@ class Daemon:
 
     def __init__(self, config: Config, say: Callable[[str], None] = lambda text: None) -> None:
         self._say = say
-        self._pending = Pending()
-        self._settings = LiveSettings(config, self._pending.add_everything)
+        self._changes = ChangeQueue()
+        self._settings = LiveSettings(config, self._changes.add_everything)
         self._kept: tuple[int, Keeper] | None = None
-        self._gate = Gate()
+        self._gate = QuestionGate()
         first = Memory(config)
         self._root = first.vault.root
-        self._watcher = Watcher(self._root, self._pending, self._linked)
+        self._watcher = Watcher(self._root, self._changes, self._linked)
         self._warm: tuple[int, WarmMemory] | None = None
-        self._is_told = False  # whether all that happened before the question in hand was told of
+        self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
-        self.background = Background(self._root, self._settings, self._slow)
-        self._upkeep = Upkeep(self._keeper, self._pending, self._watcher, self._gate, self._kept_up)
+        self._background = Background(self._root, self._settings, self._slow)
+        self._worker = IndexWorker(self._keeper, self._changes, self._watcher, self._gate, self._index_was_updated)
         self._begun = time.monotonic()
         self._stop = asyncio.Event()
         self._server = Server(self._handle)
@@ -87,7 +91,7 @@ class Daemon:
     def run(self, loud: bool = False) -> None:
         """Serve until SIGTERM, SIGINT or `shutdown`; `loud` shows the log on standard error too."""
         with _only_one(self._root, self.socket), _logging(self.log_file, loud):
-            sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time upkeep has the interpreter
+            sys.setswitchinterval(0.001)  # a question must not wait 5 ms each time the index worker has the interpreter
             log.info("vault-memory %s watches %s, process %d", __version__, self._root, os.getpid())
             try:
                 asyncio.run(self._serve())
@@ -100,29 +104,28 @@ class Daemon:
         await self._server.start(self.socket)
         self._loop = asyncio.get_running_loop()
         self._listen_to_signals()
-        self._upkeep.start()
+        self._worker.start()
         warming = asyncio.create_task(self._warm_up())
         try:
             await self._stop.wait()
             log.info("stopping")
         finally:
             self._loop = None
-            self.background.stop()
+            self._background.stop()
             warming.cancel()
             await self._server.close()
-            if not await asyncio.to_thread(self._upkeep.stop, STOP_SECONDS):
-                log.warning("upkeep did not end in %d s", STOP_SECONDS)
+            if not await asyncio.to_thread(self._worker.stop, STOP_SECONDS):
+                log.warning("the index worker did not end in %d s", STOP_SECONDS)
             self._answers.submit(self._close).result()
             self._answers.shutdown()
-            # The lock is held, and `stopped` not said, until what was asked for and jobs have ended, too.
+            # The lock is held, and `stopped` not said, until what was asked for and a nightly reflect have ended, too.
             await asyncio.to_thread(self._slow.shutdown, cancel_futures=True)
 
     async def _warm_up(self) -> None:
-        """Once the vault was looked at: load what the first question would wait for, then see to jobs."""
-        while not self._upkeep.looked.is_set():
+        """Once the vault was looked at: load what the first question would wait for."""
+        while not self._worker.looked.is_set():
             await asyncio.sleep(0.05)
         await self._in(self._answers, self._load)
-        self.background.start(asyncio.get_running_loop())
         self._say(f"Watching {self._root}; Ctrl-C stops. Socket {self.socket}, log {self.log_file}")
 
     def _stay_reachable(self) -> None:
@@ -136,10 +139,10 @@ class Daemon:
             if await self._server.stay(path):
                 log.info("listening anew at %s", path)
                 self.socket = path
-                _tell_owner(self._root, path)
+                _write_owner(self._root, path)
             self._unreached = ""
         except (VaultMemoryError, OSError) as error:
-            if str(error) != self._unreached:  # it is tried after each run of upkeep
+            if str(error) != self._unreached:  # it is tried after each run of the index worker
                 log.warning("nobody reaches this process: %s %s", error, getattr(error, "next_step", ""))
             self._unreached = str(error)
 
@@ -169,7 +172,7 @@ class Daemon:
             known = ", ".join(sorted([*methods.METHODS, "health", "shutdown"]))
             raise UnknownMethodError(f"`{name}` is not a method.", f"Known are: {known}.")
         received, process = time.perf_counter(), params.pop("process", None)
-        if not self._upkeep.looked.is_set() and name != "status":
+        if not self._worker.looked.is_set() and name != "status":
             await self._first_look()
         executor = self._slow if method.is_slow else self._answers
         found = await self._in(executor, self._do, method, params, process)
@@ -185,28 +188,28 @@ class Daemon:
         """
         if found["omitted"].get("changed") and found["index"]["fresh"]:
             found["index"] |= {"fresh": False, "pending": found["omitted"]["changed"]}
-            self._pending.add_everything()
+            self._changes.add_everything()
 
     async def _first_look(self) -> None:
         until = time.monotonic() + FIRST_LOOK_SECONDS
-        while not self._upkeep.looked.is_set():
+        while not self._worker.looked.is_set():
             if time.monotonic() > until:
-                done, total = self._upkeep.progress
+                done, total = self._worker.progress
                 raise BusyError(f"The index is being built ({done:,} of {total:,} notes).", "Try again in a moment.")
             await asyncio.sleep(0.05)
 
     def health(self) -> dict[str, Any]:
         """How the daemon is; made without waiting for any thread."""
-        now, reach, trouble = time.monotonic(), self._watcher.reach, self._upkeep.trouble
-        done, total = self._upkeep.progress
-        oldest = self._pending.oldest_seconds
-        if not self._upkeep.is_alive() and not self._stop.is_set():
-            trouble = Trouble("the thread that keeps the index in step has ended", "Start the daemon again.", now)
+        now, reach, trouble = time.monotonic(), self._watcher.reach, self._worker.trouble
+        done, total = self._worker.progress
+        oldest = self._changes.oldest_seconds
+        if not self._worker.is_alive() and not self._stop.is_set():
+            trouble = Trouble("the thread that keeps the index in step has ended", "Start the daemon again.")
         return {
             "pid": os.getpid(), "version": __version__, "uptime_seconds": round(now - self._begun, 1),
-            "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._pending.count,
+            "oldest_pending_seconds": None if oldest is None else round(oldest, 3), "pending": self._changes.count,
             "watching": "native" if reach.is_whole else "polling", "why": reach.why or None, "mend": reach.mend or None,
-            "heartbeat_seconds": round(now - self._upkeep.last_sign, 1),
+            "heartbeat_seconds": round(now - self._worker.last_sign, 1),
             "indexing": {"done": done, "total": total} if total else None,
             "trouble": trouble and {"what": trouble.what, "mend": trouble.mend},
             "settings": self._settings.trouble or None, "socket": str(self.socket), "log": str(self.log_file),
@@ -214,8 +217,8 @@ class Daemon:
 
     # --- the threads that work -------------------------------------------------------------------------------------
 
-    def _kept_up(self, changed: bool) -> None:
-        self.background.kept_up(changed)
+    def _index_was_updated(self, changed: bool) -> None:
+        self._background.index_was_updated(changed)
         if loop := self._loop:
             with contextlib.suppress(RuntimeError):  # it has ended meanwhile
                 loop.call_soon_threadsafe(self._stay_reachable)
@@ -225,9 +228,10 @@ class Daemon:
         self._refuse_unlike(process)
         if method.is_slow:
             return methods.call(method, Memory(settings.config), params, self._unless_stopping)
-        self._is_told = self._watcher.has_heard_all(SETTLE_SECONDS)
-        self._pending.settle(SETTLE_SECONDS)  # before the gate: upkeep waits for whoever is in it
-        with self._gate.passing():
+        self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
+        # Before the gate: the index worker waits for whoever is in it.
+        self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
+        with self._gate.asking():
             return methods.call(method, self._warm_memory(), params)
 
     def _unless_stopping(self, done: int, total: int, passages: int) -> None:
@@ -249,20 +253,20 @@ class Daemon:
         settings = self._settings.current()
         if self._warm is None or self._warm[0] != settings.number:
             self._close()
-            self._warm = settings.number, WarmMemory(settings.config, self._told, self._pending.add_everything)
+            self._warm = settings.number, WarmMemory(settings.config, self._watch_state, self._changes.add_everything)
         return self._warm[1]
 
-    def _told(self) -> Told:
-        if self._watcher.is_misled():
-            self._pending.add_everything()
-        done, total = self._upkeep.progress
-        pending = self._pending.count
+    def _watch_state(self) -> Told:
+        if self._watcher.is_stale():
+            self._changes.add_everything()
+        done, total = self._worker.progress
+        pending = self._changes.count
         # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
-        is_whole = self._upkeep.is_sure() and (self._is_told or pending > FEW)
-        return Told(is_whole, max(pending, total - done), tuple(sorted(self._upkeep.unread)))
+        is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
+        return Told(is_whole, max(pending, total - done), tuple(sorted(self._worker.unread)))
 
     def _keeper(self) -> Keeper:
-        """The Keeper that upkeep works with; made anew when the settings were read again."""
+        """The Keeper that the index worker works with; made anew when the settings were read again."""
         settings = self._settings.current()
         if self._kept is None or self._kept[0] != settings.number:
             self._kept = settings.number, Keeper(settings.config)
@@ -304,12 +308,12 @@ def _only_one(root: Path, socket: Path) -> Iterator[None]:
             who = f": process {owner['pid']}, since {owner['since']}" if owner else ""
             stop = f"`kill {owner['pid']}` stops it." if owner else "Stop it first."
             raise BusyError(f"A daemon watches this vault already{who}.", stop) from error
-        _tell_owner(root, socket)
+        _write_owner(root, socket)
         stack.callback(file.unlink, missing_ok=True)
         yield
 
 
-def _tell_owner(root: Path, socket: Path) -> None:
+def _write_owner(root: Path, socket: Path) -> None:
     owner = {"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S"), "socket": str(socket)}
     place = address.owner_file(root)
     with contextlib.suppress(OSError), open(place, "w", encoding="utf-8", opener=private) as file:

@@ -1,8 +1,8 @@
-"""Owns JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
+"""JSON-RPC 2.0 over a socket: listening, framing, limits. What the methods do is its handler's business.
 
 One message a line, UTF-8, answers in ASCII. A connection's messages are answered in order, one at a time; many
 connections are served at once. Whatever a client sends, the server lives: a bad message gets an error answer, a client
-that is too slow, too long or another user's is cut off. Nothing wakes up while nobody asks.
+that sends too long a line, or is another user's, is cut off. Nothing wakes up while nobody asks.
 """
 
 import asyncio
@@ -45,7 +45,6 @@ for a method it does not know; it must not hold the event loop."""
 
 log = logging.getLogger(__name__)
 
-_CHUNK_BYTES = 1 << 16
 _ROUNDS = 8
 
 
@@ -58,10 +57,8 @@ class Limits(NamedTuple):
     """Requests in one message: their answers are held until the last is made."""
     clients: int = 64
     """Connections at once, below the 256 open files that macOS gives a process. A further one is told it is busy."""
-    line_seconds: float = 10.0
-    """From a line's first byte to its end. Between lines a client may be silent for ever: an agent's is for hours."""
-    write_seconds: float = 10.0
-    """Until an answer is taken: one nobody reads would stay in memory."""
+    token_seconds: float = 10.0
+    """How long a client of a loopback port has to show its token."""
     closing_seconds: float = 5.0
     """What requests in hand may take when the server closes; systemd kills after 90, a person sooner."""
 
@@ -72,8 +69,8 @@ class Server:
     def __init__(self, handler: Handler, limits: Limits | None = None) -> None:
         self._handler = handler
         self._limits = limits or Limits()
-        self._connections: dict[_Connection, asyncio.Task[Any]] = {}
-        self._turned_away: set[asyncio.Task[Any]] = set()
+        self._connections: dict[asyncio.Task[Any], bool] = {}
+        """The task of each, and whether it has a request in hand."""
         self._server: asyncio.Server | None = None
         self._made: tuple[Path, int, int] | None = None
         self._token = b""
@@ -102,7 +99,7 @@ class Server:
         info = os.lstat(path)
         self._made = path, info.st_dev, info.st_ino
         start = asyncio.start_server if listening.family == socket.AF_INET else asyncio.start_unix_server
-        self._server = await start(self._accept, sock=listening, limit=_CHUNK_BYTES)
+        self._server = await start(self._accept, sock=listening, limit=self._limits.line_bytes)
 
     async def stay(self, path: Path) -> bool:
         """Listen anew where the file it made is gone, or its address is `path` by now; whether it was so.
@@ -127,16 +124,15 @@ class Server:
             await self._stop_listening()
             self._remove_made()
         # A handler may close the server that waits for it.
-        tasks = {task for task in self._connections.values() if task is not asyncio.current_task()}
-        for connection, task in self._connections.items():
-            if task in tasks and not connection.is_busy:
+        tasks = {task for task in self._connections if task is not asyncio.current_task()}
+        for task in tasks:
+            if not self._connections[task]:
                 task.cancel()
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=self._limits.closing_seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.gather(*self._turned_away, return_exceptions=True)
         await asyncio.sleep(0)  # asyncio closes a connection that was cut off in its next round
 
     async def _stop_listening(self) -> None:
@@ -154,68 +150,72 @@ class Server:
         self._server = None
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
-        connection = _Connection(reader, writer, self._limits)
         task = asyncio.current_task()
         assert task is not None
+        # Nothing is kept to be sent later: `drain` ends when the system has taken it all, and `abort` loses nothing.
+        writer.transport.set_write_buffer_limits(high=0)
         try:
-            if self._is_stranger(writer):
+            if not self._token and not address.is_same_user(writer.get_extra_info("socket")):
                 log.warning("A connection of another user was refused.")
             elif self.is_closing or self.clients >= self._limits.clients:
-                self._turned_away.add(task)
                 busy = BusyError("The daemon has as many clients as it takes.", "Try again in a moment.")
-                await connection.write(_failure(None, busy) + b"\n")
+                await _send(writer, _failure(None, busy) + b"\n")
             else:
-                self._connections[connection] = task
-                await self._serve(connection)
-        except (OSError, asyncio.CancelledError):
+                self._connections[task] = False
+                await self._serve(task, reader, writer)
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass  # cut off, gone, or the server closes: the task ends here either way
         finally:
-            self._connections.pop(connection, None)
-            self._turned_away.discard(task)
-            connection.end()
+            self._connections.pop(task, None)
+            writer.transport.abort()
 
-    async def _serve(self, connection: "_Connection") -> None:
+    async def _serve(self, task: "asyncio.Task[Any]", reader: StreamReader, writer: StreamWriter) -> None:
+        """Answer line after line; an unfinished one at the end is never a message."""
         try:
-            if self._token and not await connection.is_let_in(self._token):
-                return
-            while not self.is_closing and (line := await connection.line()) is not None:
-                connection.is_busy = True
-                await connection.write(await self._answered(line))
-                connection.is_busy = False
+            if self._token:
+                async with asyncio.timeout(self._limits.token_seconds):
+                    first = await reader.readuntil()
+                if not hmac.compare_digest(first.strip(), self._token):
+                    return
+            while not self.is_closing:
+                line = await reader.readuntil()
+                self._connections[task] = True
+                await _send(writer, await self._answer(line))
+                self._connections[task] = False
                 await asyncio.sleep(0)  # a client that sends much at once must not hold up the others
-        except _TooLongError:
-            await connection.write(_error(None, INVALID_REQUEST, "The message is too long.") + b"\n")
+        except asyncio.LimitOverrunError:
+            await _send(writer, _error(None, INVALID_REQUEST, "The message is too long.") + b"\n")
 
-    async def _answered(self, line: bytes) -> bytes:
+    async def _answer(self, line: bytes) -> bytes:
         """The answer to one line, with its line end; nothing for what wants no answer."""
         try:
             message = _parsed(line)
         except (ValueError, RecursionError):
             return _error(None, PARSE_ERROR, "The message is not JSON in UTF-8.") + b"\n"
         if not isinstance(message, list):
-            answer = await self._one(message)
+            answer = await self._answer_one(message)
             return answer and answer + b"\n"
         if not 1 <= len(message) <= self._limits.batch:
             what = f"A batch holds 1 to {self._limits.batch} messages, this one {len(message)}."
             return _error(None, INVALID_REQUEST, what) + b"\n"
-        answers = [answer for part in message if (answer := await self._one(part))]
+        answers = [answer for part in message if (answer := await self._answer_one(part))]
         return b"[" + b",".join(answers) + b"]\n" if answers else b""
 
-    async def _one(self, message: object) -> bytes:
+    async def _answer_one(self, message: object) -> bytes:
         """The answer to one request; nothing for a notification, which is a request without an id."""
         if not isinstance(message, dict) or isinstance(message.get("id"), dict | list):
             return _error(None, INVALID_REQUEST, "A request is an object, its id a text, a number or null.")
         number, method, params = message.get("id"), message.get("method"), message.get("params", {})
         if message.get("jsonrpc") != "2.0" or not isinstance(method, str):
             return _error(number, INVALID_REQUEST, 'A request has "jsonrpc": "2.0" and a method that is text.')
-        answer = await self._done(number, method, params)
+        answer = await self._call(number, method, params)
         return answer if "id" in message else b""
 
-    async def _done(self, number: object, method: str, params: object) -> bytes:
+    async def _call(self, number: object, method: str, params: object) -> bytes:
         if not isinstance(params, dict):
             return _error(number, BAD_PARAMETERS, "Parameters are given by name, in an object.")
         try:
-            return _written({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
+            return _dumped({"jsonrpc": "2.0", "id": number, "result": await self._handler(method, params)})
         except VaultMemoryError as error:
             return _failure(number, error)
         except Exception as error:  # the edge: a fault in one answer must not end the server
@@ -224,9 +224,6 @@ class Server:
             log.error("%.80r failed: %s\n%s", method, type(error).__name__, trace)
             log.debug("%.80r failed: %s", method, error)
             return _error(number, INTERNAL_ERROR, "The daemon failed at this; its log says where.", exit_code=1)
-
-    def _is_stranger(self, writer: StreamWriter) -> bool:
-        return not self._token and not address.is_same_user(writer.get_extra_info("socket"))
 
     def _loopback(self, path: Path) -> socket.socket:
         listening = socket.create_server(("127.0.0.1", 0))
@@ -249,58 +246,10 @@ class Server:
                 os.unlink(path)
 
 
-class _TooLongError(Exception):
-    """A line is longer than the limit."""
-
-
-class _Connection:
-    """One client's lines in and out, within the limits; OSError (TimeoutError is one) means it is to be cut off."""
-
-    def __init__(self, reader: StreamReader, writer: StreamWriter, limits: Limits) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._limits = limits
-        self._read = bytearray()
-        self.is_busy = False
-        # Nothing is kept to be sent later: `write` ends when the system has taken it all, and `end` loses nothing.
-        writer.transport.set_write_buffer_limits(high=0)
-
-    async def line(self) -> bytes | None:
-        """The next line without its end; None when the client has ended. An unfinished line is never a message."""
-        if not self._read:
-            self._read += await self._reader.read(_CHUNK_BYTES)
-        async with asyncio.timeout(self._limits.line_seconds):
-            searched = 0
-            while (end := self._read.find(b"\n", searched)) < 0:
-                searched = len(self._read)
-                data = await self._reader.read(_CHUNK_BYTES) if searched <= self._limits.line_bytes else b""
-                if not data:
-                    break
-                self._read += data
-        if end > self._limits.line_bytes or (end < 0 and len(self._read) > self._limits.line_bytes):
-            raise _TooLongError
-        if end < 0:
-            return None
-        line = bytes(self._read[:end])
-        del self._read[: end + 1]
-        return line
-
-    async def write(self, data: bytes) -> None:
-        """Send an answer."""
-        async with asyncio.timeout(self._limits.write_seconds):
-            if data:
-                self._writer.write(data)
-                await self._writer.drain()
-
-    async def is_let_in(self, token: bytes) -> bool:
-        """Whether the client's first line is the token, which only who can read the file knows."""
-        async with asyncio.timeout(self._limits.line_seconds):
-            line = await self.line()
-        return line is not None and hmac.compare_digest(line.strip(), token)
-
-    def end(self) -> None:
-        """Cut the client off, without waiting for it to take anything more."""
-        self._writer.transport.abort()
+async def _send(writer: StreamWriter, data: bytes) -> None:
+    if data:
+        writer.write(data)
+        await writer.drain()
 
 
 def _parsed(line: bytes) -> Any:  # noqa: ANN401 - JSON can be anything
@@ -324,7 +273,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def _written(answer: dict[str, Any]) -> bytes:
+def _dumped(answer: dict[str, Any]) -> bytes:
     return json.dumps(answer, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -337,7 +286,7 @@ def _failure(number: object, error: VaultMemoryError) -> bytes:
 
 def _error(number: object, code: int, sentence: str, exit_code: int = 2, next_step: str = "") -> bytes:
     data = {"exit_code": exit_code, "next_step": next_step}
-    return _written({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
+    return _dumped({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": sentence, "data": data}})
 
 
 def _listening(path: Path) -> socket.socket:

@@ -1,4 +1,4 @@
-"""Owns being told of changes: watchdog's events as paths to look at, and whether the system tells of all of them.
+"""Watches a vault: watchdog's events as paths to look at, and whether the system tells of all of them.
 
 Both ends of an event count; a folder's event means everything below it. What a path holds now is not its business.
 Where the system cannot be relied on (its limit of watches, a network file system, a lost queue) it says so, and
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from vault_memory.daemon.debounce import Pending
+from vault_memory.daemon.debounce import ChangeQueue
 from vault_memory.vault import locations, mounts
 from vault_memory.vault.walk import is_hidden
 
@@ -71,72 +71,69 @@ class Reach(NamedTuple):
 Identity = tuple[int, int]
 
 
-class Watcher:
-    """Watches one vault while it is started; the paths of its events go to `pending`.
+class Watcher(FileSystemEventHandler):
+    """Watches one vault while it is started; the paths of its events go to `changes`.
 
     `linked` gives the notes that change with what is at another path, by that path.
     """
 
-    def __init__(self, root: Path, pending: Pending, linked: Callable[[], Mapping[str, Collection[str]]]) -> None:
-        self._root, self._pending, self._linked = root, pending, linked
+    def __init__(self, root: Path, changes: ChangeQueue, linked: Callable[[], Mapping[str, Collection[str]]]) -> None:
+        self._root, self._changes, self._linked = root, changes, linked
         self._observer: BaseObserver | None = None
         self._identity: Identity | None = None
         self._mounts = mounts.Changes(root, self._remounted)
-        self._is_stale = False
+        self._lost_folder = False
         self._threads: set[threading.Thread] = set()
         self._marked = threading.Condition()
         self._mark_is_out = False
         self._starts = 0
         self._circumstances: tuple[object, ...] = ()
+        self._overflows = _OverflowHandler(self._lost)
         self.reach = Reach("not started")
 
     def start(self) -> None:
         """Begin to watch, in place of what was watched before; `reach` says with what success."""
         self.stop()
         self.reach = Reach("the watching has just begun")
-        self._is_stale = False
+        self._lost_folder = False
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
         self._mounts.start()
         self._identity = locations.identity(self._root)
-        handler = _Handler(self._events)
-        before = set(threading.enumerate())
+        before, observer = set(threading.enumerate()), None
         try:
-            observer: BaseObserver = Observer()
-        except OSError as error:
-            self.reach = _unwatched(error)
-            return
-        try:
-            observer.schedule(handler, str(self._root), recursive=True, event_filter=EVENTS)
+            observer = Observer()
+            observer.schedule(self, str(self._root), recursive=True, event_filter=EVENTS)
             observer.start()
         except OSError as error:
-            with contextlib.suppress(RuntimeError):
-                observer.stop()
+            if observer is not None:
+                with contextlib.suppress(RuntimeError):
+                    observer.stop()
             self.reach = _unwatched(error)
             return
         self._observer, self._threads = observer, set(threading.enumerate()) - before
-        _overflows.add(self._lost)
+        logging.getLogger("watchdog").addHandler(self._overflows)
         self.reach = self._measured()
 
     def stop(self) -> None:
         """Watch no longer."""
-        _overflows.discard(self._lost)
+        logging.getLogger("watchdog").removeHandler(self._overflows)
         self._mounts.stop()
         if self._observer is not None:
             observer, self._observer = self._observer, None
             observer.stop()
             observer.join()
 
-    def is_whole(self) -> bool:
+    def sees_everything(self) -> bool:
         """Whether every change is told of, as far as can be known at the cost of one look at the vault's folder."""
-        return self.reach.is_whole and not self.is_misled()
+        return self.reach.is_whole and not self.is_stale()
 
-    def is_misled(self) -> bool:
+    def is_stale(self) -> bool:
         """Whether something else is watched than what is there, such as another folder at the vault's path."""
-        return self._is_stale or self._identity is None or locations.identity(self._root) != self._identity
+        return self._lost_folder or self._identity is None or locations.identity(self._root) != self._identity
 
-    def has_heard_all(self, seconds: float) -> bool:
+    def wait_for_events(self, seconds: float) -> bool:
         """Whether all that happened before this call has been told of; waits for that, at most so long.
 
         A note saved and asked for within a millisecond is still on its way through the kernel's queue and three
@@ -175,7 +172,7 @@ class Watcher:
     def check(self) -> None:
         """Look whether everything is still watched, and mend what is not."""
         alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
-        if not alive or self.is_misled():
+        if not alive or self.is_stale():
             self.start()
             return
         before, known = self.reach, self._circumstances
@@ -204,7 +201,7 @@ class Watcher:
 
     def _lost(self) -> None:
         """Events were lost, our own mark perhaps among them."""
-        self._pending.add_everything()  # first: whoever waits for the mark looks at what is pending next
+        self._changes.add_everything()  # first: whoever waits for the mark looks at what is pending next
         self._meet_mark()
 
     def _meet_mark(self) -> bool:
@@ -216,33 +213,28 @@ class Watcher:
 
     def _remounted(self) -> None:
         """Watches go silently with what was mounted, and do not come back with it."""
-        self._is_stale = True
-        self._pending.add_everything()
+        self._lost_folder = True
+        self._changes.add_everything()
 
-    def _events(self, event: FileSystemEvent) -> None:
-        if isinstance(event, DirAttribEvent) and self._is_mark(event):
-            return
-        found = list(self._dirty(event))
-        if found:
-            self._pending.add(found)
-        if found and isinstance(event, DirDeletedEvent):
-            # It may have been moved out of the vault: it is still watched then, and by its old name.
-            self._is_stale = True
-            self._pending.add_everything()
-
-    def _is_mark(self, event: DirAttribEvent) -> bool:
-        path = self._relative(os.fsdecode(event.src_path))
-        return path in (MARK, "") and (self._meet_mark() or path == MARK)
-
-    def _dirty(self, event: FileSystemEvent) -> Iterator[str]:
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Note the paths of an event of watchdog's, in its thread."""
         linked = self._linked()
+        found: list[str] = []
         for end in (event.src_path, event.dest_path):
             path = self._relative(os.fsdecode(end)) if end else None
             if path is None:
                 continue
-            yield from linked.get(path, ())
+            if path in (MARK, "") and isinstance(event, DirAttribEvent) and (self._meet_mark() or path == MARK):
+                return
+            found += linked.get(path, ())
             if not is_hidden(path) and (event.is_directory or path[-3:].lower() == ".md"):
-                yield path
+                found.append(path)
+        if found:
+            self._changes.add(found)
+        if found and isinstance(event, DirDeletedEvent):
+            # It may have been moved out of the vault: it is still watched then, and by its old name.
+            self._lost_folder = True
+            self._changes.add_everything()
 
     def _relative(self, path: str) -> str | None:
         root = f"{self._root}{os.sep}".replace(os.sep * 2, os.sep)
@@ -251,35 +243,16 @@ class Watcher:
         return path.removeprefix(root).replace(os.sep, "/") if path.startswith(root) else None
 
 
-class _Handler(FileSystemEventHandler):
-    def __init__(self, tell: Callable[[FileSystemEvent], None]) -> None:
-        self._tell = tell
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        self._tell(event)
-
-
-class _Overflows(logging.Handler):
+class _OverflowHandler(logging.Handler):
     """Hears of lost events by watchdog's log."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[], None]) -> None:
         super().__init__(logging.WARNING)
-        self._tell: set[Callable[[], None]] = set()
-        logging.getLogger("watchdog").addHandler(self)
-
-    def add(self, tell: Callable[[], None]) -> None:
-        self._tell.add(tell)
-
-    def discard(self, tell: Callable[[], None]) -> None:
-        self._tell.discard(tell)
+        self._tell = tell
 
     def emit(self, record: logging.LogRecord) -> None:
         if _OVERFLOW in record.getMessage():
-            for tell in list(self._tell):
-                tell()
-
-
-_overflows = _Overflows()
+            self._tell()
 
 
 def _unwatched(error: OSError) -> Reach:
@@ -313,12 +286,12 @@ def _watches() -> int | None:
 
 def _folders(root: Path) -> tuple[int, list[str]]:
     """How many folders can be read, hidden ones too, for all of them are watched; and those that cannot."""
-    readable, unreadable, pending = 0, [], [str(root)]
-    while pending:
-        folder = pending.pop()
+    readable, unreadable, waiting = 0, [], [str(root)]
+    while waiting:
+        folder = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+                waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
             readable += 1
         except FileNotFoundError:
             continue

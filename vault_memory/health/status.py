@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import VaultMemoryError
+from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import Counted, counted
 from vault_memory.store import embedding_rows, figures, schema
-from vault_memory.store.job_log import REFLECT, Ended, Runs
 from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Store
 from vault_memory.vault.undo_history import Preimages
@@ -48,7 +48,7 @@ class Status:
     passages: int = 0
     facts: int = 0
     embedders: tuple["Vectors", ...] = ()
-    reflect: Ended | None = None
+    reflect: ReflectEnd | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
     sessions: Counted | None = None
     """What is known of agents' sessions; None where the settings want none."""
@@ -118,12 +118,13 @@ def further(memory: "Memory") -> Iterator[Root]:
         yield known._replace(fresh=found.fresh, pending=found.pending, notes=found.notes, bytes=found.bytes)
 
 
-def last_reflect(memory: "Memory") -> Ended | None:
+def last_reflect(memory: "Memory") -> ReflectEnd | None:
     """How it ended, also where it was killed and only the daemon knows that it ran."""
-    runs = Runs(memory.vault.root)
-    last, night = runs.ended(), runs.get(REFLECT)
+    log = RunLog(memory.vault.root)
+    last, night = log.last(), log.night()
     if night and night.ran and night.ok is False and (last is None or night.ran > last.at):
-        return Ended(night.ran, why="it ended before its time", next_step="Run `memory reflect` to see why.", ok=False)
+        why = "it ended before its time"
+        return ReflectEnd(night.ran, why=why, next_step="Run `memory reflect` to see why.", ok=False)
     if last is None or not last.run:
         return last
     with suppress(VaultMemoryError):

@@ -20,10 +20,10 @@ from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
+from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
 from vault_memory.store import journal
-from vault_memory.store.job_log import PAGES, Ended, Runs, wordless
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import Preimages, Run, Undone
@@ -100,27 +100,28 @@ class Steps:
 def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
     """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
     does."""
-    runs = Runs(memory.vault.root)
+    log = RunLog(memory.vault.root)
     try:
         done = _reflected(memory, asked, steps or Steps())
     except BusyError:
         raise  # whoever is writing notes how that ended
     except VaultMemoryError as error:
         if not asked.dry_run:
-            runs.note_ended(Ended(datetime.now(UTC), why=wordless("", str(error)), next_step=error.next_step, ok=False))
+            why = without_quotes("", str(error))
+            log.note_end(ReflectEnd(datetime.now(UTC), why=why, next_step=error.next_step, ok=False))
         raise
     if not asked.dry_run:
-        runs.note_ended(_ended(done))
+        log.note_end(_end_of(done))
     return done
 
 
-def _ended(done: Reflected) -> Ended:
+def _end_of(done: Reflected) -> ReflectEnd:
     first = next(iter(done.skipped), None)
-    return Ended(
+    return ReflectEnd(
         at=datetime.now(UTC),
         pages=len(done.edits),
         skipped=len(done.skipped),
-        why=wordless(first.path, first.why) if first else "",
+        why=without_quotes(first.path, first.why) if first else "",
         next_step=first.next_step if first else "",
         proposals=done.proposed.open if done.proposed else None,
         run=done.run,
@@ -268,7 +269,7 @@ def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
 
 @contextmanager
 def _alone(memory: "Memory") -> Iterator[None]:
-    with Runs(memory.vault.root).alone(PAGES):
+    with RunLog(memory.vault.root).writing_pages():
         yield
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.daemon.debounce import BURST_SECONDS, FEW, LATEST_SECONDS, LONE_SECONDS, Batch, Pending
+from vault_memory.daemon.debounce import BURST_SECONDS, FEW_PATHS, LATEST_SECONDS, LONE_SAVE_SECONDS, Batch, ChangeQueue
 
 
 class Clock:
@@ -24,25 +24,25 @@ def clock() -> Clock:
     return Clock()
 
 
-def taken(pending: Pending) -> Batch | None:
+def taken(pending: ChangeQueue) -> Batch | None:
     """The batch that is due now, without waiting."""
     return pending.wait(0.0)
 
 
 def test_a_lone_save_is_due_shortly_after_its_last_event(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["a.md"])
-    clock.now += LONE_SECONDS * 0.9
+    clock.now += LONE_SAVE_SECONDS * 0.9
     assert taken(pending) is None
     pending.add(["a.md"])  # the second event of the same save
-    clock.now += LONE_SECONDS * 0.9
+    clock.now += LONE_SAVE_SECONDS * 0.9
     assert taken(pending) is None
-    clock.now += LONE_SECONDS * 0.2
+    clock.now += LONE_SAVE_SECONDS * 0.2
     assert taken(pending) == Batch({"a.md": 100.0})
 
 
 def test_one_that_is_saved_all_the_time_is_due_after_a_second(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     for _ in range(100):
         pending.add(["a.md"])
         clock.now += LATEST_SECONDS / 50
@@ -55,19 +55,19 @@ def test_one_that_is_saved_all_the_time_is_due_after_a_second(clock: Clock) -> N
 
 
 def test_a_burst_is_one_batch_once_it_takes_breath(clock: Clock) -> None:
-    pending = Pending(clock)
-    for n in range(FEW * 3):
+    pending = ChangeQueue(clock)
+    for n in range(FEW_PATHS * 3):
         pending.add([f"{n}.md"])
         clock.now += 0.01
-    clock.now += LONE_SECONDS
+    clock.now += LONE_SAVE_SECONDS
     assert taken(pending) is None
     clock.now += BURST_SECONDS
     batch = taken(pending)
-    assert batch is not None and len(batch.paths) == FEW * 3
+    assert batch is not None and len(batch.paths) == FEW_PATHS * 3
 
 
 def test_everything_is_due_at_once_with_all_that_waits(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["a.md"])
     pending.add_everything()
     assert pending.count == 2
@@ -76,7 +76,7 @@ def test_everything_is_due_at_once_with_all_that_waits(clock: Clock) -> None:
 
 
 def test_what_is_in_hand_counts_until_it_is_done(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["a.md"])
     clock.now += 1
     batch = taken(pending)
@@ -88,7 +88,7 @@ def test_what_is_in_hand_counts_until_it_is_done(clock: Clock) -> None:
 
 
 def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["bad.md"])
     clock.now += 1
     batch = taken(pending)
@@ -96,7 +96,7 @@ def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
     pending.done(batch, left=["bad.md"], pause_seconds=60.0)
     assert (pending.count, pending.oldest_seconds) == (1, 1.0)
     pending.add(["good.md"])
-    clock.now += LONE_SECONDS
+    clock.now += LONE_SAVE_SECONDS
     assert taken(pending) == Batch({"good.md": 101.0})
     pending.done(Batch({"good.md": 101.0}))
     clock.now += 59
@@ -106,31 +106,31 @@ def test_what_failed_waits_and_holds_up_nothing_else(clock: Clock) -> None:
 
 
 def test_an_event_at_what_failed_makes_it_due_again(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["bad.md"])
     clock.now += 1
     batch = taken(pending)
     assert batch is not None
     pending.done(batch, left=["bad.md"], pause_seconds=60.0)
     pending.add(["bad.md"])
-    clock.now += LONE_SECONDS
+    clock.now += LONE_SAVE_SECONDS
     assert taken(pending) == Batch({"bad.md": 100.0})
 
 
 def test_an_event_while_it_was_in_hand_is_not_made_to_wait(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.add(["a.md"])
     clock.now += 1
     batch = taken(pending)
     assert batch is not None
     pending.add(["a.md"])
     pending.done(batch, left=["a.md"], pause_seconds=60.0)
-    clock.now += LONE_SECONDS
+    clock.now += LONE_SAVE_SECONDS
     assert taken(pending) == Batch({"a.md": 100.0})
 
 
 def test_whoever_settles_has_a_few_looked_at_now() -> None:
-    pending = Pending()
+    pending = ChangeQueue()
     done: list[str] = []
 
     def work() -> None:
@@ -141,7 +141,8 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
     worker = threading.Thread(target=work)
     worker.start()
     pending.add(["a.md", "b.md"])
-    assert pending.settle(10.0) == 0
+    pending.settle(10.0)
+    assert pending.count == 0
     assert sorted(done) == ["a.md", "b.md"]
     pending.stop()
     worker.join(10)
@@ -149,20 +150,22 @@ def test_whoever_settles_has_a_few_looked_at_now() -> None:
 
 
 def test_nobody_waits_for_many_or_for_what_failed(clock: Clock) -> None:
-    pending = Pending(clock)
-    pending.add(f"{n}.md" for n in range(FEW + 1))
-    assert pending.settle(1000.0) == FEW + 1
-    failed = Pending(clock)
+    pending = ChangeQueue(clock)
+    pending.add(f"{n}.md" for n in range(FEW_PATHS + 1))
+    pending.settle(1000.0)
+    assert pending.count == FEW_PATHS + 1
+    failed = ChangeQueue(clock)
     failed.add(["bad.md"])
     clock.now += 1
     batch = taken(failed)
     assert batch is not None
     failed.done(batch, left=["bad.md"], pause_seconds=60.0)
-    assert failed.settle(1000.0) == 1
+    failed.settle(1000.0)
+    assert failed.count == 1
 
 
 def test_a_stop_lets_everybody_go() -> None:
-    pending = Pending()
+    pending = ChangeQueue()
     threading.Timer(0.05, pending.stop).start()
     assert pending.wait(60.0) is None
 
@@ -170,7 +173,7 @@ def test_a_stop_lets_everybody_go() -> None:
 @given(st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.floats(0.0, 0.5)), max_size=60))
 def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) -> None:
     clock = Clock()
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     added: dict[str, float] = {}
     for path, pause in events:
         pending.add([path])
@@ -188,7 +191,7 @@ def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) ->
 
 
 def test_what_failed_again_has_waited_since_the_first_time(clock: Clock) -> None:
-    pending = Pending(clock)
+    pending = ChangeQueue(clock)
     pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)
     clock.now += 10.0
     pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)

@@ -1,0 +1,132 @@
+"""Keeps how a vault's last reflect here ended and which night was seen to; holds the lock of who writes pages.
+
+That lies in small files in the user's data folder; no words of a note are among it.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from vault_memory.config import user_folder
+from vault_memory.errors import BusyError, IndexUnusableError, VaultMemoryError
+from vault_memory.startup import vault_id
+from vault_memory.vault import locations
+
+REFLECT = "reflect"
+"""What a run is called in the log, and in the undo history."""
+
+
+class NightlyRun(NamedTuple):
+    """How far the nightly reflect has come: `seen_to` is the last local day that needs none any more, at the time `at`.
+
+    `ran` is when it last ran and `ok` whether that went well; both None before the first time.
+    """
+
+    at: str
+    seen_to: date
+    ran: datetime | None = None
+    ok: bool | None = None
+
+
+class ReflectEnd(NamedTuple):
+    """How a reflect ended, whoever asked for it: pages written and skipped, and why the first of those was.
+
+    Where it did not come to its end (not `ok`), `why` says that. `proposals` is how many wait for an answer, None where
+    that was not looked at; `run` names what it wrote ("" when it wrote nothing).
+    """
+
+    at: datetime
+    pages: int = 0
+    skipped: int = 0
+    why: str = ""
+    next_step: str = ""
+    proposals: int | None = None
+    run: str = ""
+    ok: bool = True
+    undone: bool = False
+    """Whether what it wrote was taken back since."""
+
+
+def without_quotes(path: str, why: str) -> str:
+    """Why a page was skipped, with its path, and without the words of a note that it may quote."""
+    said = re.sub('".*"', '"…"', why, flags=re.DOTALL)
+    return said if path in said else f"{path}: {said}"
+
+
+class RunLog:
+    """What is known of one vault's reflects; a file that is missing or damaged holds nothing."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str] | None = None) -> None:
+        data = user_folder("data", os.environ if environ is None else environ)
+        self.file = data / "runs" / f"{vault_id(root)}.json"
+
+    def night(self) -> NightlyRun | None:
+        """The nightly run; None before the first, and where the file is damaged."""
+        try:
+            kept = self._read()["jobs"][REFLECT]
+            ran = datetime.fromisoformat(kept["ran"]) if kept["ran"] else None
+            if ran is not None and ran.tzinfo is None:
+                return None
+            return NightlyRun(str(kept["at"]), date.fromisoformat(kept["seen_to"]), ran, kept["ok"] if ran else None)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def note_night(self, night: NightlyRun) -> None:
+        """Keep the nightly run, where the disk takes it."""
+        ran = night.ran.isoformat() if night.ran else None
+        self._write({"jobs": {REFLECT: night._asdict() | {"seen_to": night.seen_to.isoformat(), "ran": ran}}})
+
+    def last(self) -> ReflectEnd | None:
+        """How the last reflect ended; None where none is known of."""
+        try:
+            kept = self._read()["reflected"]
+            at, waiting = datetime.fromisoformat(kept["at"]), kept["proposals"]
+            if at.tzinfo is None:
+                return None
+            return ReflectEnd(
+                at, int(kept["pages"]), int(kept["skipped"]), str(kept["why"]), str(kept["next_step"]),
+                None if waiting is None else int(waiting), str(kept["run"]), bool(kept["ok"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def note_end(self, end: ReflectEnd) -> None:
+        """Keep how a reflect ended, where the disk takes it."""
+        self._write({"reflected": end._asdict() | {"at": end.at.isoformat(timespec="seconds")}})
+
+    @contextlib.contextmanager
+    def writing_pages(self) -> Iterator[None]:
+        """Hold the lock of who writes the vault's pages, so that timer, daemon and command line never do it at once.
+
+        The lock lies in the data folder, not in the vault, where a link could lead anywhere. Raises BusyError when
+        another process holds it, VaultMemoryError when the folder cannot be written.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locations.writer_lock(self.file.with_name(f"{self.file.stem}-pages"), 0.0))
+            except BusyError as error:
+                raise BusyError(
+                    "Another process is writing the pages of this vault.", "Try again when it is done."
+                ) from error
+            except IndexUnusableError as error:
+                raise VaultMemoryError(f"{self.file.parent} cannot be written.", "Make it writable.") from error
+            yield
+
+    def _read(self) -> dict[str, Any]:
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            document = json.loads(self.file.read_text("utf-8"))
+            return document if isinstance(document, dict) else {}
+        return {}
+
+    def _write(self, changed: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError, VaultMemoryError), locations.writer_lock(self.file, 1.0):
+            part = self.file.with_name(f"{self.file.name}.part")
+            part.unlink(missing_ok=True)
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as handle:
+                json.dump(self._read() | changed, handle)
+            os.replace(part, self.file)
