@@ -1,4 +1,4 @@
-"""Owns the `service` command."""
+"""The `service` command."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from vault_memory.cli.common import Shared, command
-from vault_memory.daemon import service as made
-from vault_memory.daemon.supervisor import State, Supervisor
+from vault_memory.daemon import service as services
+from vault_memory.daemon.service import State, Supervisor
 from vault_memory.errors import VaultError
 from vault_memory.rendering import render
 
@@ -18,101 +18,77 @@ from vault_memory.rendering import render
 @command("memory service install", short_help="Have the vault looked after by itself: at login and at night.")
 @click.argument("action", type=click.Choice(["install", "uninstall", "status"]))
 @click.option("--print", "only_print", is_flag=True, help="Only show what would be written or deleted.")
-@click.option("--kind", type=click.Choice(made.KINDS), help="For systemd, launchd or cron (what this system has).")
+@click.option("--kind", type=click.Choice(services.KINDS), help="For systemd, launchd or cron (what this system has).")
 def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> None:
     """Install, uninstall or show what starts `memory watch` at login and the nightly work, for this user and vault."""
     from vault_memory.config import load
 
     config = load(shared.vault)
-    kind = kind or _usual()
-    supervisor = Supervisor(kind, made.target(config.vault, config.reflect_at, os.environ), os.environ)
+    if kind is None:
+        kind = "launchd" if sys.platform == "darwin" else "systemd" if shutil.which("systemctl") else "cron"
+    supervisor = Supervisor(kind, services.target(config.vault, config.reflect_at, os.environ), os.environ)
     if action == "install" and not config.vault.is_dir():
         raise VaultError(f"The vault {config.vault} is not there.", "Check the path and that its drive is mounted.")
     if kind == "cron":
-        _cron(shared, supervisor, action)
+        _show_cron(shared, supervisor, action)
     elif action == "status":
-        _status(shared, supervisor)
+        _show_status(shared, supervisor)
     elif only_print:
-        _print(shared, supervisor, action)
-    elif action == "install":
-        _install(shared, supervisor)
+        (_show_uninstall if action == "uninstall" else _show_install)(shared, supervisor)
     else:
-        _uninstall(shared, supervisor)
+        written: list[Path] = []
+        if action == "install":
+            written, removed = supervisor.install(services.units(kind, supervisor.target, os.environ))
+        else:
+            removed = supervisor.uninstall()
+        paths = {"written": [str(path) for path in written], "removed": [str(path) for path in removed]}
+        lines = [*(f"wrote {path}" for path in written), *(f"deleted {path}" for path in removed)]
+        states = supervisor.states() if shared.json else []
+        _say(shared, _document(supervisor, states) | paths, "\n".join(lines) or "Nothing changed.")
+        if action == "install" and any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ):
+            what = "Settings in environment variables are not seen by a service"
+            shared.note(f"{what}: put them into your own config file.")
 
 
-def _usual() -> str:
-    if sys.platform == "darwin":
-        return "launchd"
-    return "systemd" if shutil.which("systemctl") else "cron"
+def _say(shared: Shared, document: dict[str, Any], text: str) -> None:
+    shared.say(render.dump(document) if shared.json else text)
 
 
-def _cron(shared: Shared, supervisor: Supervisor, action: str) -> None:
+def _show_cron(shared: Shared, supervisor: Supervisor, action: str) -> None:
     """A person's crontab is theirs: it is neither read nor changed."""
-    lines = made.cron(supervisor.target)
-    if shared.json:
-        shared.say(render.dump(_document(supervisor, []) | {"lines": lines.splitlines()}))
-        return
-    shared.say(lines.rstrip("\n"))
+    lines = services.cron(supervisor.target)
+    _say(shared, _document(supervisor, []) | {"lines": lines.splitlines()}, lines.rstrip("\n"))
     what = {"install": "Add these lines", "uninstall": "Delete these lines", "status": "Look for these lines"}[action]
     shared.note(f"{what} with `crontab -e`; nothing was changed.")
 
 
-def _print(shared: Shared, supervisor: Supervisor, action: str) -> None:
-    if action == "uninstall":
-        files = [state.path for state in supervisor.states() if state.installed]
-        if shared.json:
-            shared.say(render.dump(_document(supervisor, []) | {"removed": [str(path) for path in files]}))
-        else:
-            shared.say("\n".join(f"would delete {path}" for path in files) or "Nothing is installed.")
-        return
-    units = made.units(supervisor.kind, supervisor.target, os.environ)
+def _show_uninstall(shared: Shared, supervisor: Supervisor) -> None:
+    files = [state.path for state in supervisor.states() if state.installed]
+    text = "\n".join(f"would delete {path}" for path in files) or "Nothing is installed."
+    _say(shared, _document(supervisor, []) | {"removed": [str(path) for path in files]}, text)
+
+
+def _show_install(shared: Shared, supervisor: Supervisor) -> None:
+    units = services.units(supervisor.kind, supervisor.target, os.environ)
     commands = supervisor.commands(units)
-    if shared.json:
-        files_made = [{"path": str(unit.path), "text": unit.text} for unit in units]
-        shared.say(render.dump(_document(supervisor, []) | {"files": files_made, "commands": commands}))
-        return
-    shared.say("\n".join(f"==> {unit.path}\n{unit.text}" for unit in units))
-    shared.say("\n".join(("==> then", *commands)))
+    files = [{"path": str(unit.path), "text": unit.text} for unit in units]
+    text = "\n".join((*(f"==> {unit.path}\n{unit.text}" for unit in units), "==> then", *commands))
+    _say(shared, _document(supervisor, []) | {"files": files, "commands": commands}, text)
 
 
-def _install(shared: Shared, supervisor: Supervisor) -> None:
-    units = made.units(supervisor.kind, supervisor.target, os.environ)
-    written, removed = supervisor.install(units)
-    _say_done(shared, supervisor, written, removed)
-    if any(name.startswith("MEMORY_") and name != "MEMORY_VAULT" for name in os.environ):
-        shared.note("Settings in environment variables are not seen by a service: put them into your own config file.")
-
-
-def _uninstall(shared: Shared, supervisor: Supervisor) -> None:
-    _say_done(shared, supervisor, [], supervisor.uninstall())
-
-
-def _say_done(shared: Shared, supervisor: Supervisor, written: list[Path], removed: list[Path]) -> None:
-    if shared.json:
-        done = {"written": [str(path) for path in written], "removed": [str(path) for path in removed]}
-        shared.say(render.dump(_document(supervisor, supervisor.states()) | done))
-        return
-    lines = [*(f"wrote {path}" for path in written), *(f"deleted {path}" for path in removed)]
-    shared.say("\n".join(lines) or "Nothing changed.")
-
-
-def _status(shared: Shared, supervisor: Supervisor) -> None:
+def _show_status(shared: Shared, supervisor: Supervisor) -> None:
     states = supervisor.states()
-    if shared.json:
-        shared.say(render.dump(_document(supervisor, states)))
-        return
     width = max(len(state.name) for state in states)
     lines = [f"{state.name:{width}}  {_words(state)}" for state in states]
-    shared.say("\n".join((f"vault  {render.clean(str(supervisor.target.vault))}", *lines)))
+    text = "\n".join((f"vault  {render.clean(str(supervisor.target.vault))}", *lines))
+    _say(shared, _document(supervisor, states), text)
 
 
 def _words(state: State) -> str:
     if not state.installed:
         return "not installed"
-    words = {True: ("enabled", "active"), False: ("not enabled", "not active")}
-    known = [
-        words[bool(is_so)][place] for place, is_so in enumerate((state.enabled, state.active)) if is_so is not None
-    ]
+    known = [] if state.enabled is None else ["enabled" if state.enabled else "not enabled"]
+    known += [] if state.active is None else ["active" if state.active else "not active"]
     known = known or ["whether it runs cannot be asked here"]
     return ", ".join(("installed", *known, *(["edited"] if state.edited else [])))
 

@@ -1,21 +1,24 @@
-"""Owns what systemd, launchd and cron are given to start this program by itself: their files and lines, as text.
+"""Has systemd, launchd or cron start this program by itself: their files made from templates, put in place, taken away.
 
-Each format has its own way of quoting; a path that cannot be said in it is refused. Nothing is read, written or run
-here but the templates.
+Each format has its own way of quoting; a path that cannot be said in it is refused. Only files made here are replaced
+or deleted, and what could not be started is told.
 """
 
+import contextlib
 import hashlib
 import os
 import re
 import shlex
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_memory.config import template, user_folder
-from vault_memory.errors import UsageError
+from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
 from vault_memory.startup import vault_id
 
 KINDS = ("systemd", "launchd", "cron")
@@ -80,12 +83,6 @@ def units(kind: str, of: Target, environ: Mapping[str, str]) -> list[Unit]:
     if kind == "systemd":
         return _systemd(of, folder(kind, environ))
     return _launchd(of, folder(kind, environ)) if kind == "launchd" else []
-
-
-def names(kind: str, of: Target) -> list[str]:
-    """The names of all files that any settings would give."""
-    endings = {"systemd": (".service", "-nightly.service", "-nightly.timer"), "launchd": (".plist", "-nightly.plist")}
-    return [of.name + ending for ending in endings.get(kind, ())]
 
 
 def folder(kind: str, environ: Mapping[str, str]) -> Path:
@@ -217,3 +214,227 @@ def is_edited(text: str) -> bool:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+# --- put in place and taken away -------------------------------------------------------------------------------------
+
+_ENDINGS = {"systemd": (".service", "-nightly.service", "-nightly.timer"), "launchd": (".plist", "-nightly.plist")}
+"""Of the names of all files that any settings would give."""
+
+_ENABLED = {"enabled": True, "linked": True, "disabled": False, "masked": False}
+"""What `is-enabled` says; a unit that only its timer starts is `static`, which is neither."""
+
+_ACTIVE = {"active": True, "activating": True, "reloading": True, "inactive": False, "failed": False}
+
+
+class State(NamedTuple):
+    """How one file's unit is; `enabled` and `active` are None where nobody can tell."""
+
+    name: str
+    path: Path
+    installed: bool
+    edited: bool
+    enabled: bool | None
+    active: bool | None
+
+
+class ToolResult(NamedTuple):
+    """What systemctl or launchctl said; `problem` is "" where it did its work."""
+
+    out: str
+    problem: str
+    is_missing: bool = False
+
+
+class Supervisor:
+    """systemd or launchd, for one vault."""
+
+    def __init__(self, kind: str, target: Target, environ: Mapping[str, str]) -> None:
+        self.kind, self.target, self._environ = kind, target, environ
+        self.folder = folder(kind, environ)
+
+    def states(self) -> list[State]:
+        """Each file that could be there."""
+        return [self._state(self.target.name + ending) for ending in _ENDINGS.get(self.kind, ())]
+
+    def _state(self, name: str) -> State:
+        text = _text(self.folder / name)
+        ours = text is not None and is_ours(text)
+        enabled, active = self._status(name) if ours else (False, False)
+        return State(name, self.folder / name, ours, ours and is_edited(text or ""), enabled, active)
+
+    def _status(self, name: str) -> tuple[bool | None, bool | None]:
+        if self.kind == "launchd":
+            printed = self._run("launchctl", "print", _label(name))
+            known = None if printed.is_missing else not printed.problem
+            return known, known and "state = running" in printed.out
+        enabled = self._run("systemctl", "--user", "is-enabled", name).out.strip()
+        active = self._run("systemctl", "--user", "is-active", name).out.strip()
+        return _ENABLED.get(enabled), _ACTIVE.get(active)
+
+    def install(self, units: Sequence[Unit]) -> tuple[list[Path], list[Path]]:
+        """Put the files in place and have them started; returns what was written and what was taken away.
+
+        Raises ConflictError, before anything is written, where a file is someone else's or was edited, and
+        VaultMemoryError where it was all written and could not be started.
+        """
+        present = {unit.name: _text(unit.path) for unit in units}
+        for unit in units:
+            _refuse_to_replace(unit, present[unit.name])
+        changed = [unit for unit in units if present[unit.name] != unit.text]
+        surplus = [state.name for state in self.states() if state.installed and state.name not in present]
+        for unit in changed:
+            _write(unit)
+        removed, problem = self._take_away(surplus)
+        start = self._bootstrap if self.kind == "launchd" else self._start
+        again = {unit.name for unit in changed if present[unit.name] is not None}
+        problem = start(units, {unit.name for unit in changed}, again) or problem
+        if problem:
+            lines = " ".join(str(unit.path) for unit in changed) or "nothing, for all was there"
+            raise VaultMemoryError(
+                f"Written: {lines}. It could not be started: {problem}",
+                "Run this when you are logged in: " + " && ".join(self.commands(units)),
+            )
+        return [unit.path for unit in changed], removed
+
+    def commands(self, units: Iterable[Unit]) -> list[str]:
+        """What has the files started, for a person to type."""
+        if self.kind == "launchd":
+            return [shlex.join(["launchctl", "bootstrap", _domain(), str(unit.path)]) for unit in units]
+        started = " ".join(unit.name for unit in units if unit.is_started)
+        return ["systemctl --user daemon-reload", f"systemctl --user enable --now {started}"]
+
+    def _start(self, units: Sequence[Unit], changed: set[str], again: set[str]) -> str:
+        """Have the units run as they are written now; returns what went wrong, or ""."""
+        started = [unit.name for unit in units if unit.is_started]
+        if not changed and all(self._status(name) == (True, True) for name in started):
+            return ""
+        restarted = [name for name in started if name in again]
+        steps = [["daemon-reload"], ["enable", "--now", *started], *([["restart", *restarted]] if restarted else [])]
+        return next((problem for step in steps if (problem := self._run("systemctl", "--user", *step).problem)), "")
+
+    def _bootstrap(self, units: Sequence[Unit], changed: set[str], again: set[str]) -> str:
+        for unit in units:
+            is_loaded = not self._run("launchctl", "print", _label(unit.name)).problem
+            if is_loaded and unit.name not in changed:
+                continue
+            if is_loaded:
+                self._run("launchctl", "bootout", _label(unit.name))
+            if problem := self._run("launchctl", "bootstrap", _domain(), str(unit.path)).problem:
+                return problem
+        return ""
+
+    def uninstall(self) -> list[Path]:
+        """Stop what was installed and take it away, edited or not; returns the files.
+
+        Raises VaultMemoryError where the files are gone and what runs could not be stopped.
+        """
+        removed, problem = self._take_away([state.name for state in self.states() if state.installed])
+        if problem:
+            files = " ".join(str(path) for path in removed)
+            what = f"Deleted: {files}. What runs was not stopped: {problem}"
+            raise VaultMemoryError(what, "It ends when you log out.")
+        return removed
+
+    def _take_away(self, names: Sequence[str]) -> tuple[list[Path], str]:
+        if not names:
+            return [], ""
+        problem = self._stop(names)
+        removed = [self.folder / name for name in names]
+        for file in removed:
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                what = f"{file} cannot be deleted: {error.strerror or error}."
+                raise VaultMemoryError(what, "Delete it yourself, then run it again.") from error
+        if self.kind == "systemd":
+            self._sweep(names)
+            self._run("systemctl", "--user", "daemon-reload")
+            self._run("systemctl", "--user", "reset-failed", *names)
+        return removed, problem
+
+    def _stop(self, names: Sequence[str]) -> str:
+        if self.kind == "launchd":
+            loaded = [_label(name) for name in names if not self._run("launchctl", "print", _label(name)).problem]
+            results = [self._run("launchctl", "bootout", label) for label in loaded]
+        else:
+            results = [self._run("systemctl", "--user", "disable", "--now", name) for name in names]
+            # What systemd does not know, for want of itself or of the unit, has nothing running.
+            results = [one for one in results if not one.is_missing and "does not exist" not in one.problem]
+        return " ".join(dict.fromkeys(one.problem for one in results if one.problem))
+
+    def _sweep(self, names: Sequence[str]) -> None:
+        """What systemd keeps of units: links to start them, the stamp of a timer, and folders that are empty now."""
+        home = Path(self._environ.get("HOME") or os.path.expanduser("~"))
+        data = self._environ.get("XDG_DATA_HOME", "")
+        timers = (Path(data) if os.path.isabs(data) else home / ".local/share") / "systemd" / "timers"
+        wants = [self.folder / f"{name}.wants" for name in ("default.target", "timers.target")]
+        for link in (*(folder / name for folder in wants for name in names), *(timers / f"stamp-{n}" for n in names)):
+            with contextlib.suppress(OSError):
+                link.unlink()
+        for place in (*wants, self.folder, self.folder.parent):
+            with contextlib.suppress(OSError):
+                place.rmdir()  # one that still holds something stays
+
+    def _run(self, *command: str) -> ToolResult:
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=90, check=False, env=dict(self._environ)
+            )
+        except FileNotFoundError:
+            return ToolResult("", f"{command[0]} is not there.", is_missing=True)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return ToolResult("", f"{command[0]}: {error}")
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        problem = f"{command[0]} said: {lines[0]}" if lines else f"{command[0]} ended with {done.returncode}."
+        return ToolResult(done.stdout.decode("utf-8", "replace"), problem if done.returncode else "")
+
+
+def _domain() -> str:
+    return f"gui/{os.getuid()}" if hasattr(os, "getuid") else "gui"
+
+
+def _label(name: str) -> str:
+    return f"{_domain()}/{name.removesuffix('.plist')}"
+
+
+def _text(path: Path) -> str | None:
+    """What a file holds; None where there is none. A link is someone else's, whatever it leads to."""
+    if path.is_symlink():
+        return ""
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VaultMemoryError(f"{path} cannot be read: {error.strerror or error}.", "Fix its permissions.") from error
+
+
+def _refuse_to_replace(unit: Unit, text: str | None) -> None:
+    if text is not None and not is_ours(text):
+        raise ConflictError(f"{unit.path} is there and was not made by this program.", "Move it away first.")
+    if text is not None and is_edited(text):
+        raise ConflictError(
+            f"{unit.path} was edited since it was installed.",
+            "Run `memory service uninstall` first, which deletes it with what was edited, then install again.",
+        )
+
+
+def _write(unit: Unit) -> None:
+    try:
+        unit.path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=unit.path.parent, prefix=".vault-memory-")
+        try:
+            with open(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(unit.text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(part, 0o644)
+            os.replace(part, unit.path)
+        except BaseException:
+            os.unlink(part)
+            raise
+    except OSError as error:
+        raise VaultMemoryError(
+            f"{unit.path} cannot be written: {error.strerror or error}.", "`--print` shows what would stand there."
+        ) from error
