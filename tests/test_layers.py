@@ -14,8 +14,7 @@ LAYERS = re.split(
 
 UPWARD = {
     "context -> memory", "health -> rendering",
-    "markdown -> reflect", "markdown -> store", "memory -> federation",
-    "reflect -> memory",
+    "markdown -> store", "memory -> federation",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 

@@ -310,7 +310,7 @@ class Memory(Scribe):
         """
         from vault_memory.reflect.job import undo
 
-        return undo(self, run, dry_run=dry_run, force=force)
+        return undo(self, run, dry_run=dry_run, force=force, unforgetting=self.unforgetting)
 
 
 def seen(store: View, freshness: Freshness, scopes: Scopes = ()) -> Seen:

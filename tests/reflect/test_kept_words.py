@@ -11,7 +11,7 @@ import pytest
 from reflecting import reflected
 from vaults import fill, memory, put, run
 
-from vault_memory.reflect.ledger import KEPT_SECONDS
+from vault_memory.reflect.page_writer import KEPT_SECONDS
 from vault_memory.vault import undo_history
 from vault_memory.vault.undo_history import Preimages
 

@@ -13,9 +13,8 @@ from reflecting import NORA, block, entities, reflect, rewrite, small_vault, tex
 from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.reflect import blocks
-from vault_memory.reflect.apply import TRIES, Applied, Writer
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.ledger import KEPT_SECONDS, Ledger
+from vault_memory.reflect.page_writer import KEPT_SECONDS, TRIES, Applied, Ledger, Writer
 from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned
 from vault_memory.vault.undo_history import Preimages
 from vault_memory.vault.vault import Vault

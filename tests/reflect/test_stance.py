@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.errors import RemoteError
-from vault_memory.reflect.cite import Source, newest_source, sources, without_evidence
+from vault_memory.markdown.fact_text import Source, newest_source, sources, without_evidence
 from vault_memory.reflect.stance import (
     CONTRADICTS,
     RELATED,

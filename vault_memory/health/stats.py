@@ -12,13 +12,13 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import facts
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
 from vault_memory.reflect.plan_run import Seen
-from vault_memory.reflect.wording import told
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
 from vault_memory.store import figures, schema
@@ -226,7 +226,7 @@ def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
 
 def _named(opinion: Opinion) -> str:
     about = f"{', '.join(opinion.entities)}: " if opinion.entities else ""
-    return about + _EMPHASIS.sub(r"\2", told(opinion.statement, lambda _: False))
+    return about + _EMPHASIS.sub(r"\2", readable(opinion.statement, lambda _: False))
 
 
 def band_of(confidence: float) -> str:

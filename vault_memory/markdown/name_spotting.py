@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 
-from vault_memory.markdown import entities
-from vault_memory.reflect import wording
-from vault_memory.reflect.periods import MONTHS
+from vault_memory.markdown import entities, fact_text
+from vault_memory.text.spans import MONTHS
 
 LONGEST = 4
 """A name has so many words at most."""
@@ -37,7 +36,7 @@ class Called:
 
     def slugs(self, text: str, canonical: Callable[[str], str]) -> list[str]:
         """Who is mentioned or called by name, each once; a name that two have is nobody's."""
-        plain = wording.told(text, lambda _: False)
+        plain = fact_text.readable(text, lambda _: False)
         found = [canonical(name) for name in entities.mentions(text)]
         return list(dict.fromkeys((*found, *self.named(plain))))
 

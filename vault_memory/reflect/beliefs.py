@@ -19,10 +19,10 @@ from functools import cached_property
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown.entities import link_name
+from vault_memory.markdown.fact_text import Source, newest_source, sources, without_evidence
 from vault_memory.markdown.facts import DEFAULT_OPINION_CONFIDENCE, OPINIONS_NOTE
 from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import short
-from vault_memory.reflect.cite import Source, newest_source, sources, without_evidence
 from vault_memory.reflect.confidence import RESTATES, Belief, Evidence, confidence
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.select import in_order

@@ -1,4 +1,4 @@
-"""Owns how a page cites a line of a note, so that it opens in Obsidian; and how such a citation is read again. Pure.
+"""Cites a line of a note as a page does, so that it opens in Obsidian. Pure.
 
 `[[2025-11-27]] L12`, or `[[2025-11-27#^id]]` where the line has a block id (DESIGN.md §4). A name that two notes
 share is written with its path, and shown without: `[[memory/2025-11-27|2025-11-27]] L12`. A name that no wikilink can
@@ -8,14 +8,11 @@ hold (`C# notes`) is a Markdown link with its path: `[C# notes](Work/C%23%20note
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import date
-from typing import NamedTuple
 from urllib.parse import quote
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect.model import Fact
-from vault_memory.text.daily_notes import name_day
 
 LINE_NUMBER = re.compile(r"(?:(?<=\]\] )|(?<=\.md\) ))L\d+(?:, L\d+)*")
 """The numbers of cited lines: a moved line alone is no reason to write a page."""
@@ -68,44 +65,3 @@ class Citations:
 def _markdown(path: str, anchor: str = "", shown: str = "") -> str:
     words = re.sub(r"([\[\]])", r"\\\1", shown or link_name(path))
     return f"[{words}]({quote(path, safe='/')}{anchor})"
-
-
-def plain(text: str) -> str:
-    """A fact's text for a page: one line, without comment marks that could open or close one of ours."""
-    return " ".join(text.replace("<!--", "‹!--").replace("-->", "--›").replace("%%", "%\u200b%").split())
-
-
-# --- what somebody cited ---------------------------------------------------------------------------------------------
-
-_CITED = r"(?:\[\[[^\[\]]+\]\]|\d{4}-\d{2}-\d{2})(?: L\d+(?:, L\d+)*)?"
-_EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,? and\b|\s&)?\s*)+$")
-"""What somebody cited for a statement, and nothing else: prose behind the word is a part of what is told."""
-
-_TARGET = re.compile(r"\[\[(?P<note>[^\[\]|#]+)(?:#\^(?P<block>[\w-]+))?|(?<![\[\w])(?P<day>\d{4}-\d{2}-\d{2})")
-
-
-class Source(NamedTuple):
-    """A note that somebody named, as it is linked, in small letters; with a block id only the fact of that id."""
-
-    note: str
-    block_id: str | None = None
-
-
-def without_evidence(text: str) -> str:
-    """A statement without what it cites as its evidence."""
-    return _EVIDENCE.sub("", text) if "Evidence: " in text else text
-
-
-def sources(text: str) -> frozenset[Source]:
-    """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
-    match = _EVIDENCE.search(text) if "Evidence: " in text else None
-    targets = _TARGET.finditer(match[0]) if match else ()
-    return frozenset(
-        Source((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"]) for one in targets
-    )
-
-
-def newest_source(text: str) -> date | None:
-    """The newest day whose note a statement cites: it was not written before."""
-    days = (name_day(link_name(source.note)) for source in sources(text))
-    return max((day for day in days if day), default=None)

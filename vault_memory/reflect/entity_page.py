@@ -16,7 +16,7 @@ from functools import cached_property
 from heapq import nsmallest
 from itertools import chain
 
-from vault_memory.reflect import wording
+from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.ended import Endings, is_pending
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
@@ -167,7 +167,7 @@ class _Page:
         own = [fact for fact in holding if fact.kind in STANDING and self._profile.slug in fact.subjects]
         names = "|".join(map(re.escape, (self._profile.name, self._profile.name.split()[0])))
         says_what = re.compile(rf"(?:(?:{names})(?![\w-]) ?)?{_IS}")
-        what = [fact for fact in own if says_what.match(wording.told(fact.text, lambda _: False))]
+        what = [fact for fact in own if says_what.match(fact_text.readable(fact.text, lambda _: False))]
         lasting = [fact for fact in own if fact.day is None and not self._is_ahead(fact)]
         stands = [fact for fact in own if not self._is_ahead(fact) and not is_over(fact, self._newest)]
         found = next((some for some in (what, lasting, stands, holding, telling) if some), [])

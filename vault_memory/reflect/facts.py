@@ -11,7 +11,6 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
 
 from vault_memory.markdown import entities, name_spotting, provenance
 from vault_memory.markdown.passages import SUMMARIES
@@ -20,59 +19,17 @@ from vault_memory.reflect import proposals
 from vault_memory.reflect.model import Fact
 from vault_memory.search import decay, superseded
 from vault_memory.search.names import Names
-from vault_memory.store import journal, usage
+from vault_memory.store import journal, reflect_rows, usage
 from vault_memory.store.filters import Filters
+from vault_memory.store.reflect_rows import FactRow
 from vault_memory.store.rows import KINDS
 from vault_memory.store.view import View
 from vault_memory.text.spans import Span
-
-_FACTS = """
-SELECT p.id, p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to,
-  coalesce(p.scope, n.scope), p.text, f.confidence, f.importance, f.block_id, f.key, f.decided, f.wording, NULL,
-  coalesce(p.origin, n.origin), p.tokens, p.start_line
-FROM fact f CROSS JOIN passage p ON p.id = f.passage_id CROSS JOIN note n ON n.id = p.note_id
-WHERE f.part = 0 ORDER BY n.day, n.path, p.start_line
-"""
-_INFERRED = """
-SELECT -p.id * 10000 - i.line, i.kind, i.text, n.path, i.line, i.line, n.day, i.occurred_from, i.occurred_to,
-  coalesce(p.scope, n.scope), p.text, NULL, NULL, NULL, i.key, i.decided, 0, coalesce(i.speaker, ''),
-  coalesce(p.origin, n.origin), p.tokens, p.start_line
-FROM inferred i CROSS JOIN passage p ON p.id = i.passage_id CROSS JOIN note n ON n.id = p.note_id
-ORDER BY n.day, n.path, i.line
-"""
-_MENTIONS = "SELECT passage_id, name_id FROM mention"
-_NOTES = "SELECT path FROM note WHERE ? OR scope = 'global'"
 
 _KEYS = re.compile(r"([^(]*?[WBOS][ \t]*)\(([^()]*)\)(.*)", re.DOTALL)
 
 PAGE_DAYS = 2
 _OBSERVATION = KINDS.index("observation")
-
-
-class _Row(NamedTuple):
-    """What the index holds of one fact; `speaker` is None for a Retain bullet, "" for what was inferred of oneself."""
-
-    id: int
-    kind: int
-    text: str
-    path: str
-    line: int
-    end_line: int
-    day: str | None
-    since: str | None
-    until: str | None
-    scope: str
-    whole: str
-    confidence: float | None
-    importance: float | None
-    block_id: str | None
-    key: int
-    decided: int
-    wording: int
-    speaker: str | None
-    by: str
-    tokens: int
-    first_line: int
 
 
 @dataclass(frozen=True)
@@ -94,9 +51,9 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     """
     names, left_out = Names(store, with_private), Counter[str]()
     forgotten = usage.tombstones(store)
-    rows: list[_Row] = []
+    rows: list[FactRow] = []
     withheld = set(forgotten)
-    for row in (row for sql in (_FACTS, _INFERRED) for row in map(_Row._make, store.rows(sql))):
+    for row in reflect_rows.fact_rows(store):
         if row.path.startswith(SUMMARIES) or row.path == proposals.PATH:
             continue
         if reason := _left_out(row, forgotten, with_private):
@@ -115,14 +72,14 @@ def _place_in_time(fact: Fact) -> tuple[date, str, int]:
     return (fact.day or date.min, fact.path, fact.line)
 
 
-def _left_out(row: _Row, forgotten: Container[int], with_private: bool) -> str:
+def _left_out(row: FactRow, forgotten: Container[int], with_private: bool) -> str:
     """Why a fact is no fact for a page, or ""."""
     if row.scope != "global" and not with_private:
         return "private"
     return "forgotten" if forgotten and _words(row) in forgotten else ""
 
 
-def _before_private(row: _Row) -> Iterator[int]:
+def _before_private(row: FactRow) -> Iterator[int]:
     """What a bullet that is private by a key of its own was known by before it had that key."""
     if "scope" in row.whole and (keys := _KEYS.match(row.whole)):
         left = ",".join(part for part in keys[2].split(",") if part.partition("=")[0].strip() != "scope").strip()
@@ -146,7 +103,7 @@ def _before_the_colon(bullet: str) -> str:
 class _Whom:
     """Whom facts are about, as canonical slugs."""
 
-    def __init__(self, store: View, names: Names, rows: Sequence[_Row], page_days: int) -> None:
+    def __init__(self, store: View, names: Names, rows: Sequence[FactRow], page_days: int) -> None:
         self._canonical = canonical = lru_cache(1 << 16)(names.canonical)
         # Before the colon the same stands again and again, and the same few are mentioned.
         subjects = lru_cache(1 << 14)(
@@ -155,12 +112,13 @@ class _Whom:
         self._both = lru_cache(1 << 14)(
             lambda head, mentioned: (tuple(dict.fromkeys((*subjects(head), *sorted(mentioned)))), subjects(head))
         )
-        self._taken = {entities.slug(entities.link_name(path)) for (path,) in store.rows(_NOTES, names.with_private)}
+        self._taken = {
+            entities.slug(entities.link_name(path)) for path in reflect_rows.paths(store, names.with_private)
+        }
         self._taken |= names.claimed.keys()
         self._mentioned: dict[int, list[str]] = defaultdict(list)
-        of_name = {name: canonical(slug) for name, slug in store.rows("SELECT id, slug FROM name")}
-        for passage, name in store.rows(_MENTIONS):
-            self._mentioned[passage].append(of_name[name])
+        for passage, slug in reflect_rows.mentions(store):
+            self._mentioned[passage].append(canonical(slug))
         speakers = Counter(row.speaker for row in rows if row.speaker)
         spoken = sorted(speakers, key=lambda name: (speakers[name], name))
         plain = {row.whole for row in rows if row.speaker is not None and "[[" in row.whole}
@@ -176,7 +134,7 @@ class _Whom:
         ]
         self._called = name_spotting.Called(forms, lambda: name_spotting.small_words(row.text for row in rows))
 
-    def of(self, row: _Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def of(self, row: FactRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who a fact is about, and its subjects among them: those before the colon, or who says it of themselves."""
         if row.speaker is not None:
             speaker = [self._speaker(row.speaker)] if row.speaker else []
@@ -185,13 +143,13 @@ class _Whom:
         mentioned = self._mentioned.get(row.id)
         return self._both(_before_the_colon(row.whole), tuple(mentioned)) if mentioned else ((), ())
 
-    def is_of_strangers(self, row: _Row) -> bool:
+    def is_of_strangers(self, row: FactRow) -> bool:
         """Whether a log tells what somebody decided whom no page and no other note knows: somebody in a book, say."""
         if row.speaker != "" or row.kind != _OBSERVATION:
             return False
         return not self.of(row)[0] and decides_by_name(row.text)
 
-    def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[_Row]) -> Mapping[str, str]:
+    def _called_in_full(self, speakers: Iterable[str], names: Names, rows: Iterable[FactRow]) -> Mapping[str, str]:
         """Who speaks under the first word of the name of one known entity, and of no other, is that entity."""
         bare = {name for name in speakers if " " not in name and self._canonical(name) not in names.pages}
         if not bare:
@@ -208,13 +166,13 @@ class _Whom:
     def _speaker(self, name: str) -> str:
         return self._in_full.get(name) or self._canonical(name)
 
-    def _mentions(self, row: _Row) -> list[str]:
+    def _mentions(self, row: FactRow) -> list[str]:
         """Who is mentioned in so many words where a fact stands."""
         if row.speaker is None:
             return self._mentioned.get(row.id, [])
         return [self._canonical(name) for name in entities.mentions(row.text)]
 
-    def _to_have_a_page(self, rows: Iterable[_Row], page_days: int) -> Iterator[str]:
+    def _to_have_a_page(self, rows: Iterable[FactRow], page_days: int) -> Iterator[str]:
         """Those without a page who are mentioned, in so many words, on enough days."""
         days: dict[str, set[str]] = defaultdict(set)
         for row in rows:
@@ -228,7 +186,7 @@ class _Whom:
 # --- how it stands ---------------------------------------------------------------------------------------------------
 
 
-def _aged(store: View, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterator[Fact]:
+def _aged(store: View, rows: Sequence[FactRow], whom: _Whom, today: date) -> Iterator[Fact]:
     """The facts of these rows in the same order, with importance and tier as of a day."""
     told, used = _told_days(rows), _used(store, rows, today)
     for row in rows:
@@ -246,7 +204,7 @@ def _aged(store: View, rows: Sequence[_Row], whom: _Whom, today: date) -> Iterat
         )  # fmt: skip
 
 
-def _tokens(row: _Row) -> int:
+def _tokens(row: FactRow) -> int:
     """What a fact costs where it stands: its bullet with all marks, or the line it was read from."""
     if row.speaker is None or "\n" not in row.whole:
         return row.tokens
@@ -255,7 +213,7 @@ def _tokens(row: _Row) -> int:
     return max(row.tokens * len(line) // len(row.whole), 1)
 
 
-def _told_days(rows: Sequence[_Row]) -> Mapping[int, int]:
+def _told_days(rows: Sequence[FactRow]) -> Mapping[int, int]:
     """On how many days what was told again and again was told, by its wording; from outside it counts for nothing."""
     times = Counter(row.wording for row in rows if row.wording and row.day)
     often = {wording for wording, number in times.items() if number >= decay.REPEATED_DAYS}
@@ -265,25 +223,25 @@ def _told_days(rows: Sequence[_Row]) -> Mapping[int, int]:
     return Counter(wording for wording, _ in told)
 
 
-def _occurred(row: _Row) -> Span | None:
+def _occurred(row: FactRow) -> Span | None:
     if not row.since:
         return None
     return Span(date.fromisoformat(row.since), date.fromisoformat(row.until or row.since))
 
 
-def _used(store: View, rows: Sequence[_Row], today: date) -> Mapping[int, tuple[int, ...]]:
+def _used(store: View, rows: Sequence[FactRow], today: date) -> Mapping[int, tuple[int, ...]]:
     """The days of use of those facts that were of use."""
     known = usage.passages(store)
     words = {row.id: _words(row) for row in rows} if known else {}
     return usage.days(store, {i: key for i, key in words.items() if key in known}, today.toordinal())
 
 
-def _words(row: _Row) -> int:
+def _words(row: FactRow) -> int:
     """What the journal knows the passage of a fact by; what was inferred has a key of its own line."""
     return row.key if row.speaker is None else journal.passage_key(row.whole)
 
 
-def _tier(row: _Row, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
+def _tier(row: FactRow, day: date | None, importance: float, used: tuple[int, ...], today: date) -> str:
     ordinal = day.toordinal() if day else None
     if not used and ordinal is not None:
         age = today.toordinal() - ordinal

@@ -21,6 +21,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.user_feedback import Said
 from vault_memory.search.names import Names
+from vault_memory.store import reflect_rows
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.view import View
 from vault_memory.text import tokens
@@ -69,12 +70,12 @@ class Material:
 
     @cached_property
     def _paths(self) -> list[str]:
-        return [row[0] for row in self._store.rows("SELECT path FROM note")]
+        return reflect_rows.paths(self._store)
 
     @cached_property
     def _open_paths(self) -> list[str]:
         """The notes that everybody may read: what a page names, links or leaves out hangs on no other."""
-        return [row[0] for row in self._store.rows("SELECT path FROM note WHERE scope = 'global'")]
+        return reflect_rows.paths(self._store, with_private=False)
 
     @cached_property
     def _about(self) -> dict[str, list[Fact]]:
@@ -162,7 +163,7 @@ class Material:
 
     @cached_property
     def _known_verdicts(self) -> dict[tuple[int, int], int]:
-        return {(said, fact): relation for said, fact, relation in self._store.rows("SELECT * FROM bearing")}
+        return reflect_rows.model_verdicts(self._store)
 
     def _called(self, slug: str) -> tuple[str, ...]:
         """What an entity is called: by the name of its page already before that is there."""

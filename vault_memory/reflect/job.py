@@ -1,9 +1,9 @@
-"""Owns a whole reflect: index up to date, one at a time on this computer, plan, pages written, index told; and undo."""
+"""Runs a whole reflect: brings the index up to date, plans, writes the pages and tells the index; and undoes a run."""
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -12,27 +12,25 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
-from vault_memory.indexing.index_file import LOCK_SECONDS
+from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
-from vault_memory.reflect.apply import Applied, Writer
-from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.page_writer import Applied, Ledger, Writer
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
 from vault_memory.reflect.retell import Model, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
-from vault_memory.store import journal
+from vault_memory.store import journal, reflect_rows
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import Preimages, Run, Undone
+from vault_memory.vault.undo_history import Back, Preimages, Run, Undone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from vault_memory.indexing.indexer import Progress
-    from vault_memory.memory import Memory
 
 _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
@@ -97,12 +95,12 @@ class Steps:
     write: "Progress | None" = None
 
 
-def reflect(memory: "Memory", asked: Asked, steps: Steps | None = None) -> Reflected:
+def reflect(index: Keeper, asked: Asked, steps: Steps | None = None) -> Reflected:
     """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
     does."""
-    log = RunLog(memory.vault.root)
+    log = RunLog(index.vault.root)
     try:
-        done = _reflected(memory, asked, steps or Steps())
+        done = _reflected(index, asked, steps or Steps())
     except BusyError:
         raise  # whoever is writing notes how that ended
     except VaultMemoryError as error:
@@ -128,18 +126,18 @@ def _end_of(done: Reflected) -> ReflectEnd:
     )
 
 
-def _reflected(memory: "Memory", asked: Asked, steps: Steps) -> Reflected:
+def _reflected(index: Keeper, asked: Asked, steps: Steps) -> Reflected:
     started = time.monotonic()
-    with _alone(memory), _retelling(memory, asked) as retelling:
-        memory.index(progress=steps.index)
-        today, days = asked.now.astimezone().date(), memory.config.reflect_entity_days
+    with _alone(index), _retelling(index, asked) as retelling:
+        index.index(progress=steps.index)
+        today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
-        found = memory.ask_indexed(lambda store: Look(memory.vault, store, seen, retelling).found(steps.plan))
+        found = index.ask_indexed(lambda store: Look(index.vault, store, seen, retelling).found(steps.plan))
         plan = found.plan
-        done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(memory, found, steps.write)
+        done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
-            Ledger(memory.vault.root).sweep(lambda: _named_blocks(memory))
-            Preimages(memory.vault.root).prune()
+            Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
+            Preimages(index.vault.root).prune()
     return Reflected(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
@@ -168,16 +166,16 @@ def _added(edit: Edit) -> int:
     return len(after - before - {""})
 
 
-def _applied(memory: "Memory", found: Found, progress: "Progress | None" = None) -> Applied:
+def _applied(index: Keeper, found: Found, progress: "Progress | None" = None) -> Applied:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
-    root, now = memory.vault.root, datetime.now(UTC)
+    root, now = index.vault.root, datetime.now(UTC)
     user_feedback.note(root, found.said, now)
     # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
     heed = partial(_heed, root, now)
     edits = _watched(found.plan.edits, progress) if progress else found.plan.edits
-    done = Writer(memory.vault, heed).write(edits, found.again) if found.plan.edits else Applied()
-    _tell_index(memory, [one.path for one in done.edits])
-    _remember(memory, found, done)
+    done = Writer(index.vault, heed).write(edits, found.again) if found.plan.edits else Applied()
+    _tell_index(index, [one.path for one in done.edits])
+    _remember(index, found, done)
     return done
 
 
@@ -192,101 +190,99 @@ def _heed(root: "Path", now: datetime, edit: Edit) -> None:
     journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
 
-def _remember(memory: "Memory", found: Found, done: Applied) -> None:
+def _remember(index: Keeper, found: Found, done: Applied) -> None:
     """Note in the index what each page was made of, for the next run; without that it only takes longer."""
-    odd = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
-    odd |= {orphan.path for orphan in found.plan.orphaned}  # each run tells of them
-    rows = [(path, sign, path) for path, sign in found.signatures.items() if path not in odd]
-    sql = "INSERT OR REPLACE INTO reflected VALUES(?, ?, coalesce((SELECT hash FROM note WHERE path = ?), zeroblob(0)))"
-    index = memory.index_path
+    told_again = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
+    told_again |= {orphan.path for orphan in found.plan.orphaned}  # so each run looks at them
+    signatures = {path: sign for path, sign in found.signatures.items() if path not in told_again}
+
+    def remember(store: Store) -> None:
+        reflect_rows.remember_pages(store, signatures, found.gone)
+        reflect_rows.remember_verdicts(store, found.verdicts.found, found.verdicts.gone)
+
+    _write_index(index, remember)
+
+
+def _write_index(index: Keeper, write: Callable[[Store], None]) -> None:
     with (
         suppress(VaultMemoryError, apsw.Error),
-        locations.writer_lock(index, LOCK_SECONDS),
-        closing(Store.open(index)) as store,
+        locations.writer_lock(index.index_path, LOCK_SECONDS),
+        closing(Store.open(index.index_path)) as store,
         store.writing(),
     ):
-        store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in found.gone])
-        store.connection.executemany(sql, rows)
-        store.connection.executemany("DELETE FROM bearing WHERE (statement, fact) = (?, ?)", found.verdicts.gone)
-        store.connection.executemany("INSERT OR REPLACE INTO bearing VALUES(?, ?, ?)", found.verdicts.found)
+        write(store)
 
 
-def undo(memory: "Memory", name: str = "", *, dry_run: bool = False, force: bool = False) -> Undone:
+def undo(
+    index: Keeper, name: str = "", *, dry_run: bool = False, force: bool = False,
+    unforgetting: Callable[[Back], AbstractContextManager[None]] = lambda back: nullcontext(),
+) -> Undone:  # fmt: skip
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
-    Raises UsageError when there is nothing to undo, ConflictError when a page was changed since (which `force` leaves
-    as it is), VaultMemoryError when some notes could not be put back.
+    `unforgetting` is entered for each note of which a text was forgotten by that run. Raises UsageError when there is
+    nothing to undo, ConflictError when a page was changed since (which `force` leaves as it is), VaultMemoryError when
+    some notes could not be put back.
     """
-    with _alone(memory):
-        preimages = Preimages(memory.vault.root)
+    with _alone(index):
+        preimages = Preimages(index.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
             try:
-                found = preimages.undoing(run, memory.vault, force=force)
+                found = preimages.undoing(run, index.vault, force=force)
             except UsageError:
                 if name:
                     raise
                 continue  # it was killed before it wrote its first page
             if not dry_run:
-                _put_back(memory, run, found)
+                _put_back(index, run, found, unforgetting)
             return found
         raise UsageError("There is nothing to undo.", "`memory reflect` has written no page that is as it left it.")
 
 
-def _put_back(memory: "Memory", run: Run, found: Undone) -> None:
+def _put_back(
+    index: Keeper, run: Run, found: Undone, unforgetting: Callable[[Back], AbstractContextManager[None]]
+) -> None:
     # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
     # a person has removed would come back.
-    _forget(memory, found.paths)
+    _write_index(index, lambda store: reflect_rows.forget_pages(store, found.paths))
     with ExitStack() as held:
-        held.callback(_tell_index, memory, found.paths)
-        if run.kind == "forget":
-            for back in found.backs:
-                held.enter_context(memory.unforgetting(back))
-        Preimages(memory.vault.root).undo(run, memory.vault, force=bool(found.kept))
-
-
-def _forget(memory: "Memory", paths: list[str]) -> None:
-    """Have the index not know any more that pages were written: those that an undo takes away nobody removed."""
-    with (
-        suppress(VaultMemoryError, apsw.Error),
-        locations.writer_lock(memory.index_path, LOCK_SECONDS),
-        closing(Store.open(memory.index_path)) as store,
-        store.writing(),
-    ):
-        store.connection.executemany("DELETE FROM reflected WHERE path = ?", [(path,) for path in paths])
+        held.callback(_tell_index, index, found.paths)
+        for back in found.backs if run.kind == "forget" else ():
+            held.enter_context(unforgetting(back))
+        Preimages(index.vault.root).undo(run, index.vault, force=bool(found.kept))
 
 
 @contextmanager
-def _retelling(memory: "Memory", asked: Asked) -> Iterator[Retelling | None]:
+def _retelling(index: Keeper, asked: Asked) -> Iterator[Retelling | None]:
     """What has the configured model write on the pages of one run, if there is one."""
-    writer = model_writer.configured_writer(memory.config)
+    writer = model_writer.configured_writer(index.config)
     if writer is None:
         yield None
         return
     with closing(writer):
-        yield Retelling(writer, Ledger(memory.vault.root).last, asks=not asked.dry_run)
+        yield Retelling(writer, Ledger(index.vault.root).last, asks=not asked.dry_run)
 
 
 @contextmanager
-def _alone(memory: "Memory") -> Iterator[None]:
-    with RunLog(memory.vault.root).writing_pages():
+def _alone(index: Keeper) -> Iterator[None]:
+    with RunLog(index.vault.root).writing_pages():
         yield
 
 
-def _named_blocks(memory: "Memory") -> frozenset[str]:
+def _named_blocks(index: Keeper) -> frozenset[str]:
     """The hashes that the closing markers of all notes name."""
     found: set[str] = set()
-    for path in memory.vault.walk().files:
+    for path in index.vault.walk().files:
         with suppress(OSError):
-            found.update(sha.decode() for sha in _SHA.findall(memory.vault.read(path)))
+            found.update(sha.decode() for sha in _SHA.findall(index.vault.read(path)))
     return frozenset(found)
 
 
-def _tell_index(memory: "Memory", paths: list[str]) -> None:
+def _tell_index(index: Keeper, paths: list[str]) -> None:
     # The pages are written: what they are must not be lost for an index that the next command brings up to date.
     with suppress(VaultMemoryError, apsw.Error):
         if paths:
-            memory.index(paths=[str(memory.vault.root / path) for path in paths])
+            index.index(paths=[str(index.vault.root / path) for path in paths])
 
 
 def parse_asked(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> Asked:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.reflect import wording
+from vault_memory.markdown import fact_text
 from vault_memory.reflect.beliefs import Opinion
 from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.confidence import shown
@@ -134,11 +134,11 @@ def _newest_of_each(facts: Sequence[Fact], context: Context) -> list[Fact]:
 
 
 def _worded(fact: Fact, context: Context) -> str:
-    return wording.told(fact.text, context.exists).casefold()
+    return fact_text.readable(fact.text, context.exists).casefold()
 
 
 def _told(fact: Fact, context: Context) -> str:
-    text = wording.clipped(wording.told(fact.text, context.exists), TEXT_TOKENS, context.count)
+    text = fact_text.clipped(fact_text.readable(fact.text, context.exists), TEXT_TOKENS, context.count)
     return f"{text} — {context.cite.of(fact)}"
 
 

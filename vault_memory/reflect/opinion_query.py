@@ -18,15 +18,10 @@ from vault_memory.reflect.run import Run
 from vault_memory.search.entities import FactLine
 from vault_memory.search.names import Names
 from vault_memory.search.superseded import marked
-from vault_memory.store.rows import KINDS
+from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
 from vault_memory.text.scope_syntax import GLOBAL
 from vault_memory.vault.vault import Vault
-
-_PRIVATE = """
-SELECT DISTINCT coalesce(p.scope, n.scope) FROM passage p JOIN note n ON n.id = p.note_id
-WHERE p.kind = ? AND coalesce(p.scope, n.scope) <> ?
-"""
 
 
 @dataclass(frozen=True)
@@ -113,12 +108,12 @@ def _shared(run: Run, about: str | None) -> Iterator[_Belief]:
 
 def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
     """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
-    scopes = [scope for (scope,) in asking.store.rows(_PRIVATE, KINDS.index("opinion"), GLOBAL)]
+    scopes = reflect_rows.scopes_of_opinions(asking.store)
     if not scopes:
         return
     seen = asking.seen
     everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
-    for scope in sorted(scopes):
+    for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))

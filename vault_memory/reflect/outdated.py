@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.reflect import wording
+from vault_memory.markdown import fact_text
 from vault_memory.reflect.core import Item
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.periods import MONTHS, long, period_of
-from vault_memory.text.spans import day_of, plus
+from vault_memory.reflect.periods import long, period_of
+from vault_memory.text.spans import MONTHS, day_of, plus
 
 SAID = 0.6
 """A fact and a line are of one thing when the line has this share of the fact's words."""
@@ -82,7 +82,7 @@ def _twins(items: Iterable[Item]) -> Iterator[tuple[Item, Item]]:
     """Lines that say the same to the letter, but for links, case and what ends them: the first and the later one."""
     first: dict[str, Item] = {}
     for item in items:
-        words = " ".join(wording.told(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
+        words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
         if words in first:
             yield first[words], item
         first.setdefault(words, item)

@@ -10,15 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.text.spans import Span, plus, unit_of
+from vault_memory.text.spans import MONTHS, Span, plus, unit_of
 
 KINDS = ("week", "month", "year")
 """From the finest to the coarsest."""
-
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 class Period(NamedTuple):

@@ -12,23 +12,18 @@ from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
 from vault_memory.reflect.inputs import Options, Verdicts
-from vault_memory.reflect.ledger import Ledger
 from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.page_writer import Ledger
 from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, edit, planned, retracted, skip
 from vault_memory.reflect.retell import Retelling
 from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
+from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
 from vault_memory.vault.vault import Vault
 
 if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
-
-_REFLECTED = """
-SELECT r.path, r.signature, coalesce(n.hash, zeroblob(0)) = r.hash, n.id IS NOT NULL, length(r.hash) > 0
-FROM reflected r LEFT JOIN note n ON n.path = r.path
-"""
-"""A page with the signature of what it was made of, whether it is as it was then, is there, and was there."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +79,7 @@ class Look:
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
         self._untold: dict[str, str] = {}
-        self._known = {row[0]: row[1:] for row in store.rows(_REFLECTED)}
+        self._known = reflect_rows.written_pages(store)
         self._hear_opinions()
         options = Options(
             seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed(), seen.has_model,
@@ -101,7 +96,7 @@ class Look:
 
     def _hear_opinions(self) -> None:
         """Take in the confidences given by hand: on the page of opinions, and on those of entities."""
-        changed = (path for path, (_, is_same, is_there, _) in self._known.items() if is_there and not is_same)
+        changed = (path for path, page in self._known.items() if page.is_there and not page.is_same)
         pages = [(path, entity_page.BLOCK) for path in sorted(changed) if path != opinion_page.PATH]
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             block = self._block(path, name)
@@ -146,9 +141,9 @@ class Look:
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
-            signature, is_same, is_there, _ = self._known.get(job.path, (b"", False, False, False))
-            if is_same and self._stands(signature, job):
-                if is_there:
+            known = self._known.get(job.path)
+            if known and known.is_same and self._stands(known.signature, job):
+                if known.is_there:
                     plans.append(Plan((), (), (job.path,)))
                     self._run.stands(job.path)
                 elif job.without:
@@ -178,10 +173,10 @@ class Look:
 
         Raises RefusedError where so many are gone at once that they were lost.
         """
-        stood = [path for path, (_, _, _, was_there) in self._known.items() if was_there]
+        stood = [path for path, page in self._known.items() if page.was_there]
         there = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
-        notes = (row[0] for row in self._store.rows("SELECT path FROM note")) if missing else ()
+        notes = reflect_rows.paths(self._store) if missing else ()
         self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
         pages = user_feedback.Pages(stood, there, self._moved)
         self._gone = user_feedback.hear_pages(self._said, pages)
@@ -194,7 +189,7 @@ class Look:
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
-        if path in self._known and self._known[path][2]:
+        if path in self._known and self._known[path].is_there:
             return True
         try:
             return self._page(path) is not None

@@ -15,11 +15,11 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.markdown import provenance
-from vault_memory.reflect import outdated, wording
+from vault_memory.markdown import fact_text, provenance
+from vault_memory.markdown.fact_text import without_evidence
+from vault_memory.reflect import outdated
 from vault_memory.reflect.beliefs import Opinion, is_doubt
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.cite import without_evidence
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
@@ -311,7 +311,7 @@ def _removals(grounds: Grounds) -> Iterator[Proposal]:
 def _newest_word(item: Item, facts: Sequence[Fact], grounds: Grounds, slugs: Sequence[str]) -> Fact | None:
     """The newest fact that bears on a line, where that contradicts it."""
     names = [name for slug in slugs for name in grounds.names(slug)]
-    line = wording.told(item.text, lambda _: False)
+    line = fact_text.readable(item.text, lambda _: False)
     words = frozenset(grounds.stems(item.text)).difference(*map(grounds.stems, names))
     for place, fact in enumerate(reversed(facts)):
         if is_doubt(fact):
@@ -365,7 +365,7 @@ def _linked(text: str, item: Item, fact: Fact, grounds: Grounds) -> str:
 
 
 def _quotable(fact: Fact, grounds: Grounds) -> str:
-    text = wording.told(fact.text, grounds.exists).replace('"', "'")
+    text = fact_text.readable(fact.text, grounds.exists).replace('"', "'")
     names = [name for slug in fact.subjects for name in grounds.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
     return text if is_named or not fact.subjects else f"{grounds.shown(fact.subjects[0])}: {text}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vault_memory.reflect.cite import plain
+from vault_memory.markdown.fact_text import one_line
 from vault_memory.reflect.grounds import Stated, stated, ungrounded
 from vault_memory.reflect.model import Fact
 
@@ -95,7 +95,7 @@ def told(fact: Fact, names: Sequence[str] = ()) -> str:
 
     `names` are for a page with facts about several. Marks of Markdown are left out: a model would copy them.
     """
-    text = ": ".join(filter(None, (", ".join(names), _unmarked(plain(fact.text)))))
+    text = ": ".join(filter(None, (", ".join(names), _unmarked(one_line(fact.text)))))
     day = fact.day.isoformat() if fact.day else ""
     happened = fact.occurred.isoformat() if fact.occurred else ""
     when = f"{day} (happened {happened})" if day and happened not in ("", day) else day or happened

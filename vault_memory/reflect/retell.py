@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
-from vault_memory.reflect import grounds, prose, wording
+from vault_memory.markdown import fact_text
+from vault_memory.reflect import grounds, prose
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
@@ -193,9 +194,9 @@ def traceable(text: str, cited: Mapping[int, str]) -> list[int]:
     """The numbers of the cited facts that a reader finds the sentence in again; the least alike go first."""
     left = dict(cited)
     while left:
-        shares = {number: wording.traced(text, source, len(left)) for number, source in left.items()}
+        shares = {number: fact_text.traced(text, source, len(left)) for number, source in left.items()}
         worst = min(shares, key=lambda number: (shares[number], -number))
-        if shares[worst] >= wording.TRACEABLE:
+        if shares[worst] >= fact_text.TRACEABLE:
             break
         del left[worst]
     return list(left)

@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from vault_memory.reflect import wording
+from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
-from vault_memory.reflect.periods import MONTHS, Period, short, short_span
+from vault_memory.reflect.periods import Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
 from vault_memory.text.languages import STOP_WORDS
-from vault_memory.text.spans import Span
+from vault_memory.text.spans import MONTHS, Span
 
 DECIDED, ALSO = "Decided", "Also"
 
@@ -123,8 +123,8 @@ class Body:
         """The words of a fact as they stand on the page."""
         found = self._texts.get(id(fact))
         if found is None:
-            text = wording.told(fact.text, self.context.exists)
-            found = self._texts[id(fact)] = wording.clipped(text, self.most, self.context.count)
+            text = fact_text.readable(fact.text, self.context.exists)
+            found = self._texts[id(fact)] = fact_text.clipped(text, self.most, self.context.count)
         return found
 
     def thread(self, fact: Fact) -> str:
@@ -191,7 +191,7 @@ class Body:
             return None
         text = f"{self._told(one, section)}; {self.text(other)}{self._until(other)}"
         if self.context.count(text) > self.most or any(
-            wording.surely_traced(text, f.text, 2) < wording.TRACEABLE for f in (one, other)
+            fact_text.surely_traced(text, f.text, 2) < fact_text.TRACEABLE for f in (one, other)
         ):
             return None
         joined = f"- {text} — {self.context.cite.several((one, other))}"
@@ -203,7 +203,7 @@ class Body:
         text = self.text(fact)
         ends = f"{text}{self._until(fact)}"
         forms = (f"{self._lead(fact, section)}{ends}", ends)
-        return next((told for told in forms if wording.traced(told, fact.text) >= wording.TRACEABLE), text)
+        return next((told for told in forms if fact_text.traced(told, fact.text) >= fact_text.TRACEABLE), text)
 
     def _lead(self, fact: Fact, section: str) -> str:
         parts = [part for part in (self._day(fact), self._name(fact, section)) if part]

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from vault_memory.markdown.claims import claims
+from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.markdown.supersede import Claim, supersedes
-from vault_memory.reflect.cite import without_evidence
 
 SUPPORTS, CONTRADICTS, RELATED, UNRELATED = "supports", "contradicts", "related", "unrelated"
 RELATIONS = (SUPPORTS, CONTRADICTS, RELATED, UNRELATED)

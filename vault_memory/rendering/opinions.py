@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.markdown import provenance
-from vault_memory.reflect.wording import told
+from vault_memory.markdown.fact_text import readable
 from vault_memory.rendering.plot import cut
 from vault_memory.rendering.render import Document, clean, place, schema, superseded
 
@@ -97,7 +97,7 @@ def _row(opinion: "Opinion", word: str, line: "FactLine") -> str:
 
 def _said(text: str) -> str:
     """A fact as it reads on a page, where no link leads anywhere."""
-    return clean(told(text, lambda _: False))
+    return clean(readable(text, lambda _: False))
 
 
 def _place(line: "FactLine") -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from vault_memory.reflect.periods import MONTHS, short
-from vault_memory.text.spans import plus
+from vault_memory.reflect.periods import short
+from vault_memory.text.spans import MONTHS, plus
 
 BARS = "▁▂▃▄▅▆▇█"
 NONE = "·"

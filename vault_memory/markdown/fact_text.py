@@ -1,12 +1,15 @@
-"""Owns how the words of a fact stand on a page: links that open, no marks, cut where a sentence ends.
+"""Reads the words of a fact: as a page shows them (no marks, cut where a sentence ends), and what they cite.
 
 Pure, and it never adds a word: what it leaves out shows as `…`, and the citation beside it leads to the whole.
 """
 
 import re
 from collections.abc import Callable
+from datetime import date
+from typing import NamedTuple
 
-from vault_memory.reflect.cite import plain, without_evidence
+from vault_memory.markdown.entities import link_name
+from vault_memory.text.daily_notes import name_day
 from vault_memory.text.languages import STOP_WORDS
 
 TRACEABLE = 0.4
@@ -34,7 +37,7 @@ _DOUBLED = re.compile(r"\[(?=\[)|\](?=\])")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
-def told(text: str, exists: Callable[[str], bool]) -> str:
+def readable(text: str, exists: Callable[[str], bool]) -> str:
     """A fact's text for a page: a link stays where its target exists, and is its own text elsewhere.
 
     Marks of mentions and tags at the end go, for the page would be what they tag.
@@ -46,7 +49,7 @@ def told(text: str, exists: Callable[[str], bool]) -> str:
             return f"[[{target}{anchor}{f'|{shown}' if shown else ''}]]"
         return shown or target.rsplit("/", 1)[-1] or anchor.lstrip("#^")
 
-    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", without_evidence(plain(text))))))
+    text = _IMAGE.sub(r"\1", _MDLINK.sub(r"\1", _MARKED.sub("", _TAGS.sub("", without_evidence(one_line(text))))))
     text = _MENTION.sub("", _WIKILINK.sub(link, text))
     loose = _WIKILINK.sub("", text)
     if "[[" in loose or "]]" in loose:
@@ -117,3 +120,44 @@ def _first_words(text: str, most: int, count: Callable[[str], int]) -> str:
 
 def _is_open(text: str) -> bool:
     return text.count("[[") > text.count("]]") or text.count("`") % 2 == 1
+
+
+def one_line(text: str) -> str:
+    """A fact's text for a page: one line, without comment marks that could open or close one of ours."""
+    return " ".join(text.replace("<!--", "‹!--").replace("-->", "--›").replace("%%", "%\u200b%").split())
+
+
+# --- what somebody cited ---------------------------------------------------------------------------------------------
+
+_CITED = r"(?:\[\[[^\[\]]+\]\]|\d{4}-\d{2}-\d{2})(?: L\d+(?:, L\d+)*)?"
+_EVIDENCE = re.compile(rf"(?:^|(?<=[.!?…])\s+)Evidence: (?:{_CITED}(?:[.,;]|,? and\b|\s&)?\s*)+$")
+"""What somebody cited for a statement, and nothing else: prose behind the word is a part of what is told."""
+
+_TARGET = re.compile(r"\[\[(?P<note>[^\[\]|#]+)(?:#\^(?P<block>[\w-]+))?|(?<![\[\w])(?P<day>\d{4}-\d{2}-\d{2})")
+
+
+class Source(NamedTuple):
+    """A note that somebody named, as it is linked, in small letters; with a block id only the fact of that id."""
+
+    note: str
+    block_id: str | None = None
+
+
+def without_evidence(text: str) -> str:
+    """A statement without what it cites as its evidence."""
+    return _EVIDENCE.sub("", text) if "Evidence: " in text else text
+
+
+def sources(text: str) -> frozenset[Source]:
+    """What a statement cites as its evidence: `Evidence: [[2025-10-29]], [[2025-11-11#^late]].`"""
+    match = _EVIDENCE.search(text) if "Evidence: " in text else None
+    targets = _TARGET.finditer(match[0]) if match else ()
+    return frozenset(
+        Source((one["note"] or one["day"]).strip().removesuffix(".md").casefold(), one["block"]) for one in targets
+    )
+
+
+def newest_source(text: str) -> date | None:
+    """The newest day whose note a statement cites: it was not written before."""
+    days = (name_day(link_name(source.note)) for source in sources(text))
+    return max((day for day in days if day), default=None)

@@ -1,4 +1,4 @@
-"""wording.py: how the words of a fact stand on a page."""
+"""How the words of a fact stand on a page."""
 
 import re
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect import wording
+from vault_memory.markdown import fact_text
 
 KNOWN = {"Tomas Ek", "2025-11-01", "Projects/Tern/Runbook"}
 
 
 def told(text: str) -> str:
-    return wording.told(text, KNOWN.__contains__)
+    return fact_text.readable(text, KNOWN.__contains__)
 
 
 def count(text: str) -> int:
@@ -62,7 +62,7 @@ def test_brackets_left_open_do_not_swallow_the_citation(text: str) -> None:
 
 @given(st.text(st.sampled_from("ab [](){}#|^@!`<>-%*.;\n"), max_size=40))
 def test_told_never_links_what_is_not_there(text: str) -> None:
-    found = wording.told(text, lambda target: target == "a")
+    found = fact_text.readable(text, lambda target: target == "a")
     for target in re.findall(r"\[\[([^\]|#^]+)", found):
         assert target.strip() == "a"
     assert "<!--" not in found
@@ -84,12 +84,12 @@ def test_told_never_links_what_is_not_there(text: str) -> None:
     ],
 )
 def test_clipped(text: str, most: int, expected: str) -> None:
-    assert wording.clipped(text, most, count) == expected
+    assert fact_text.clipped(text, most, count) == expected
 
 
 @given(st.text(st.sampled_from("ab .;!?,`["), max_size=60), st.integers(1, 12))
 def test_clipped_keeps_a_beginning(text: str, most: int) -> None:
-    found = wording.clipped(text, most, count)
+    found = fact_text.clipped(text, most, count)
     assert found == text or (found.endswith(" …") and text.startswith(found.removesuffix(" …")))
 
 
@@ -106,7 +106,7 @@ def test_clipped_keeps_a_beginning(text: str, most: int) -> None:
     ],
 )
 def test_traced(line: str, source: str, expected: float) -> None:
-    assert wording.traced(line, source) == pytest.approx(expected)
+    assert fact_text.traced(line, source) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_traced(line: str, source: str, expected: float) -> None:
     ],
 )
 def test_a_long_sentence_is_cut_between_clauses_and_marked_once(text: str, most: int, shown: str) -> None:
-    assert wording.clipped(text, most, lambda one: len(one.split())) == shown
+    assert fact_text.clipped(text, most, lambda one: len(one.split())) == shown
