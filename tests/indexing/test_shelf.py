@@ -15,8 +15,9 @@ from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.search import scoring
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import lexicon
+from vault_memory.store.caches import MOST_ROWS, RowCache
 from vault_memory.store.lexicon import Lexicon
-from vault_memory.store.row_cache import MOST_NOTES, MOST_PASSAGES, Shelf, make_room
+from vault_memory.store.view import ALL
 
 NOW = datetime(2025, 12, 1, tzinfo=UTC)
 WORDS = "zebra river market bridge harbour lantern Ada Boris signal orchard".split()  # noqa: SIM905 - shorter so
@@ -122,26 +123,12 @@ def test_no_more_is_kept_than_there_is_room_for(root: Path) -> None:
     mine = memory(root)
     mine.index()
     with opened(mine) as store:
-        shelf = Shelf(store)
-        first = shelf.passages(range(1, 500))
-        for start in range(1, 3 * MOST_PASSAGES, MOST_PASSAGES // 4):
-            shelf.passages(range(start, start + MOST_PASSAGES // 4))
-            shelf.notes(range(start, start + MOST_NOTES // 4))
-            assert len(shelf) <= MOST_PASSAGES + MOST_NOTES
-        assert len(shelf) > MOST_PASSAGES // 2
-        assert first and list(shelf.passages(range(1, 500)).items()) == list(first.items())
-        shelf.clear()
-        assert len(shelf) == 0
-
-
-@pytest.mark.parametrize(
-    ("more", "most", "left"),
-    [(2, 12, range(10)), (3, 12, range(5, 10)), (12, 12, ()), (40, 12, ()), (4, 6, range(8, 10)), (0, 10, range(10))],
-)
-def test_the_older_half_goes_where_there_is_no_room(more: int, most: int, left: range) -> None:
-    kept = dict.fromkeys(range(10))
-    make_room(kept, more, most)
-    assert list(kept) == list(left)
+        cache = RowCache(store.view(ALL))
+        first = cache.passages(range(1, 500))
+        for start in range(1, 3 * MOST_ROWS, MOST_ROWS // 4):
+            cache.passages(range(start, start + MOST_ROWS // 4))
+            assert len(cache._passages) <= MOST_ROWS
+        assert first and list(cache.passages(range(1, 500)).items()) == list(first.items())
 
 
 def test_stems_are_remembered_by_text_and_kind(root: Path) -> None:

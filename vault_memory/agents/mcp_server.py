@@ -229,9 +229,9 @@ class McpServer:
         """
         with suppress(Exception):  # a question will say what is wrong
             from vault_memory.agents import mcp_answers  # noqa: F401
-            from vault_memory.store.vector_cache import EARNED
+            from vault_memory.store.caches import QUESTIONS_TO_EARN
 
-            if self._at().warm_up() and rounds + 1 < EARNED:
+            if self._at().warm_up() and rounds + 1 < QUESTIONS_TO_EARN:
                 self._answers.submit(self._load, rounds + 1)
 
 

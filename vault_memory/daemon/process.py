@@ -278,12 +278,12 @@ class Daemon:
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""
         from vault_memory.indexing import prepare  # noqa: F401 - what reads a changed note
-        from vault_memory.store.vector_cache import EARNED
+        from vault_memory.store.caches import QUESTIONS_TO_EARN
         from vault_memory.text import tokens
 
         tokens.count("warm")
         with contextlib.suppress(Exception):  # a question will say what is wrong
-            for _ in range(EARNED):  # with the last of them the vectors are read, which takes a second at 100,000
+            for _ in range(QUESTIONS_TO_EARN):  # the last of them reads the vectors: a second at 100,000
                 self._do(methods.METHODS["recall"], {"query": "warm", "no_journal": True}, None)
         gc.collect()
         gc.freeze()  # what is loaded now stays: no collection need look at it again

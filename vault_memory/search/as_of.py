@@ -11,8 +11,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from vault_memory.store import journal, search_rows
-from vault_memory.store.candidate import Candidate
-from vault_memory.store.row_cache import NoteInfo
+from vault_memory.store.candidate import Candidate, NoteInfo
 from vault_memory.store.view import View
 from vault_memory.vault import git_lines
 

@@ -13,10 +13,10 @@ from vault_memory.embedding.query_vector import QueryEmbedder, QueryVector
 from vault_memory.markdown.entities import slug
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
+from vault_memory.store.caches import TermCache
 from vault_memory.store.candidate import Candidate, NoteFacts
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Holding, Lexicon
-from vault_memory.store.term_cache import HeldPostings
 from vault_memory.store.view import Totals, View
 from vault_memory.text.spans import Span, plus
 
@@ -137,14 +137,14 @@ class Finder:
 
     def __init__(self, store: View, search: Search, names: Names, query_embedder: QueryEmbedder) -> None:
         self._store, self._search, self._names, self._query_embedder = store, search, names, query_embedder
-        self.lexicon, self._postings = Lexicon(store), HeldPostings(store)
+        self.lexicon, self._postings = Lexicon(store), TermCache(store)
         self.totals = store.totals()
 
     def look_again(self) -> None:
         """Forget what was known of the whole index: it has changed."""
         self.totals = self._store.totals()
         self.lexicon.look_again()
-        self._postings.look_again()
+        self._postings.clear()
 
     def find(self, query: Query) -> Candidates:
         """Find candidates for a question by every lane its mode allows, and what scoring must know of them."""

@@ -16,9 +16,8 @@ from vault_memory.search.names import Names
 from vault_memory.search.query import understand
 from vault_memory.search.ranking import Ranker, Ranking
 from vault_memory.store import journal, search_rows
-from vault_memory.store.candidate import Candidate, tells
+from vault_memory.store.candidate import Candidate, NoteInfo, tells
 from vault_memory.store.lanes import Search
-from vault_memory.store.row_cache import NoteInfo
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL, State, View
 from vault_memory.text import terms

@@ -53,6 +53,19 @@ class Candidate(NamedTuple):
         return self.section < 0
 
 
+class NoteInfo(NamedTuple):
+    """What an answer says of a passage's note, and its length for ranking."""
+
+    id: int
+    path: str
+    day: str | None
+    title: str
+    headings: str
+    header_tokens: int
+    tokens: int
+    words: int
+
+
 class NoteFacts(NamedTuple):
     """What ranking needs to know of a note: its length, and how near it is to the question (cosine)."""
 

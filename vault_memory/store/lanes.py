@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
-from vault_memory.store.candidate import ASIDE, Candidate
+from vault_memory.store.caches import RowCache, VectorCache
+from vault_memory.store.candidate import ASIDE, Candidate, NoteInfo
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.filters import Allowed
-from vault_memory.store.row_cache import NoteInfo, Shelf
 from vault_memory.store.rows import KINDS, PASSAGES
-from vault_memory.store.term_cache import NAMES, PATH, TAGS, TITLE
-from vault_memory.store.vector_cache import HeldVectors
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import View
 from vault_memory.text.spans import Span
@@ -60,6 +58,9 @@ SELECT id, day, kind, part, importance, tokens, aside, told, happened,
 FROM ranked WHERE nth <= ?5 ORDER BY path, id
 """
 
+TITLE, NAMES, PATH, TAGS = 4.0, 4.0, 2.0, 1.0
+"""What a word counts in a note's title, its other names, its path and its tags."""
+
 _BY_PATH = """
 SELECT p.id FROM json_each(?) j CROSS JOIN passage p ON p.id = j.value CROSS JOIN note n ON n.id = p.note_id
 ORDER BY n.path, p.id
@@ -96,13 +97,12 @@ class Search:
 
     def __init__(self, store: View) -> None:
         self._store = store
-        self._held = HeldVectors(store)
-        self._shelf = Shelf(store)
+        self._vectors, self._rows = VectorCache(store), RowCache(store)
         self.allowed = Allowed(store)
 
     def look_again(self) -> None:
         """Let go of the rows at hand: the index has changed."""
-        self._shelf.clear()
+        self._rows.clear()
 
     def lexical(self, phrases: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """(passage id, BM25 score, higher is better) of the best passages that hold any of these phrases."""
@@ -177,9 +177,6 @@ class Search:
         places: dict[int, list[int]] = {}
         for embedding, passage in self._store.rows(sql, json.dumps([i for i, _ in near])):
             places.setdefault(embedding, []).append(passage)
-        unused = [i for i, _ in near if i not in places]
-        if unused and not self.allowed.is_filtered and self._held.leave_out(space.id, unused):
-            return self.semantic(space, vector, pool, limit)  # others take their places
         return self.in_order([(passage, cosine) for i, cosine in near for passage in places.get(i, ())], limit)
 
     def _near(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]]:
@@ -187,7 +184,7 @@ class Search:
 
         Under filters of those that may be shown.
         """
-        held = None if self.allowed.is_filtered else self._held.nearest(space.id, vector, pool, limit)
+        held = None if self.allowed.is_filtered else self._vectors.nearest(space, vector, pool, limit)
         if held is not None:
             return held
         sql = (
@@ -218,13 +215,13 @@ class Search:
     def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
         """The embedding of each of these passages in a space."""
         if space.is_builtin:
-            return self._shelf.embeddings(ids)
+            return self._rows.embeddings(ids)
         sql = f"SELECT p.id, p.embedding_id FROM json_each(?) j CROSS JOIN {_places(space)} p ON p.id = j.value"
         return {row[0]: row[1] for row in self._store.rows(sql, json.dumps(list(ids))) if row[1] is not None}
 
     def cosines(self, space: Space, embeddings: Mapping[int, int], vector: bytes) -> dict[int, float]:
         """The cosine of each of these passages, given with their embeddings, to a query vector of the same space."""
-        held = self._held.cosines(space.id, list(embeddings.values()), vector)
+        held = self._vectors.cosines(space, list(embeddings.values()), vector)
         if held is not None:
             return dict(zip(embeddings, held, strict=True))
         sql = (
@@ -314,11 +311,11 @@ class Search:
 
     def passages(self, ids: Iterable[int]) -> dict[int, Candidate]:
         """The passages with these ids, by path and line; under filters only those allowed: no other text is read."""
-        return self._shelf.passages(self.allowed.of(ids))
+        return self._rows.passages(self.allowed.of(ids))
 
     def notes(self, ids: Iterable[int]) -> dict[int, NoteInfo]:
         """The notes with these ids."""
-        return self._shelf.notes(ids)
+        return self._rows.notes(ids)
 
 
 def level(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:

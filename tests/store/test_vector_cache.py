@@ -13,11 +13,13 @@ from sample import SAMPLE
 from vault_memory.embedding.builtin import builtin
 from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
 from vault_memory.store import embedding_rows, schema
+from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
+from vault_memory.store.embedding_rows import Space
 from vault_memory.store.rows import Store
-from vault_memory.store.vector_cache import EARNED, WORTH, HeldVectors
 from vault_memory.store.vectors import bit_code, cosine
 
 DIMENSIONS = 64
+FIRST, SECOND = Space(1, "some/model@1", DIMENSIONS), Space(2, "other/model@1", DIMENSIONS)
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     schema.create(tmp_path / "index.sqlite").close()
     with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as opened:
         schema.load_vector_functions(opened.connection)
-        fill(opened, range(1, WORTH + 500))
+        fill(opened, range(1, LEAST_HELD + 500))
         yield opened
 
 
@@ -37,6 +39,8 @@ def fill(store: Store, ids: range, space: int = 1) -> None:
     """Embeddings whose vector follows from their number, and where it was made."""
     rows = [(i, space, i, vector(i * 7 + space)) for i in ids]
     store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
+    placed = [(space, i, i) for i in ids]
+    store.connection.executemany("INSERT INTO placed VALUES(?, ?, ?)", placed)
     codes = ((i, space, bit_code(found)) for i, _, _, found in rows)
     store.connection.executemany("INSERT INTO embedding_code VALUES(?, ?, ?)", codes)
 
@@ -44,6 +48,7 @@ def fill(store: Store, ids: range, space: int = 1) -> None:
 def remove(store: Store, where: str) -> None:
     for table in ("embedding", "embedding_code"):
         store.connection.execute(f"DELETE FROM {table} WHERE {where}")
+    store.connection.execute("DELETE FROM placed WHERE embedding_id NOT IN (SELECT id FROM embedding)")
 
 
 def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -> list[tuple[int, float]]:
@@ -58,71 +63,62 @@ def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -
     return [(i, pytest.approx(-score)) for score, i in scored[:limit]]
 
 
-def earned(store: Store) -> HeldVectors:
-    held = HeldVectors(store)
-    for _ in range(EARNED - 1):
-        assert held.nearest(1, vector(0), 10, 5) is None  # a process that asks once leaves it to SQLite
+def earned(store: Store) -> VectorCache:
+    held = VectorCache(store)
+    for _ in range(QUESTIONS_TO_EARN - 1):
+        assert held.nearest(FIRST, vector(0), 10, 5) is None  # a process that asks once leaves it to SQLite
     return held
 
 
-@pytest.mark.parametrize(("pool", "limit"), [(1, 1), (10, 10), (500, 20), (WORTH * 2, 50)])
+@pytest.mark.parametrize(("pool", "limit"), [(1, 1), (10, 10), (500, 20), (LEAST_HELD * 2, 50)])
 def test_the_nearest_are_those_of_a_scan(store: Store, pool: int, limit: int) -> None:
     held = earned(store)
     for seed in range(-5, 0):
-        assert held.nearest(1, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
+        assert held.nearest(FIRST, vector(seed), pool, limit) == scanned(store, vector(seed), pool, limit)
 
 
 def test_cosines_are_those_of_plain_arithmetic(store: Store) -> None:
     held = earned(store)
-    assert held.cosines(1, [1, 2], vector(-1)) is None  # nothing is held yet
-    held.nearest(1, vector(-1), 10, 5)
+    assert held.cosines(FIRST, [1, 2], vector(-1)) is None  # nothing is held yet
+    held.nearest(FIRST, vector(-1), 10, 5)
     of = dict(store.rows("SELECT id, vector FROM embedding"))
-    found = held.cosines(1, [5, 3, 5, WORTH], vector(-1))
-    assert found == [pytest.approx(cosine(of[i], vector(-1))) for i in (5, 3, 5, WORTH)]
-    assert held.cosines(1, [5, WORTH * 9], vector(-1)) is None
-    assert held.cosines(2, [5], vector(-1)) is None
+    found = held.cosines(FIRST, [5, 3, 5, LEAST_HELD], vector(-1))
+    assert found == [pytest.approx(cosine(of[i], vector(-1))) for i in (5, 3, 5, LEAST_HELD)]
+    assert held.cosines(FIRST, [5, LEAST_HELD * 9], vector(-1)) is None
+    assert held.cosines(SECOND, [5], vector(-1)) is None
 
 
 def test_a_zero_vector_is_near_to_nothing(store: Store) -> None:
     store.connection.execute("UPDATE embedding SET vector = zeroblob(?) WHERE id = 3", (DIMENSIONS,))
     store.connection.execute("UPDATE embedding_code SET code = zeroblob(?) WHERE id = 3", (DIMENSIONS // 8,))
     held = earned(store)
-    found = held.nearest(1, bytes(range(1, 65)), WORTH * 2, WORTH * 2)
+    found = held.nearest(FIRST, bytes(range(1, 65)), LEAST_HELD * 2, LEAST_HELD * 2)
     assert found is not None and 3 not in dict(found)
-    assert held.cosines(1, [3], vector(-1)) == [0.0]
+    assert held.cosines(FIRST, [3], vector(-1)) == [0.0]
 
 
 def test_new_vectors_are_read_when_the_index_has_changed(store: Store) -> None:
     held = earned(store)
-    held.nearest(1, vector(-1), 10, 5)
-    fill(store, range(WORTH + 500, WORTH * 2))
-    assert held.nearest(1, vector(WORTH * 2 - 1), 10, 5) is not None
+    held.nearest(FIRST, vector(-1), 10, 5)
+    fill(store, range(LEAST_HELD + 500, LEAST_HELD * 2))
+    assert held.nearest(FIRST, vector(LEAST_HELD * 2 - 1), 10, 5) is not None
     store.grow()
-    last = WORTH * 2 - 1
-    assert (held.nearest(1, vector(last * 7 + 1), 10, 1) or [])[0][0] == last
-    assert held.nearest(1, vector(-2), 700, 50) == scanned(store, vector(-2), 700, 50)
+    last = LEAST_HELD * 2 - 1
+    assert (held.nearest(FIRST, vector(last * 7 + 1), 10, 1) or [])[0][0] == last
+    assert held.nearest(FIRST, vector(-2), 700, 50) == scanned(store, vector(-2), 700, 50)
 
 
 def test_what_no_passage_uses_is_left_out_and_may_come_back(store: Store) -> None:
     held = earned(store)
-    best = [i for i, _ in held.nearest(1, vector(-1), 50, 10) or ()]
-    assert held.leave_out(1, best[:3])
-    assert not held.leave_out(1, best[:3])
-    found = [i for i, _ in held.nearest(1, vector(-1), 50, 10) or ()]
-    assert found[:7] == best[3:] and not {*best[:3]} & {*found}
-    remove(store, f"id = {best[0]}")
+    best = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
+    store.connection.execute(f"DELETE FROM placed WHERE embedding_id = {best[0]}")
+    remove(store, f"id = {best[1]}")
     store.grow()
-    assert held.nearest(1, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
-    assert best[1] in dict(held.nearest(1, vector(-1), 50, 10) or ())
-
-
-def test_what_no_passage_uses_may_be_gone_for_good(store: Store) -> None:
-    held = earned(store)
-    best = [i for i, _ in held.nearest(1, vector(-1), 50, 10) or ()]
-    assert held.leave_out(1, best)
-    remove(store, f"id IN ({', '.join(map(str, best))})")
+    found = [i for i, _ in held.nearest(FIRST, vector(-1), 50, 10) or ()]
+    assert found[:7] == best[2:9]
+    store.connection.execute("INSERT INTO placed VALUES(1, ?, ?)", (best[0], best[0]))
     store.grow()
-    assert held.nearest(1, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
+    assert held.nearest(FIRST, vector(-1), 50, 10) == scanned(store, vector(-1), 50, 10)
 
 
 def test_a_number_is_never_given_twice(store: Store) -> None:
@@ -133,40 +129,40 @@ def test_a_number_is_never_given_twice(store: Store) -> None:
 
 def test_an_index_built_anew_is_read_anew(store: Store) -> None:
     held = earned(store)
-    held.nearest(1, vector(-1), 10, 5)
+    held.nearest(FIRST, vector(-1), 10, 5)
     remove(store, "1")
     store.connection.execute("DELETE FROM sqlite_sequence")
-    fill(store, range(1, WORTH + 100))
+    fill(store, range(1, LEAST_HELD + 100))
     store.connection.execute("UPDATE embedding SET vector = ? WHERE id = 9", (vector(-1),))
     store.connection.execute("UPDATE embedding_code SET code = ? WHERE id = 9", (bit_code(vector(-1)),))
     store.set_meta("built", 2)
     store.grow()
-    assert (held.nearest(1, vector(-1), 10, 5) or [])[0] == (9, pytest.approx(1.0))
+    assert (held.nearest(FIRST, vector(-1), 10, 5) or [])[0] == (9, pytest.approx(1.0))
 
 
 def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
     held = earned(store)
-    assert held.nearest(2, vector(-1), 10, 5) is None
-    few = HeldVectors(store)
+    assert held.nearest(SECOND, vector(-1), 10, 5) is None
+    few = VectorCache(store)
     remove(store, "id > 100")
     store.grow()
-    for _ in range(EARNED + 1):
-        assert few.nearest(1, vector(-1), 10, 5) is None
-    fill(store, range(WORTH + 500, WORTH * 2))
+    for _ in range(QUESTIONS_TO_EARN + 1):
+        assert few.nearest(FIRST, vector(-1), 10, 5) is None
+    fill(store, range(LEAST_HELD + 500, LEAST_HELD * 2))
     store.grow()
-    assert few.nearest(1, vector(-1), 10, 5) is None
-    fill(store, range(WORTH * 2, WORTH * 3))
+    assert few.nearest(FIRST, vector(-1), 10, 5) is None
+    fill(store, range(LEAST_HELD * 2, LEAST_HELD * 3))
     store.grow()
-    assert few.nearest(1, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5)
+    assert few.nearest(FIRST, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5)
 
 
 def test_a_space_that_is_forgotten_gives_its_number_to_no_other(store: Store) -> None:
     assert store.embedder_id("builtin/some@1", DIMENSIONS) == 1
     first = store.embedder_id("some/model@1", DIMENSIONS)
-    fill(store, range(WORTH * 2, WORTH * 4), first)
-    held = earned(store)
-    assert held.nearest(first, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
-    embedding_rows.drop_space(store, embedding_rows.Space(first, "some/model@1", DIMENSIONS))
+    fill(store, range(LEAST_HELD * 2, LEAST_HELD * 4), first)
+    held, space = earned(store), Space(first, "some/model@1", DIMENSIONS)
+    assert held.nearest(space, vector(-1), 10, 5) == scanned(store, vector(-1), 10, 5, first)
+    embedding_rows.drop_space(store, space)
     assert store.embedder_id("some/model@1", DIMENSIONS) > first
 
 
@@ -174,17 +170,18 @@ def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
     """With vectors of real words: lines of the sample vault, cut and joined anew."""
     text = " ".join(note.read_text("utf-8") for note in sorted(SAMPLE.rglob("*.md")))
     words, chance = re.findall(r"[\w'-]+", text), random.Random(3)
-    starts = [chance.randrange(len(words) - 40) for _ in range(2 * (WORTH + 1000))]
+    starts = [chance.randrange(len(words) - 40) for _ in range(2 * (LEAST_HELD + 1000))]
     lines = [" ".join(words[a : a + 8] + words[b : b + 8]) for a, b in zip(starts[::2], starts[1::2], strict=True)]
     vectors = np.frombuffer(b"".join(builtin().embed(lines)), np.int8).reshape(len(lines), -1).astype(float)
     schema.create(tmp_path / "index.sqlite").close()
     with contextlib.closing(Store.open(tmp_path / "index.sqlite")) as store:
         rows = ((i, 1, i, row.astype(np.int8).tobytes()) for i, row in enumerate(vectors, 1))
         store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
-        held, shares = HeldVectors(store), []
+        store.connection.execute("INSERT INTO placed SELECT 1, id, id FROM embedding")
+        held, shares = VectorCache(store), []
         for start in (chance.randrange(len(words) - 10) for _ in range(60)):
             (query,) = builtin().embed([" ".join(words[start : start + 6])])
-            found = held.nearest(1, query, SEMANTIC_POOL * RESCORE, 10)
+            found = held.nearest(Space(1, "x@1", len(query)), query, SEMANTIC_POOL * RESCORE, 10)
             asked = np.frombuffer(query, np.int8).astype(float)
             exact = np.argsort(-(vectors @ asked) / np.linalg.norm(vectors, axis=1), kind="stable")[:10] + 1
             shares += [len({i for i, _ in found} & {*exact.tolist()}) / 10] if found else []
@@ -193,9 +190,9 @@ def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
 
 
 def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:
-    """New vectors are added where the others lie; what has gone or is not used is passed over, until it is."""
-    held, chance, following = earned(store), random.Random(5), WORTH + 500
-    held.nearest(1, vector(-1), 10, 5)
+    """New vectors are read beside those that are held, and what has gone is left out."""
+    held, chance, following = earned(store), random.Random(5), LEAST_HELD + 500
+    held.nearest(FIRST, vector(-1), 10, 5)
     for turn in range(60):
         more = chance.randrange(200)
         fill(store, range(following, following + more))
@@ -204,9 +201,4 @@ def test_many_small_changes_leave_what_a_scan_finds(store: Store) -> None:
         remove(store, f"id BETWEEN {gone} AND {gone + 20}")
         store.grow()
         asked = vector(-turn - 1)
-        there = {row[0] for row in store.rows("SELECT id FROM embedding")}
-        found = held.nearest(1, asked, 300, 300) or []
-        while lost := [i for i, _ in found if i not in there]:  # as Search does
-            assert held.leave_out(1, lost)
-            found = held.nearest(1, asked, 300, 300) or []
-        assert found == scanned(store, asked, 300, 300)
+        assert held.nearest(FIRST, asked, 300, 300) == scanned(store, asked, 300, 300)

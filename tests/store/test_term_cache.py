@@ -11,10 +11,10 @@ from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.request import build
-from vault_memory.store import term_cache as module
+from vault_memory.store import caches
+from vault_memory.store.caches import LEAST_HELD, PASSAGES_EARNED, TermCache
 from vault_memory.store.lanes import Search
 from vault_memory.store.rows import Store
-from vault_memory.store.term_cache import EARNED_EACH, WORTH, HeldPostings
 
 WORDS = [f"w{n}" for n in range(60)]
 NOTES, LINES = 30, 180
@@ -40,9 +40,9 @@ def store(vault: Memory) -> Iterator[Store]:
         yield store
 
 
-def held(store: Store) -> HeldPostings:
+def held(store: Store) -> TermCache:
     """Lists that have been earned."""
-    postings = HeldPostings(store)
+    postings = TermCache(store)
     while postings.best(["w0"], 1) is None:
         pass
     return postings
@@ -62,30 +62,30 @@ def test_as_fts5_has_it_to_the_last_bit(store: Store, seed: int) -> None:
 
 def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> None:
     passages = int(store.one("SELECT count(*) FROM passage"))
-    assert passages > WORTH
-    postings = HeldPostings(store)
-    asked = [postings.best(["w1"], 5) is not None for _ in range(passages // EARNED_EACH + 2)]
+    assert passages > LEAST_HELD
+    postings = TermCache(store)
+    asked = [postings.best(["w1"], 5) is not None for _ in range(passages // PASSAGES_EARNED + 2)]
     assert (asked[0], asked[-2:]) == (False, [True, True])
-    postings.look_again()
+    postings.clear()
     assert postings.best(["w1"], 5) is None
     small = memory(fill(tmp_path / "small", {"a.md": "w1"}))
     small.index()
     with opened(small) as few:
-        assert [HeldPostings(few).best(["w1"], 5) for _ in range(9)] == [None] * 9
+        assert [TermCache(few).best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 
 def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_ENTRIES", 6_000)
+    monkeypatch.setattr(caches, "MOST_ENTRIES", 6_000)
     postings, search = held(store), Search(store)
     for n in range(30):
         found = postings.best([f"w{n}", f"w{n + 1}"], 9) or []
         assert search.in_order(found, 9) == search.lexical([f'"w{n}"', f'"w{n + 1}"'], 9)
-        assert sum(len(each.rows) for each in postings._lists.values()) <= 6_000
+        assert sum(len(rows) for rows, _ in postings._lists.values()) <= 6_000
 
 
 def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 5_300)
-    postings = HeldPostings(store)
+    monkeypatch.setattr(caches, "MOST_TERM_PASSAGES", 5_300)
+    postings = TermCache(store)
     assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 
