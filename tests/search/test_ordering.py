@@ -96,12 +96,12 @@ def test_a_successor_in_a_scope_that_is_not_asked_is_not_named(tmp_path: Path) -
 
 def test_what_begins_later_takes_its_place_on_that_day(tmp_path: Path) -> None:
     of = memory(fill(tmp_path, {
-        "memory/2025-05-01.md": "## Retain\n- W @Flat: The rent is 1180 until the end of May.\n",
-        "memory/2025-05-10.md": "## Retain\n- W @Flat: The rent is 1240 from June.\n",
+        "memory/2025-05-01.md": "## Retain\n- W @Flat: The flat is based in Lund.\n",
+        "memory/2025-05-10.md": "## Retain\n- W @Flat: The flat is based in Bern from June.\n",
     }))  # fmt: skip
     old, new = "memory/2025-05-01.md#L2", "memory/2025-05-10.md#L2"
-    assert marks(ask(of, "what is the rent", now=datetime(2025, 5, 31, 12, tzinfo=UTC)))[old] is None
-    found = marks(ask(of, "what is the rent", now=datetime(2025, 6, 1, 12, tzinfo=UTC)))
+    assert marks(ask(of, "where is the flat", now=datetime(2025, 5, 31, 12, tzinfo=UTC)))[old] is None
+    found = marks(ask(of, "where is the flat", now=datetime(2025, 6, 1, 12, tzinfo=UTC)))
     assert (found[old], list(found)) == (new, [new, old])
 
 

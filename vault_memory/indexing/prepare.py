@@ -188,7 +188,8 @@ def _claims(fact: retain.Fact, day: dates.date | None) -> list[tuple[str, str, s
     subject = "&".join(sorted({entities.slug(name) for name in fact.heads}))
     day = fact.occurred.start if fact.occurred else day
     found = claims.claims(retain.KINDS[fact.kind], fact.heads, fact.narrative, day)
-    return [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
+    said = [(subject, *claim[:4], claim.start.isoformat() if claim.start else None) for claim in found]
+    return [*said, ("", *claims.replaces(fact.supersedes)[:4], None)] if fact.supersedes else said
 
 
 def _fact_columns(fact: retain.Fact, passage: chunk.Passage) -> FactColumns:

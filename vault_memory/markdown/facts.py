@@ -43,6 +43,8 @@ class Fact:
     block_id: str | None = None
     by: str | None = None
     """Who it is from (provenance.py), where its bullet says so."""
+    supersedes: str | None = None
+    """The fact whose place it takes, as `note#block-id`, or `#block-id` for one of the same note."""
 
 
 class Bullet(NamedTuple):
@@ -59,6 +61,7 @@ class _Keys(NamedTuple):
     occurred: dates.Span | None = None
     scope: str | None = None
     by: str | None = None
+    supersedes: str | None = None
     slip: str = ""
     """What stands as a scope and is none."""
 
@@ -80,6 +83,7 @@ HEAD = re.compile(
 # What someone meant as a fact: a kind, or a word that could be one, with keys or an entity behind it.
 _MEANT = re.compile(r"(?:~~)?(?P<kind>\w{1,2})[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:|[WBOS][ \t]*+[(@]")
 _NO_SPACE = re.compile(r"[ \t]*[-*+](?:[WBOS])[ \t]*+(?:\([^()]*+\)[ \t]*+)?(?:@[^:]*+)?:")
+_NAMED = re.compile(r"\[\[(?P<note>[^\[\]#|]*)#\^(?P<id>[\w-]+)\]\]|\^(?P<own>[\w-]+)")
 _LINK = re.compile(r"\[\[[^\[\]]*\]\]")  # "Evidence: [[2025-10-29]]" cites a day; it does not say when it happened
 
 
@@ -176,6 +180,7 @@ def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: li
         occurred=keys.occurred or dates.occurred(_LINK.sub(" ", narrative), mentioned),
         scope=keys.scope,
         by=keys.by,
+        supersedes=keys.supersedes,
     )
 
 
@@ -222,9 +227,9 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
     values: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         key, equals, value = (x.strip() for x in part.partition("="))
-        if not equals or key not in ("c", "i", "t", "scope", "by"):
+        if not equals or key not in ("c", "i", "t", "scope", "by", "supersedes"):
             hint = "; a decimal number is written 0.9" if part.isdigit() else ""
-            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=){hint}"
+            return _Keys(), f"`{part}` is not a key (c=, i=, t=, scope=, by=, supersedes=){hint}"
         if key in values:
             return _Keys(), f"`{key}=` is there twice"
         values[key] = value
@@ -242,7 +247,11 @@ def _keys(text: str, kind: str) -> tuple[_Keys, str]:
     given = values.get("scope", "")
     scope = normal_scope(given) if given else None
     by = provenance.normal(values["by"]) if "by" in values else None
-    return _Keys(confidence, importance, occurred, scope, by, "" if is_scope(given) else given), ""
+    named = _NAMED.fullmatch(values["supersedes"]) if "supersedes" in values else None
+    if "supersedes" in values and not named:
+        return _Keys(), f"`supersedes={values['supersedes']}` names no fact: write `[[note#^block-id]]` or `^block-id`"
+    supersedes = f"{named['note'] or ''}#{named['id'] or named['own']}" if named else None
+    return _Keys(confidence, importance, occurred, scope, by, supersedes, "" if is_scope(given) else given), ""
 
 
 def _unit(text: str | None) -> float | None:

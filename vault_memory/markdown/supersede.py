@@ -1,7 +1,7 @@
-"""Owns when a newer claim takes the place of an older one. Pure; what a fact claims is claims.py's.
+"""Which claim takes the place of which older one, and how a ranking shows it. Pure.
 
-Retired facts are worse than repeated ones, so a claim is ended only by one about the same subject and the same
-attribute that can hold only one way at a time; what is merely similar ("likes tea", "likes trains") never meets.
+Wrong forgetting is worse than repeating, so a claim is ended only by one about the same subject and the same attribute
+that can hold only one way at a time; what is merely similar ("likes tea", "likes trains") never meets.
 """
 
 import math
@@ -12,9 +12,6 @@ from typing import NamedTuple
 STATES, CHANGES, REPLACES, ENDS = "states", "changes", "replaces", "ends"
 """How a claim is made: plainly, with a word of change ("now"), "now … instead" of the only one, or as over."""
 
-DENIES, PASSES = "denies", "passes"
-"""Plainly as not so ("hates fish"); or with an end, or a beginning nobody dates: superseded itself, it ends none."""
-
 ANY = "any"
 """The slot of "switched from X": ends X whatever was said to be done with it."""
 
@@ -22,8 +19,8 @@ ANY = "any"
 class Claim(NamedTuple):
     """What a fact says of its subject: `slot` is the attribute, `value` its words; `whole` when it says nothing else.
 
-    Only a fact that says nothing else can be superseded: the rest of it may still hold. What holds at certain times or
-    places only has them in its slot, behind `@`. `start` is the later day from which it holds, if it names one.
+    Only a fact that says nothing else can be superseded: the rest of it may still hold. `start` is the later day from
+    which it holds, if it names one.
     """
 
     slot: str
@@ -34,11 +31,11 @@ class Claim(NamedTuple):
 
     @property
     def is_negative(self) -> bool:
-        """Whether it says that something is not so."""
-        return self.how in (ENDS, DENIES)
+        """Whether it says that something is not so any more."""
+        return self.how == ENDS
 
 
-class Told(NamedTuple):
+class DatedClaim(NamedTuple):
     """A claim with who it is about and when: `day` it was written down and `since` it holds, as ordinals or unknown."""
 
     key: int
@@ -63,47 +60,33 @@ COUNTRIES = frozenset(_COUNTRIES.split())
 
 def supersedes(newer: Claim, older: Claim) -> bool:
     """Whether a newer claim of the same subject takes the place of an older one; who and when is the caller's."""
-    if not older.whole or newer.how == PASSES:
+    if not older.whole:
         return False
     if newer.slot == ANY:
-        liked = older.is_negative or older.slot == "like" or "@" in older.slot
-        return not liked and _bare(older.value) == newer.value
+        # What is used no more may be liked as before.
+        return not older.is_negative and older.slot != "like" and older.value.removesuffix("|") == newer.value
     if newer.slot != older.slot:
         return False
     if newer.is_negative or older.is_negative:
-        # What is over is just that: who drinks no coffee at night may drink it, and who hates fish like fish cake.
-        return newer.is_negative != older.is_negative and newer.value == older.value
-    slot = newer.slot.partition("@")[0]
-    if not _is_exclusive(slot):
-        return slot == "prefer" and newer.how != STATES and _prefers_otherwise(newer.value, older.value)
-    return _comparable(newer.value, older.value) and not _same(newer.value, older.value)
+        # A fact that is named by its block id does not end the one that names it.
+        ends = newer.is_negative if newer.slot.startswith("^") else True
+        return ends and newer.is_negative != older.is_negative and newer.value == older.value
+    if newer.slot == "prefer":
+        return newer.how != STATES and _prefers_otherwise(newer.value, older.value)
+    return _may_rival(newer.slot) and _are_rivals(newer.value, older.value)
 
 
-def _is_exclusive(slot: str) -> bool:
-    return slot not in ("like", "prefer", "be") and not slot.startswith("do ")
+def _may_rival(slot: str) -> bool:
+    """Whether claims of other values in a slot may take each other's place."""
+    return slot.partition(":")[0] in ("live", "work", "prefer", ANY)
 
 
-def _bare(value: str) -> str:
-    """A preference without its empty context, a number without its unit."""
-    return value.removesuffix("|")
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether two values are one: equal, or the one says the other more fully ("Bern", "Bern Switzerland")."""
-    if "|" in one and "|" in other:
-        return one.partition("|")[0] == other.partition("|")[0]
-    first, second = set(one.split()), set(other.split())
-    return first <= second or second <= first
-
-
-def _comparable(one: str, other: str) -> bool:
-    """Whether two values can be rivals: numbers of one unit, no country against a town in it."""
-    if ("|" in one) != ("|" in other):
+def _are_rivals(one: str, other: str) -> bool:
+    """Whether two places or employers exclude each other: "Bern, Switzerland" is Bern, and in Switzerland."""
+    first, second = one.split(), other.split()
+    if not first or not second or set(first) <= set(second) or set(second) <= set(first):
         return False
-    if "|" in one:
-        units = {value.partition("|")[2] for value in (one, other)}
-        return len(units) == 1 or "" in units
-    return (one.split()[-1] in COUNTRIES) == (other.split()[-1] in COUNTRIES) if one and other else False
+    return (first[-1] in COUNTRIES) == (second[-1] in COUNTRIES)
 
 
 def _prefers_otherwise(newer: str, older: str) -> bool:
@@ -115,7 +98,7 @@ def _prefers_otherwise(newer: str, older: str) -> bool:
     return bool(new_context) or (len(new.split()) > 1 and new.split()[-1:] == old.split()[-1:])
 
 
-def successors(told: Iterable[Told], today: int, asked: Container[int] | None = None) -> dict[int, int]:
+def successors(told: Iterable[DatedClaim], today: int, asked: Container[int] | None = None) -> dict[int, int]:
     """Which memory takes the place of which, by key: the newest that does, unless the older was said again since.
 
     `asked` limits the answer to these keys.
@@ -124,17 +107,18 @@ def successors(told: Iterable[Told], today: int, asked: Container[int] | None = 
     yet. Two claims of one day are told apart by their lines in one note, and not at all in two. Against what has no day
     only words of change are newer: with a day of their own, or further down in the same undated note.
     """
-    groups: dict[tuple[str, str], list[Told]] = {}
+    groups: dict[tuple[str, str, str], list[DatedClaim]] = {}
     for one in told:
-        groups.setdefault((one.subject, one.claim.slot), []).append(one)
+        value = "" if _may_rival(one.claim.slot) else one.claim.value
+        groups.setdefault((one.subject, one.claim.slot, value), []).append(one)
     found: dict[int, int] = {}
-    for (subject, slot), group in groups.items():
-        rivals = [*group, *(groups.get((subject, ANY), ()) if slot != ANY else ())]
+    for (subject, slot, _), group in groups.items():
+        rivals = [*group, *(groups.get((subject, ANY, ""), ()) if slot != ANY else ())]
         found |= _in_group([one for one in group if asked is None or one.key in asked], rivals, today)
     return found
 
 
-def _in_group(olders: Sequence[Told], group: Sequence[Told], today: int) -> Iterable[tuple[int, int]]:
+def _in_group(olders: Sequence[DatedClaim], group: Sequence[DatedClaim], today: int) -> Iterable[tuple[int, int]]:
     for older in olders:
         known = [t for t in group if t.key != older.key and (t.since is None or t.since <= today)]
         later = (t for t in known if _is_newer(t, older))
@@ -150,7 +134,7 @@ def _repeats(one: Claim, other: Claim) -> bool:
     return one[:2] == other[:2] and one.is_negative == other.is_negative
 
 
-def _is_newer(one: Told, other: Told, or_plain: bool = False) -> bool:
+def _is_newer(one: DatedClaim, other: DatedClaim, or_plain: bool = False) -> bool:
     """Whether one was told after the other; `or_plain` where no word of change is needed to know it: it repeats."""
     if other.day is None:
         changes = or_plain or one.claim.how in (CHANGES, REPLACES, ENDS)
@@ -162,7 +146,7 @@ def _is_newer(one: Told, other: Told, or_plain: bool = False) -> bool:
     return one.day > other.day or (one.day == other.day and lines)
 
 
-def _replaces_only(newer: Told, older: Told, group: Sequence[Told]) -> bool:
+def _replaces_only(newer: DatedClaim, older: DatedClaim, group: Sequence[DatedClaim]) -> bool:
     """`now prefers Y instead`: ends the only preference there was; of several nobody knows which."""
     if newer.claim.how != REPLACES or older.claim.slot != "prefer" or not older.claim.whole:
         return False

@@ -1,4 +1,4 @@
-"""Owns which of the facts found were superseded, and where the fact stands that took their place.
+"""Which of the facts found were superseded, and where the fact stands that took their place.
 
 The claims lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
 """
@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.markdown import provenance
-from vault_memory.markdown.supersede import ANY, Claim, Told, successors
+from vault_memory.markdown import claims, provenance
+from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, successors
 from vault_memory.search.names import Names
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import PASSAGES
@@ -48,16 +48,17 @@ def superseded(
     """
     mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
     wanted = json.dumps(list(ids))
-    asked = list(store.rows(mine, wanted))
-    if not asked:
+    asked, named = list(store.rows(mine, wanted)), _named(store, wanted)
+    if not asked and not named:
         return {}
     subjects = {subject: _meaning(names, subject) for subject, _ in asked}
     pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
-    pairs |= {(ANY, subject) for _, subject in pairs}
+    pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = _claims(store, pairs, last, filters.scopes)
-    outside = {int(str(row[0])) for row in rows if not provenance.is_trusted(str(row[-1]))}
-    told = [_told(names, row[:-1]) for row in rows]
+    rows = [*_claims(store, pairs, last, filters.scopes), *named]
+    outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
+    notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
+    told = [_dated(names, row, notes) for row in rows]
     if filters.as_of or filters.until:
         # Nobody knows whether what has no day was written by then.
         told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
@@ -80,25 +81,28 @@ def superseded(
 
 def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
     """The same facts in the same order, each with where the fact stands that took its place."""
+    # Each note is read once: a look for each fact would go through all passages of its note.
     sql = (
-        "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value ->> 0"
-        f" CROSS JOIN {PASSAGES} AND p.start_line = j.value ->> 1"
-        " CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0"
+        "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value"
+        f" CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0"
     )
-    places = json.dumps([(fact.path, fact.start_line) for fact in facts])
-    ids = {(path, line): passage for path, line, passage in store.rows(sql, places)}
+    places = {(fact.path, fact.start_line) for fact in facts}
+    rows = store.rows(sql, json.dumps(sorted({path for path, _ in places})))
+    ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
     after = superseded(store, Names(store), ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
-def _claims(
-    store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]
-) -> list[tuple[object, ...]]:
+_Row = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
+"""Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
+
+
+def _claims(store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]) -> list[_Row]:
+    """The claims about these attributes that were written by a day."""
     sql = (
         "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
-        " coalesce(c.start, f.occurred_from), dense_rank() OVER (ORDER BY n.path), p.start_line,"
-        " coalesce(p.origin, n.origin)"
+        " coalesce(c.start, f.occurred_from), n.path, p.start_line, coalesce(p.origin, n.origin)"
         " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
         " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
         " WHERE coalesce(n.day, '') <= ?"
@@ -108,18 +112,32 @@ def _claims(
     return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
 
 
-def _told(names: Names, row: tuple[object, ...]) -> Told:
-    key, subject, slot, value, how, whole, day, since, note, line = row
-    begins = date.fromisoformat(str(since)).toordinal() if since else None
-    mentioned = date.fromisoformat(str(day)).toordinal() if day else begins
-    return Told(
-        key=int(str(key)),
-        subject=_meaning(names, str(subject))[0],
-        claim=Claim(str(slot), str(value), str(how), bool(whole)),
+def _named(store: View, wanted: str) -> list[_Row]:
+    """The facts with a block id among these, under the slots by which others may name them."""
+    sql = (
+        "SELECT p.id, f.block_id, n.day, f.occurred_from, n.path, p.start_line, coalesce(p.origin, n.origin)"
+        " FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0"
+        " JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id"
+    )
+    return [
+        (key, "", slot, "", STATES, 1, day, since, path, line, origin)
+        for key, block_id, day, since, path, line, origin in store.rows(sql, wanted)
+        for slot in claims.names(path, block_id)
+    ]
+
+
+def _dated(names: Names, row: _Row, notes: Mapping[str, int]) -> DatedClaim:
+    key, subject, slot, value, how, whole, day, since, path, line, _ = row
+    begins = date.fromisoformat(since).toordinal() if since else None
+    mentioned = date.fromisoformat(day).toordinal() if day else begins
+    return DatedClaim(
+        key=key,
+        subject=path if slot.startswith("^#") else _meaning(names, subject)[0],
+        claim=Claim(slot, value, how, bool(whole)),
         day=mentioned,
         since=begins or mentioned,
-        note=int(str(note)),
-        line=int(str(line)),
+        note=notes[path],
+        line=line,
     )
 
 

@@ -16,7 +16,7 @@ from vault_memory.errors import BusyError, IndexUnusableError
 from vault_memory.vault.private_files import close_folder, close_to_others
 from vault_memory.vault.vault import DailySettings
 
-VERSIONS = {"schema": 13, "notes": 15, "chunks": 6, "terms": 4}
+VERSIONS = {"schema": 13, "notes": 16, "chunks": 6, "terms": 4}
 """What makes rows of notes. Raise a number whenever the same note would give other rows: every index is then rebuilt.
 
 `schema` is the tables below, `notes` note.py, links.py, retain.py, claims.py, dates.py, turns.py, reflect/infer.py and
