@@ -1,11 +1,10 @@
-"""Owns the making of transcripts for tests: what Claude Code, opencode and OpenClaw write, in their folders."""
+"""Makes transcripts for tests: what Claude Code, opencode and OpenClaw write, in their folders."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
-from vaults import age
 
 STAMP = "2026-03-{day:02}T10:{minute:02}:00.000Z"
 Talk = Sequence[tuple[str, str]]
@@ -67,53 +66,44 @@ def openclaw(root: Path, session: str, said: Talk, folder: str = "/nowhere/claw"
     return file
 
 
-def opencode(root: Path, session: str, said: Talk, folder: str = "/nowhere/open", project: str = "abc") -> Path:
-    """A session in `<root>/storage`, as many small files, written a minute ago."""
-    storage = root / "storage"
-    info = {
-        "id": session,
-        "projectID": project,
-        "directory": folder,
-        "title": f"About {session}",
-        "time": {"created": 1},
-    }
-    file = _json(storage / "session" / project / f"{session}.json", info)
+def opencode(root: Path, session: str, said: Talk, folder: str = "/nowhere/open") -> None:
+    """A session in `<root>/opencode.db`, written long ago."""
+    opencode_database(root)
+    with apsw.Connection(str(root / "opencode.db")) as db:
+        db.execute("INSERT INTO session VALUES(?,?,?,NULL)", (session, f"About {session}", folder))
     for at, (role, text) in enumerate(said):
         opencode_message(root, session, at, role, text)
-    return file
 
 
-def opencode_message(root: Path, session: str, at: int, role: str, text: str, done: bool = True) -> None:
-    """One message with its parts."""
-    storage, message = root / "storage", f"msg_{session}_{at:04}"
-    times = {"created": 1_772_500_000_000 + at} | ({"completed": 1_772_500_000_001 + at} if done else {})
-    _json(storage / "message" / session / f"{message}.json", {"id": message, "role": role, "time": times})
-    parts = storage / "part" / message
-    _json(parts / "prt_1.json", {"type": "text", "text": "injected by a plugin", "synthetic": True})
-    _json(parts / "prt_2.json", {"type": "text", "text": text})
-    _json(parts / "prt_3.json", {"type": "tool", "tool": "bash", "state": {"status": "completed", "output": "short"}})
-
-
-def _json(file: Path, value: object) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(value, indent=2))
-    age(file, 60)
-    return file
-
-
-def opencode_database(root: Path, session: str, said: Talk, folder: str = "/nowhere/open") -> None:
-    """A session in `<root>/opencode.db`, as opencode keeps them since 1.2."""
+def opencode_database(root: Path) -> None:
+    """A database without a session."""
     root.mkdir(parents=True, exist_ok=True)
     with apsw.Connection(str(root / "opencode.db")) as db:
         db.execute(
             "CREATE TABLE IF NOT EXISTS session(id TEXT, title TEXT, directory TEXT, parent_id TEXT);"
-            "CREATE TABLE IF NOT EXISTS message(id, session_id, time_created, time_updated, data);"
-            "CREATE TABLE IF NOT EXISTS part(id TEXT, message_id TEXT, data TEXT)"
+            "CREATE TABLE IF NOT EXISTS message(id PRIMARY KEY, session_id, time_created, time_updated, data);"
+            "CREATE TABLE IF NOT EXISTS part(id TEXT PRIMARY KEY, message_id TEXT, data TEXT)"
         )
-        db.execute("INSERT INTO session VALUES(?,?,?,NULL)", (session, f"About {session}", folder))
-        for at, (role, text) in enumerate(said):
-            created = 1_772_500_000_000 + at
-            data = json.dumps({"role": role, "time": {"created": created, "completed": created}})
-            db.execute("INSERT INTO message VALUES(?,?,?,?,?)", (f"{session}m{at}", session, created, created, data))
-            part = json.dumps({"type": "text", "text": text})
-            db.execute("INSERT INTO part VALUES(?,?,?)", (f"p{at}", f"{session}m{at}", part))
+
+
+def opencode_message(
+    root: Path, session: str, at: int, role: str, text: str, done: bool = True, updated: int | None = None
+) -> None:
+    """One message with its parts; `updated` is when it last changed, in milliseconds since 1970."""
+    message, created = f"{session}m{at:04}", 1_772_500_000_000 + at
+    times = {"created": created} | ({"completed": created + 1} if done else {})
+    parts = [
+        {"type": "text", "text": "injected by a plugin", "synthetic": True}, {"type": "text", "text": text},
+        {"type": "tool", "tool": "bash", "state": {"status": "completed", "output": "short"}},
+    ]  # fmt: skip
+    with apsw.Connection(str(root / "opencode.db")) as db:
+        row = (message, session, created, updated or created, json.dumps({"role": role, "time": times}))
+        db.execute("REPLACE INTO message VALUES(?,?,?,?,?)", row)
+        for number, part in enumerate(parts):
+            db.execute("REPLACE INTO part VALUES(?,?,?)", (f"{message}p{number}", message, json.dumps(part)))
+
+
+def opencode_title(root: Path, session: str, title: str) -> None:
+    """Give a session another title."""
+    with apsw.Connection(str(root / "opencode.db")) as db:
+        db.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))

@@ -143,7 +143,7 @@ def test_what_another_project_keeps_is_not_shown(notes: Path, data: Path, tmp_pa
 def test_other_events_mark_the_transcript_and_say_nothing(notes: Path, data: Path, event: str) -> None:
     given = recorded(event, "s")
     assert hooked(notes, event, given) == ""
-    assert pending.take() == [pending.Mark(given["transcript_path"], "s", "claude-code")]
+    assert pending.take() == [pending.GrownTranscript(given["transcript_path"], "s", "claude-code")]
 
 
 def test_poison_comes_framed_and_cannot_break_out(notes: Path, data: Path) -> None:
@@ -624,7 +624,7 @@ def test_opencode_has_the_core_in_its_system_prompt(notes: Path, data: Path, tmp
     found = hosted(tmp_path, words)
     assert found["system"][0] == "be kind" and "tea without sugar" in found["system"][1]
     assert "tea without sugar" in found["context"][0]
-    assert pending.take() == [pending.Mark("", "ses_1", "opencode")]
+    assert pending.take() == [pending.GrownTranscript("", "ses_1", "opencode")]
 
 
 def test_opencode_has_what_fits_a_prompt_beside_it_once(notes: Path, data: Path, tmp_path: Path) -> None:

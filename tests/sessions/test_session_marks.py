@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.sessions import pending
-from vault_memory.sessions.pending import Mark
+from vault_memory.sessions.pending import GrownTranscript
 
 
 @pytest.fixture
@@ -16,7 +16,9 @@ def environ(tmp_path: Path) -> dict[str, str]:
 def test_a_mark_is_taken_once_and_the_newest_comes_first(environ: dict[str, str]) -> None:
     for session in ("a", "b", "c", "a", "d"):
         assert pending.mark(f"/x/{session}.jsonl", session, "claude-code", environ)
-    assert pending.take(environ) == [Mark(f"/x/{session}.jsonl", session, "claude-code") for session in "dacb"]
+    assert pending.take(environ) == [
+        GrownTranscript(f"/x/{session}.jsonl", session, "claude-code") for session in "dacb"
+    ]
     assert pending.take(environ) == []
 
 
@@ -25,16 +27,16 @@ def test_a_damaged_line_is_passed_over(environ: dict[str, str], tmp_path: Path) 
     file = tmp_path / "data" / "vault-memory" / "session-marks"
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_bytes(b'{"no": 1}\n[1,2,3]\n\xff\n' + file.read_bytes() + b'["half')
-    assert pending.take(environ) == [Mark("/x/ä b\n.jsonl", "s", "opencode")]
+    assert pending.take(environ) == [GrownTranscript("/x/ä b\n.jsonl", "s", "opencode")]
     assert list(file.parent.iterdir()) == []
 
 
 def test_marks_that_nobody_takes_do_not_grow_for_ever(environ: dict[str, str], tmp_path: Path) -> None:
     pending.mark("/x", "s", "t", environ)
-    (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * pending.MOST_BYTES)
+    (tmp_path / "data" / "vault-memory" / "session-marks").write_bytes(b"x" * pending.MAX_MARKS_BYTES)
     assert pending.mark("/y", "s", "t", environ)
-    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < pending.MOST_BYTES
-    assert pending.take(environ) == [Mark("/y", "s", "t")]
+    assert (tmp_path / "data" / "vault-memory" / "session-marks").stat().st_size < pending.MAX_MARKS_BYTES
+    assert pending.take(environ) == [GrownTranscript("/y", "s", "t")]
 
 
 def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.memory import Memory
     from vault_memory.search.get import Excerpt
-    from vault_memory.sessions.sync import Swept
+    from vault_memory.sessions.sync import SyncReport
 
 
 class Given(NamedTuple):
@@ -83,7 +83,7 @@ class Roots:
             return self._session(session, part)
         return self._further_note(path, part) or found if found.not_found else found
 
-    def refresh_sessions(self, progress: "Progress | None" = None) -> "Swept | None":
+    def refresh_sessions(self, progress: "Progress | None" = None) -> "SyncReport | None":
         """Read what was appended to the transcripts, and index it; None where the settings want no sessions.
 
         What cannot be read or indexed is among the problems.
@@ -91,11 +91,11 @@ class Roots:
         if not self._vault.config.sessions_tools:
             return None
         from vault_memory.sessions import session_root as sessions
-        from vault_memory.sessions.sync import sweep
+        from vault_memory.sessions.sync import sync_transcripts
 
-        swept = sweep(self._vault.config, os.environ, progress)
+        swept = sync_transcripts(self._vault.config, os.environ, progress)
         try:
-            if sessions.is_there(self._vault.config, os.environ):
+            if sessions.has_texts(self._vault.config, os.environ):
                 self._index_sessions()
         except VaultMemoryError as error:
             swept.problems.append(f"the sessions' index: {error}")
@@ -190,7 +190,7 @@ class Roots:
         from vault_memory.sessions import session_root as sessions
         from vault_memory.sessions import transcript
 
-        if not f"{folder}/".startswith(transcript.PREFIX) or not sessions.is_there(self._vault.config, os.environ):
+        if not f"{folder}/".startswith(transcript.PREFIX) or not sessions.has_texts(self._vault.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
         return [transcript.outer(path) for path in self.sessions.notes_below(inner, scopes)]
@@ -206,7 +206,7 @@ class Roots:
         found = self.sessions.get(path, sessions.lines_of(part.lines or messages), *part[1:])
         if found.not_found:
             return Excerpt(transcript.outer(path), 0, 0, "", not_found=True)
-        return sessions.excerpt_of(found)
+        return sessions.outside_excerpt(found)
 
     def _of_sessions(self, request: Request, progress: "Progress | None") -> Given | str:
         """What the sessions answer, or why they do not."""
@@ -217,14 +217,14 @@ class Roots:
             return OFF
         from vault_memory.sessions import session_root as sessions
 
-        if not sessions.is_there(config, os.environ):
+        if not sessions.has_texts(config, os.environ):
             return "no session transcripts are indexed yet: `memory index` reads them"
-        asked = sessions.asked(request)
+        asked = sessions.sessions_request(request)
         if asked is None:
             return "sessions hold none of these kinds"
         behind = sessions.catch_up(config, os.environ)
         (answer,) = self.sessions.recall([asked], progress, keep=False)
-        results = [sessions.told(result) for result in answer.results]
+        results = [sessions.outside_result(result) for result in answer.results]
         fresh, pending = answer.fresh and not behind, answer.pending + behind
         return Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
 

@@ -322,7 +322,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
     found = state_of.sessions(memory)
     if found:
         for tool in found.tools:
-            folder = tools.root(tool, memory.config, os.environ)
+            folder = tools.tool_folder(tool, memory.config, os.environ)
             if not folder.is_dir():
                 what = f"there is no folder {folder}: nothing of {tool} is read"
                 yield Check("sessions", "notice", what, "Mend `sessions` in your settings, if it lies elsewhere.")
@@ -330,7 +330,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
         level = "notice" if found.pending else "ok"
         behind = f", {found.pending:,} behind" if found.pending else ""
         yield Check("sessions", level, held + behind, "Run `memory index`." if found.pending else "")
-    left = session_root.left(memory.config, os.environ)
+    left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
         held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
         only = f", {left.gone:,} of which have no transcript any more" if left.gone else ""
@@ -341,7 +341,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
 def _forget_sessions(memory: "Memory") -> Check:
     from vault_memory.sessions import session_root
 
-    left = session_root.left(memory.config, os.environ)
+    left = session_root.unwanted_texts(memory.config, os.environ)
     if not left.texts:
         on = ", ".join(memory.config.sessions_tools)
         why = f"Those of {on} are switched on." if on else "None are kept."

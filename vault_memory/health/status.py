@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
-from vault_memory.sessions.ledger import Counted, counted
+from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, figures, schema
 from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Store
@@ -50,7 +50,7 @@ class Status:
     embedders: tuple["Vectors", ...] = ()
     reflect: ReflectEnd | None = None
     """How the last reflect of this device ended; `run` only where that can be undone."""
-    sessions: Counted | None = None
+    sessions: SessionCounts | None = None
     """What is known of agents' sessions; None where the settings want none."""
     roots: tuple["Root", ...] = ()
     """The further vaults that the settings name."""
@@ -98,8 +98,8 @@ def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
         )  # fmt: skip
 
 
-def sessions(memory: "Memory") -> Counted | None:
-    found = counted(memory.config, os.environ)
+def sessions(memory: "Memory") -> SessionCounts | None:
+    found = count_sessions(memory.config, os.environ)
     if found is None:
         return None
     from vault_memory.sessions import sync

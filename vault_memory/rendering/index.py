@@ -10,14 +10,16 @@ from vault_memory.rendering.render import Document, clean, plural, schema
 if TYPE_CHECKING:
     from vault_memory.embedding.backfill import BackfillReport
     from vault_memory.indexing.indexer import Report
-    from vault_memory.sessions.sync import Swept
+    from vault_memory.sessions.sync import SyncReport
 
 
 def problems(problems: Iterable[Problem]) -> list[Document]:
     return [{"path": p.path, "line": p.line, "message": p.message, "level": p.level} for p in problems]
 
 
-def index_document(report: "Report", filled: "BackfillReport | None" = None, swept: "Swept | None" = None) -> Document:
+def index_document(
+    report: "Report", filled: "BackfillReport | None" = None, swept: "SyncReport | None" = None
+) -> Document:
     """The `index@1` document."""
     names = ("added", "modified", "moved", "removed", "unchanged", "passages", "facts", "embedded", "from_cache")
     counts = {name: getattr(report, name) for name in names}
@@ -27,12 +29,12 @@ def index_document(report: "Report", filled: "BackfillReport | None" = None, swe
     }  # fmt: skip
 
 
-def sessions_document(swept: "Swept | None") -> Document | None:
+def sessions_document(swept: "SyncReport | None") -> Document | None:
     """What `index@1` says of the transcripts of agents' sessions."""
     return asdict(swept) | {"tools": list(swept.tools), "seconds": round(swept.seconds, 3)} if swept else None
 
 
-def sessions_text(swept: "Swept") -> str:
+def sessions_text(swept: "SyncReport") -> str:
     """What was read of the transcripts, and what is wrong with them."""
     counts = ((swept.added, "added"), (swept.grown, "grown"), (swept.anew, "read anew"), (swept.removed, "removed"))
     parts = ", ".join(f"{count:,} {what}" for count, what in counts if count) or "nothing changed"

@@ -12,7 +12,7 @@ from vault_memory.rendering.render import Document, clean, plural, schema
 if TYPE_CHECKING:
     from vault_memory.health.doctor import Check
     from vault_memory.health.status import Status
-    from vault_memory.sessions.ledger import Counted
+    from vault_memory.sessions.ledger import SessionCounts
 
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
 
@@ -30,10 +30,10 @@ def status_document(status: "Status") -> Document:
     }  # fmt: skip
 
 
-def _sessions_document(found: "Counted | None") -> Document | None:
+def _sessions_document(found: "SessionCounts | None") -> Document | None:
     if found is None:
         return None
-    swept = found.swept and datetime.fromtimestamp(found.swept, UTC).isoformat(timespec="seconds")
+    swept = found.synced and datetime.fromtimestamp(found.synced, UTC).isoformat(timespec="seconds")
     return found._asdict() | {"tools": list(found.tools), "swept": swept}
 
 

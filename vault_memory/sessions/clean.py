@@ -1,4 +1,4 @@
-"""Owns what of a message is nobody's words: what tools and hooks put there, what recall put there, secrets. Pure.
+"""Takes out of a message what is nobody's words: what tools, hooks and recall put there, and secrets.
 
 Law 5: text that recall injected is never evidence, so it must not come back out of a transcript as something said.
 """
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from vault_memory.sessions.message import kilobytes
+from vault_memory.sessions.records import kilobytes
 from vault_memory.sessions.redact import redacted
 from vault_memory.text.frame import stripped
 

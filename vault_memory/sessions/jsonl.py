@@ -1,4 +1,4 @@
-"""Owns transcripts that are files of a record a line: finding them, and reading only what was appended.
+"""Reads transcripts that are files of a JSON record a line: finds them, and reads only what was appended.
 
 A mark says how far a reading came and how the file looked there: where its first bytes or those before the mark are
 others by now, it was rewritten, and is read from the beginning.
@@ -12,16 +12,41 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
-from vault_memory.sessions import longlines
-from vault_memory.sessions.message import Record
-from vault_memory.sessions.source import Found, Reading
+from vault_memory.sessions.records import Listing, Reading, Record, output_note
 
 HEAD_BYTES, TAIL_BYTES = 1024, 4096
 
-Read = Callable[[Mapping[str, Any]], Record]
+MAX_LINE_BYTES = 6 << 20
+"""A longer line is never held: it is a tool's whole output, 50 MB and more, and told of by a note."""
+PIECE_BYTES = 256 * 1024
+
+Parse = Callable[[Mapping[str, Any]], Record]
 """A record -> what it says."""
+
+
+class Line(NamedTuple):
+    """A line, how long it is, and where it ends in the file; `data` is None if it is too long."""
+
+    data: bytes | None
+    size: int
+    end: int
+
+
+def read_lines(file: BinaryIO, start: int) -> Iterator[Line]:
+    """Each whole line from the offset `start` on; what follows the last line's end is left for another time."""
+    file.seek(start)
+    at = start
+    while piece := file.readline(MAX_LINE_BYTES):
+        size, data = len(piece), piece
+        while not piece.endswith(b"\n"):
+            piece = file.readline(PIECE_BYTES)
+            if not piece:
+                return
+            size += len(piece)
+        at += size
+        yield Line(data if size == len(data) else None, size, at)
 
 
 @dataclass(frozen=True)
@@ -33,7 +58,7 @@ class JsonlFile:
     file: str
     size: int
     time_ns: int
-    parse: Read
+    parse: Parse
     title: str = ""
 
     @property
@@ -59,84 +84,70 @@ class JsonlFile:
     def _records(self, handle: BinaryIO, offset: int, reading: Reading) -> Iterator[Record]:
         end = offset
         with handle:
-            for line in longlines.lines(handle, offset):
+            for line in read_lines(handle, offset):
                 if time.monotonic() > reading.deadline:
                     reading.is_cut = True
                     break
                 end = line.end
-                record = _parsed(line, reading)
-                if record is not None:
+                if line.data is None:
+                    yield Record(tuple(output_note(line.size)), outputs=1)
+                elif (record := _parsed(line.data, reading)) is not None:
                     yield self.parse(record)
             reading.bytes_read += handle.tell() - offset
             reading.is_unfinished = handle.tell() > end and not reading.is_cut
-            reading.mark = _mark(handle, end)
+            reading.mark = f"{end} {_look(handle, end)}"
 
 
-def found(root: Path, pattern: str, is_transcript: Callable[[str], bool], parse: Read) -> Found:
-    """The transcripts below a tool's folder: `pattern` has a part a level, each `*` or a name, the last `*.jsonl`."""
-    got = Found()
-    levels = pattern.split("/")
+def list_files(root: Path, folders: str, is_transcript: Callable[[str], bool], parse: Parse) -> Listing:
+    """The transcripts in a tool's folders: `folders` has a part a level below `root`, each `*` or a name."""
+    listing = Listing()
     if not os.path.isdir(root):
-        got.is_gone = True
-        return got
-    folders = [""]
-    for level in levels[:-1]:
-        folders = [f"{folder}{name}/" for folder in folders for name in _folders(root, folder, level, got)]
-    for folder in folders:
-        got.sources.extend(_files(root, folder, is_transcript, parse, got))
-    return got
+        listing.is_gone = True
+        return listing
+    below = [""]
+    for level in folders.split("/"):
+        below = [
+            f"{folder}{entry.name}/"
+            for folder in below
+            for entry in _entries(root, folder, listing)
+            if level in ("*", entry.name) and entry.is_dir()
+        ]
+    for folder in below:
+        for entry in _entries(root, folder, listing):
+            name = entry.name
+            if name.startswith(".") or not name.endswith(".jsonl") or not is_transcript(name):
+                continue
+            try:
+                status = entry.stat()
+            except OSError:  # gone since it was listed, or a link to nothing
+                continue
+            if stat.S_ISREG(status.st_mode):
+                session, size, time_ns = name.removesuffix(".jsonl"), status.st_size, status.st_mtime_ns
+                listing.sources.append(JsonlFile(folder + name, session, entry.path, size, time_ns, parse))
+    return listing
 
 
-def _folders(root: Path, folder: str, level: str, got: Found) -> list[str]:
+def _entries(root: Path, folder: str, listing: Listing) -> "list[os.DirEntry[str]]":
     try:
         with os.scandir(root / folder) as entries:
-            names = sorted(entry.name for entry in entries if entry.is_dir())
+            return sorted(entries, key=lambda entry: entry.name)
     except OSError:
-        got.cannot_tell.append(folder)
+        listing.unreadable.append(folder)
         return []
-    return names if level == "*" else [name for name in names if name == level]
 
 
-def _files(
-    root: Path, folder: str, is_transcript: Callable[[str], bool], parse: Read, got: Found
-) -> Iterator[JsonlFile]:
-    try:
-        with os.scandir(root / folder) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        got.cannot_tell.append(folder)
-        return
-    for entry in listed:
-        name = entry.name
-        if name.startswith(".") or not name.endswith(".jsonl") or not is_transcript(name):
-            continue
-        try:
-            status = entry.stat()
-        except OSError:  # gone since it was listed, or a link to nothing
-            continue
-        if not stat.S_ISREG(status.st_mode):
-            continue
-        yield JsonlFile(
-            folder + name, name.removesuffix(".jsonl"), entry.path, status.st_size, status.st_mtime_ns, parse
-        )
-
-
-def _parsed(line: longlines.Line, reading: Reading) -> Mapping[str, Any] | None:
+def _parsed(data: bytes, reading: Reading) -> Mapping[str, Any] | None:
     """A line's record; a corrupt one is counted, and one of another kind of JSON."""
-    if line.data is not None and not line.data.strip():
+    if not data.strip():
         return None
     try:
-        record = json.loads(line.data) if line.data is not None else None
+        record = json.loads(data)
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
         reading.skipped += 1
         return None
     return record
-
-
-def _mark(handle: BinaryIO, end: int) -> str:
-    return f"{end} {_look(handle, end)}"
 
 
 def _look(handle: BinaryIO, end: int) -> str:

@@ -1,4 +1,4 @@
-"""Owns what is remembered of each transcript: its stamp, where its reading ended, and the derived file made of it.
+"""Remembers of each transcript: its stamp, where its reading ended, and the derived file made of it.
 
 One file a tool, replaced whole. What is in it can be made again from the transcripts and the derived files: one that
 is lost or damaged is no loss.
@@ -16,12 +16,12 @@ from vault_memory.config import Config, user_folder
 
 FOLDER = "sessions"
 STATE = ".state"
-SWEPT = "swept"
+SYNCED = "swept"
 """The file whose time tells when all transcripts were looked at last."""
 VERSION = 1
 
 
-class Known(NamedTuple):
+class TranscriptState(NamedTuple):
     """What is known of one transcript; `size` are the bytes of its derived file, and `day` its last message's."""
 
     stamp: str = ""
@@ -46,7 +46,7 @@ class Known(NamedTuple):
         return date.fromisoformat(self.day) if self.day else None
 
 
-class Counted(NamedTuple):
+class SessionCounts(NamedTuple):
     """What is known of all sessions; `skipped` are damaged records of their transcripts."""
 
     tools: tuple[str, ...]
@@ -60,7 +60,7 @@ class Counted(NamedTuple):
     folder: str = ""
     bytes: int = 0
     """Of all that lies there, the index as well."""
-    swept: float | None = None
+    synced: float | None = None
     """When all transcripts were looked at last (seconds since 1970)."""
     pending: int = 0
     """Those that have changed since."""
@@ -76,19 +76,19 @@ def file_of(home: Path, tool: str) -> Path:
     return home / STATE / f"{tool}.json"
 
 
-def counted(config: Config, environ: Mapping[str, str]) -> Counted | None:
+def count_sessions(config: Config, environ: Mapping[str, str]) -> SessionCounts | None:
     """What is known, without a look at any transcript; None where the settings want none."""
     if not config.sessions_tools:
         return None
-    home, swept = folder(environ), None
+    home, synced = folder(environ), None
     with contextlib.suppress(OSError):
-        swept = (home / STATE / SWEPT).stat().st_mtime
+        synced = (home / STATE / SYNCED).stat().st_mtime
     tools = config.sessions_tools
     found = [each for tool in tools for each in load(file_of(home, tool)).values()]
-    return Counted(
+    return SessionCounts(
         tools, len(found), sum(each.messages for each in found), sum(each.skipped for each in found),
         sum(each.is_gone for each in found), sum(each.is_unfinished for each in found), str(home), bytes_below(home),
-        swept,
+        synced,
     )  # fmt: skip
 
 
@@ -109,16 +109,16 @@ def missing(config: Config, environ: Mapping[str, str]) -> list[str]:
     return [each.path for each in known if each.messages and not (home / each.path).is_file()]
 
 
-def load(file: Path) -> dict[str, Known]:
+def load(file: Path) -> dict[str, TranscriptState]:
     """What is known, by the transcripts' keys; nothing where the file is missing, damaged or of another version."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError, KeyError):
         found = json.loads(file.read_bytes())
         if found["version"] == VERSION:
-            return {key: Known(*row) for key, row in found["transcripts"].items()}
+            return {key: TranscriptState(*row) for key, row in found["transcripts"].items()}
     return {}
 
 
-def save(file: Path, known: Mapping[str, Known]) -> None:
+def save(file: Path, known: Mapping[str, TranscriptState]) -> None:
     """Replace the file; raises OSError."""
     part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
     try:

@@ -1,6 +1,6 @@
-"""Owns the marks that hooks leave: which transcripts to look at first. Must not know what is in them.
+"""Keeps the marks that hooks leave: which transcripts to look at first.
 
-A mark is a hint and no more: a sweep looks at every transcript anyway, so that one lost does no harm.
+A mark is a hint and no more: a sync looks at every transcript anyway, so that one lost does no harm.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from vault_memory.startup import user_folder
 from vault_memory.vault import private_files
 
-MOST_BYTES = 1 << 20
+MAX_MARKS_BYTES = 1 << 20
 """Of marks that nobody takes: then the older half of them goes."""
 
 
-class Mark(NamedTuple):
+class GrownTranscript(NamedTuple):
     """A transcript that somebody says has grown: its file, the session's id, and the tool whose it is."""
 
     path: str
@@ -28,7 +28,7 @@ class Mark(NamedTuple):
 def mark(path: str, session: str, tool: str, environ: Mapping[str, str] | None = None) -> bool:
     """Note that a transcript has grown; whether that was possible. It never raises OSError, and takes no lock."""
     with contextlib.suppress(OSError):
-        private_files.append(_file(environ), json.dumps([path, session, tool]).encode("ascii"), MOST_BYTES)
+        private_files.append(_file(environ), json.dumps([path, session, tool]).encode("ascii"), MAX_MARKS_BYTES)
         return True
     return False
 
@@ -38,7 +38,7 @@ def are_waiting(environ: Mapping[str, str] | None = None) -> bool:
     return _file(environ).exists()
 
 
-def take(environ: Mapping[str, str] | None = None) -> list[Mark]:
+def take(environ: Mapping[str, str] | None = None) -> list[GrownTranscript]:
     """The marks left since the last time, each once, newest first; they are gone then."""
     file = _file(environ)
     taken = f"{file}.{os.urandom(4).hex()}"
@@ -52,11 +52,11 @@ def take(environ: Mapping[str, str] | None = None) -> list[Mark]:
     return list(dict.fromkeys(found for line in reversed(left) if (found := _read(line))))
 
 
-def _read(line: bytes) -> Mark | None:
+def _read(line: bytes) -> GrownTranscript | None:
     with contextlib.suppress(ValueError):
         found = json.loads(line)
         if isinstance(found, list) and len(found) == 3 and all(isinstance(part, str) for part in found):
-            return Mark(*found)
+            return GrownTranscript(*found)
     return None
 
 

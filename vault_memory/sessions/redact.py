@@ -1,4 +1,4 @@
-"""Owns the secrets that must not be kept: what they look like, and what stands in their place. Pure.
+"""Takes secrets out of texts: what they look like, and what stands in their place.
 
 A table after the public rule set of gitleaks (MIT), whose shapes of tokens it follows in its own words: a token with a
 shape of its own is known by it; a value that only its name gives away must look random too. A library was weighed:

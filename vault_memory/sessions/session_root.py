@@ -1,7 +1,7 @@
-"""Owns the sessions as a root: the folder of their derived texts with an index of its own, asked and read like a vault.
+"""Asks and reads the sessions as a root: the folder of their derived texts, with an index of its own like a vault's.
 
 What goes out says `sessions/<tool>/<id>` and counts messages; what is inside says paths and lines. Only here and in
-`derived` the one becomes the other.
+`transcript` the one becomes the other.
 """
 
 import os
@@ -17,7 +17,7 @@ from vault_memory.config import Config
 from vault_memory.search.answer import SESSION, Request, Result
 from vault_memory.search.get import Excerpt
 from vault_memory.sessions import ledger, tools, transcript
-from vault_memory.sessions.sync import sweep
+from vault_memory.sessions.sync import sync_transcripts
 from vault_memory.startup import TOOLS
 from vault_memory.vault import locations
 
@@ -38,22 +38,22 @@ def config_of(config: Config, environ: Mapping[str, str]) -> Config:
     )  # fmt: skip
 
 
-def is_there(config: Config, environ: Mapping[str, str]) -> bool:
+def has_texts(config: Config, environ: Mapping[str, str]) -> bool:
     """Whether there are derived texts to be asked, and the settings want them."""
     return bool(config.sessions_tools) and os.path.isdir(ledger.folder(environ))
 
 
 def catch_up(config: Config, environ: Mapping[str, str]) -> int:
     """Read what was appended to the transcripts, as far as there is time; how many of them are behind still."""
-    return sweep(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
+    return sync_transcripts(config, environ, deadline=time.monotonic() + CATCH_UP_SECONDS).pending
 
 
 def may_open(path: str, config: Config, environ: Mapping[str, str]) -> bool:
     """Whether a derived file is of a tool that the settings want."""
-    return is_there(config, environ) and path.partition("/")[0] in config.sessions_tools
+    return has_texts(config, environ) and path.partition("/")[0] in config.sessions_tools
 
 
-def asked(request: Request) -> Request | None:
+def sessions_request(request: Request) -> Request | None:
     """The question as the sessions' root understands it; None where only other kinds are wanted."""
     kinds = request.filters.kinds
     if kinds and SESSION not in kinds:
@@ -61,7 +61,7 @@ def asked(request: Request) -> Request | None:
     return request._replace(filters=request.filters._replace(kinds=()))
 
 
-def told(result: Result) -> Result:
+def outside_result(result: Result) -> Result:
     """A result of that root as it is told outside."""
     return result._replace(
         kind=SESSION, path=transcript.outer(result.path), heading=(),
@@ -70,7 +70,7 @@ def told(result: Result) -> Result:
     )  # fmt: skip
 
 
-def excerpt_of(excerpt: Excerpt) -> Excerpt:
+def outside_excerpt(excerpt: Excerpt) -> Excerpt:
     """What was read of a derived text as it is told outside."""
     if excerpt.not_found:
         return excerpt
@@ -86,7 +86,7 @@ def lines_of(messages: tuple[int, int | None] | None) -> tuple[int, int | None]:
     return transcript.line_number(max(first, 1)), None if last is None else transcript.line_number(last)
 
 
-class Left(NamedTuple):
+class UnwantedTexts(NamedTuple):
     """Texts of tools that the settings do not want any more; `gone` have no transcript now, and are the only copy."""
 
     tools: tuple[str, ...]
@@ -96,7 +96,7 @@ class Left(NamedTuple):
     folder: Path
 
 
-def left(config: Config, environ: Mapping[str, str]) -> Left:
+def unwanted_texts(config: Config, environ: Mapping[str, str]) -> UnwantedTexts:
     """What is kept of tools that the settings do not want any more; with all of them, the index too."""
     home = ledger.folder(environ)
     off = tuple(tool for tool in TOOLS if tool not in config.sessions_tools and (home / tool).is_dir())
@@ -105,10 +105,10 @@ def left(config: Config, environ: Mapping[str, str]) -> Left:
         texts += sum(1 for _ in (home / tool).glob("*.md"))
         known = ledger.load(ledger.file_of(home, tool))
         with suppress(OSError):
-            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
             there += sum(1 for source in sources if source.key in known and known[source.key].messages)
     size = sum(ledger.bytes_below(home / tool) for tool in off) if config.sessions_tools else ledger.bytes_below(home)
-    return Left(off, texts, max(texts - there, 0), size, home)
+    return UnwantedTexts(off, texts, max(texts - there, 0), size, home)
 
 
 def forget(off: Sequence[str], config: Config, environ: Mapping[str, str]) -> None:

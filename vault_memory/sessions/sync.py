@@ -1,10 +1,10 @@
-"""Owns bringing the derived texts of sessions up to date with the transcripts that agents' tools write.
+"""Brings the derived texts of sessions up to date with the transcripts that agents' tools write.
 
-How a sweep goes, and why in this order:
+How a sync goes, and why in this order:
 1. One at a time: whoever finds another at work leaves it to that one.
 2. Each tool's folder is listed, what hooks have marked first. A transcript with the stamp known is not even opened.
 3. What was appended is read in pieces and appended to the derived file as it comes by; only then is it remembered.
-   A sweep that was killed between the two has written more than is known: that is cut off, and written again.
+   A sync that was killed between the two has written more than is known: that is cut off, and written again.
    Only where the head changes is it remembered first that all is to be read: what is there then fits no mark.
 4. What was said once stays, whatever becomes of its transcript (law 7): tools delete theirs after weeks, a drive may
    not be mounted. It is only noted that the transcript is gone. Who wants a text gone deletes it.
@@ -16,23 +16,23 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
+from typing import BinaryIO
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, IndexUnusableError
-from vault_memory.sessions import access, clean, ledger, projects, tools, transcript
-from vault_memory.sessions import pending as marks
-from vault_memory.sessions.ledger import Known
-from vault_memory.sessions.source import Found, Reading, Source
-from vault_memory.sessions.writer import Writer
+from vault_memory.sessions import access, clean, ledger, pending, projects, tools, transcript
+from vault_memory.sessions.ledger import TranscriptState
+from vault_memory.sessions.records import Listing, Message, Reading, Source
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import make_private
 
 COUNT_SECONDS = 0.25
-"""How long after its deadline a sweep counts what it leaves; what it cannot look at by then counts as well."""
+"""How long after its deadline a sync counts what it leaves; what it cannot look at by then counts as well."""
 
 SAVE_SECONDS = 5.0
-"""How much work a sweep that is killed may lose."""
+"""How much work a sync that is killed may lose."""
 
 _ORPHAN = "gone:"
 """How the key begins of a derived text of which nothing else is known."""
@@ -44,8 +44,8 @@ Progress = Callable[[int, int, int], None]
 
 
 @dataclass
-class Swept:
-    """What one sweep did; counts are transcripts unless named otherwise."""
+class SyncReport:
+    """What one sync did; counts are transcripts unless named otherwise."""
 
     tools: tuple[str, ...] = ()
     transcripts: int = 0
@@ -74,36 +74,38 @@ class Swept:
         return self.added + self.grown + self.anew + self.removed
 
 
-def sweep(
+def sync_transcripts(
     config: Config, environ: Mapping[str, str], progress: Progress | None = None, deadline: float = float("inf")
-) -> Swept:
+) -> SyncReport:
     """Bring the derived texts up to date; after `deadline` (time.monotonic) what is left is counted as pending.
 
     Never raises for a transcript: what is wrong with one is among the problems.
     """
     started = time.monotonic()
-    swept = Swept(config.sessions_tools)
+    report = SyncReport(config.sessions_tools)
     if not config.sessions_tools:
-        return swept
+        return report
     home = ledger.folder(environ)
     try:
         for made in (home, home / ledger.STATE):
             make_private(made)
         with locations.writer_lock(home / ledger.STATE / "sweep", 0):
-            marked = {os.path.realpath(mark.path): None for mark in marks.take(environ)}
+            marked = {os.path.realpath(mark.path): None for mark in pending.take(environ)}
             for tool in config.sessions_tools:
-                root = tools.root(tool, config, environ)
-                _Sweep(tool, home, _Scopes(tool, config, environ), swept).run(root, list(marked), progress, deadline)
-            if not swept.pending:
-                (home / ledger.STATE / ledger.SWEPT).touch(0o600)
+                root = tools.tool_folder(tool, config, environ)
+                _ToolSync(tool, home, _Scopes(tool, config, environ), report).run(
+                    root, list(marked), progress, deadline
+                )
+            if not report.pending:
+                (home / ledger.STATE / ledger.SYNCED).touch(0o600)
     except BusyError:
-        swept.problems.append("another process is reading the transcripts")
-        swept.pending = behind(config, environ)
+        report.problems.append("another process is reading the transcripts")
+        report.pending = behind(config, environ)
     except (OSError, IndexUnusableError) as error:
-        swept.problems.append(f"{home} cannot be written: {error}")
-        swept.pending = behind(config, environ)
-    swept.seconds = time.monotonic() - started
-    return swept
+        report.problems.append(f"{home} cannot be written: {error}")
+        report.pending = behind(config, environ)
+    report.seconds = time.monotonic() - started
+    return report
 
 
 def behind(config: Config, environ: Mapping[str, str]) -> int:
@@ -112,12 +114,12 @@ def behind(config: Config, environ: Mapping[str, str]) -> int:
     found = 0
     for tool in config.sessions_tools:
         with contextlib.suppress(OSError):
-            sources = tools.found(tool, tools.root(tool, config, environ)).sources
+            sources = tools.list_transcripts(tool, tools.tool_folder(tool, config, environ)).sources
             found += _behind(sources, ledger.load(ledger.file_of(home, tool)), home, until)
     return found
 
 
-def _behind(sources: Sequence[Source], known: Mapping[str, Known], home: Path, until: float) -> int:
+def _behind(sources: Sequence[Source], known: Mapping[str, TranscriptState], home: Path, until: float) -> int:
     """How many transcripts are others than those that were read, as far as there is time to look."""
     count = 0
     for done, source in enumerate(sources):
@@ -128,7 +130,7 @@ def _behind(sources: Sequence[Source], known: Mapping[str, Known], home: Path, u
     return count
 
 
-def _is_read(source: Source, before: Known | None, home: Path, at_a_glance: bool) -> bool:
+def _is_read(source: Source, before: TranscriptState | None, home: Path, at_a_glance: bool) -> bool:
     """Whether all there is was read and written, as far as a glance shows; raises OSError."""
     if before is None:
         return False
@@ -136,7 +138,7 @@ def _is_read(source: Source, before: Known | None, home: Path, at_a_glance: bool
     return is_same and bool(before.stamp) and _is_whole(before, home)
 
 
-def _is_whole(before: Known, home: Path) -> bool:
+def _is_whole(before: TranscriptState, home: Path) -> bool:
     """Whether the derived file still holds all that was written to it; it is ours, but anybody may delete it."""
     if not before.messages:
         return True
@@ -176,11 +178,11 @@ def _of_gone(folder: Path | None) -> str:
     return f"project:{projects.identifier(folder.name) or 'folder'}-{projects.digest(str(folder))}"
 
 
-class _Sweep:
-    """The sweep of one tool."""
+class _ToolSync:
+    """Syncs the transcripts of one tool."""
 
-    def __init__(self, tool: str, home: Path, scopes: _Scopes, swept: Swept) -> None:
-        self._tool, self._home, self._scopes, self._swept = tool, home, scopes, swept
+    def __init__(self, tool: str, home: Path, scopes: _Scopes, report: SyncReport) -> None:
+        self._tool, self._home, self._scopes, self._report = tool, home, scopes, report
         self._ledger = ledger.file_of(home, tool)
         self._known = ledger.load(self._ledger)
         self._names = {each.path for each in self._known.values()}
@@ -189,11 +191,11 @@ class _Sweep:
 
     def run(self, root: Path, marked: list[str], progress: Progress | None, deadline: float) -> None:
         make_private(self._home / self._tool)
-        for part in (self._home / self._tool).glob(".*.part"):  # of a sweep that was killed
+        for part in (self._home / self._tool).glob(".*.part"):  # of a sync that was killed
             part.unlink(missing_ok=True)
-        found = tools.found(self._tool, root)
-        if found.cannot_tell:
-            self._swept.problems.append(f"parts of {root} cannot be read: what is known of them stays")
+        found = tools.list_transcripts(self._tool, root)
+        if found.unreadable:
+            self._report.problems.append(f"parts of {root} cannot be read: what is known of them stays")
         if found.is_gone or (self._known and not found.sources):
             self._stay(root)
             return
@@ -202,11 +204,11 @@ class _Sweep:
             for done, source in enumerate(sources):
                 if time.monotonic() > deadline:
                     until = time.monotonic() + COUNT_SECONDS
-                    self._swept.pending += _behind(sources[done:], self._known, self._home, until)
+                    self._report.pending += _behind(sources[done:], self._known, self._home, until)
                     break
                 self._take(source, deadline)
                 if progress:
-                    progress(done + 1, len(sources), self._swept.messages)
+                    progress(done + 1, len(sources), self._report.messages)
             self._forget(found)
         finally:
             self._save()
@@ -215,14 +217,14 @@ class _Sweep:
     def _stay(self, root: Path) -> None:
         """Keep what is known: where everything is gone at once, it may only be out of sight."""
         known = f", but {len(self._known)} are known: they stay" if self._known else ""
-        self._swept.problems.append(f"{root} holds no transcripts of {self._tool}{known}")
+        self._report.problems.append(f"{root} holds no transcripts of {self._tool}{known}")
         self._count()
 
     def _count(self) -> None:
-        self._swept.transcripts += len(self._known)
-        self._swept.skipped += sum(each.skipped for each in self._known.values())
-        self._swept.gone += sum(each.is_gone for each in self._known.values())
-        self._swept.unfinished += sum(each.is_unfinished for each in self._known.values())
+        self._report.transcripts += len(self._known)
+        self._report.skipped += sum(each.skipped for each in self._known.values())
+        self._report.gone += sum(each.is_gone for each in self._known.values())
+        self._report.unfinished += sum(each.is_unfinished for each in self._known.values())
 
     # --- one transcript ------------------------------------------------------------------------------------------
 
@@ -240,17 +242,17 @@ class _Sweep:
             after = self._write(source, before, reading)
             stamp = "" if reading.is_cut or reading.waits else source.stamp
         except OSError as error:
-            self._swept.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
+            self._report.problems.append(f"{source.file} cannot be read: {error.strerror or error}")
             return
-        self._swept.bytes_read += reading.bytes_read
-        self._swept.pending += reading.is_cut
+        self._report.bytes_read += reading.bytes_read
+        self._report.pending += reading.is_cut
         after = after._replace(stamp=stamp, glance=glance, is_gone=False)
         if after != before:
             self._known[source.key], self._is_changed = after, True
         if time.monotonic() - self._saved > SAVE_SECONDS:
             self._save()
 
-    def _mark(self, source: Source, before: Known | None) -> str:
+    def _mark(self, source: Source, before: TranscriptState | None) -> str:
         """From where to read on; all is read again for a head with another title."""
         if not (before and before.messages and _is_whole(before, self._home)):
             return ""
@@ -260,36 +262,36 @@ class _Sweep:
             return ""
         return before.mark
 
-    def _write(self, source: Source, before: Known | None, reading: Reading) -> Known:
+    def _write(self, source: Source, before: TranscriptState | None, reading: Reading) -> TranscriptState:
         """Write what a reading gives; the derived file is touched only where there is something to write."""
         if before and not reading.is_anew:
-            writer = Writer(self._home, before, self._scopes.of, self._tool)
+            writer = _TextWriter(self._home, before, self._scopes.of, self._tool)
         else:
             path = before.path if before and before.path else self._free_name(source.name)
-            writer = Writer(self._home, Known(path=path), self._scopes.of, self._tool)
+            writer = _TextWriter(self._home, TranscriptState(path=path), self._scopes.of, self._tool)
         with writer:
             for record in reading.records:
                 writer.title = writer.title or (clean.words(record.title) if record.title else "")
                 writer.folder = writer.folder or record.folder
-                self._swept.outputs += record.outputs
+                self._report.outputs += record.outputs
                 for message in record.messages:
                     writer.add(message)
         if before and before.messages and not writer.known.messages:
-            self._swept.problems.append(f"{source.file} says nothing any more: what it said before stays")
+            self._report.problems.append(f"{source.file} says nothing any more: what it said before stays")
             return before
         skipped = writer.known.skipped + reading.skipped
         after = writer.known._replace(mark=reading.mark, skipped=skipped, is_unfinished=reading.is_unfinished)
-        self._swept.messages += writer.added
+        self._report.messages += writer.added
         self._tell(before, reading, writer.added)
         return after
 
-    def _tell(self, before: Known | None, reading: Reading, added: int) -> None:
+    def _tell(self, before: TranscriptState | None, reading: Reading, added: int) -> None:
         if before is None:
-            self._swept.added += 1
+            self._report.added += 1
         elif reading.is_anew and before.messages:
-            self._swept.anew += 1
+            self._report.anew += 1
         elif added:
-            self._swept.grown += 1
+            self._report.grown += 1
 
     def _free_name(self, name: str) -> str:
         """A file name of a session's own: two of one name may lie in two folders of a tool."""
@@ -305,19 +307,19 @@ class _Sweep:
 
     # --- what is gone, and what is remembered --------------------------------------------------------------------
 
-    def _forget(self, found: Found) -> None:
+    def _forget(self, found: Listing) -> None:
         there = {source.key for source in found.sources}
         for key in [key for key in self._known if key not in there]:
-            if any(not folder or key.startswith(folder) for folder in found.cannot_tell):
+            if any(not folder or key.startswith(folder) for folder in found.unreadable):
                 continue
             known = self._known[key]
             if not (known.messages and (self._home / known.path).is_file()):
                 del self._known[key]
                 self._is_changed = True
-                self._swept.removed += known.messages > 0
+                self._report.removed += known.messages > 0
             elif not known.is_gone:
                 self._known[key], self._is_changed = known._replace(is_gone=True), True
-        if not (self._swept.pending or found.cannot_tell):
+        if not (self._report.pending or found.unreadable):
             self._take_orphans_in()
 
     def _take_orphans_in(self) -> None:
@@ -329,13 +331,63 @@ class _Sweep:
                 with open(file, "rb") as handle:
                     messages = transcript.message_number(sum(1 for _ in handle))
                 size = file.stat().st_size
-                self._known[_ORPHAN + path] = Known(path=path, messages=messages, size=size, is_gone=True)
+                self._known[_ORPHAN + path] = TranscriptState(path=path, messages=messages, size=size, is_gone=True)
                 self._is_changed = True
 
     def _save(self) -> None:
         if self._is_changed:
             ledger.save(self._ledger, self._known)
             self._is_changed, self._saved = False, time.monotonic()
+
+
+class _TextWriter:
+    """Writes a derived file: appends to the one there is, or makes a new one and puts it in the old one's place."""
+
+    def __init__(self, home: Path, before: TranscriptState, scope: Callable[[str], str], tool: str) -> None:
+        self._file, self._scope, self._tool = home / before.path, scope, tool
+        self.known = before
+        self.title, self.folder = "", ""
+        self.added = 0
+        self._day: date | None = before.last_day
+        self._handle: BinaryIO | None = None
+        self._part: Path | None = None
+
+    def __enter__(self) -> "_TextWriter":
+        return self
+
+    def add(self, message: Message) -> None:
+        """Write a message, if somebody said something in it."""
+        words = clean.words(message.text)
+        if not words:
+            return
+        if self._handle is None:
+            self._handle = self._opened(words, message.day)
+        line = transcript.line(message._replace(text=words), self._day).encode()
+        self._handle.write(line)
+        self._day = message.day or self._day
+        self.added += 1
+        messages, size = self.known.messages + 1, self.known.size + len(line)
+        self.known = self.known._replace(messages=messages, size=size, day=str(self._day or ""))
+
+    def _opened(self, words: str, day: date | None) -> BinaryIO:
+        if self.known.messages:
+            os.truncate(self._file, self.known.size)  # what a sync that was killed wrote besides
+            return open(self._file, "ab")
+        self._part = self._file.with_name(f".{self._file.name}.part")
+        self._part.unlink(missing_ok=True)
+        handle = os.fdopen(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        head = transcript.head(self._tool, self.title or words, day, self._scope(self.folder)).encode()
+        handle.write(head)
+        self.known = self.known._replace(size=len(head), title=self.title)
+        return handle
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._handle:
+            self._handle.close()
+        if self._part and kind is None:
+            os.replace(self._part, self._file)
+        elif self._part:
+            self._part.unlink(missing_ok=True)
 
 
 def _ordered(sources: Iterable[Source], marked: list[str]) -> list[Source]:

@@ -1,17 +1,33 @@
-"""Owns which tools' transcripts can be read, and where each keeps them."""
+"""Knows the tools whose transcripts can be read: where each keeps them, and what a record of theirs says.
+
+Claude Code writes `~/.claude/projects/<folder>/<session>.jsonl`, OpenClaw
+`~/.openclaw/agents/<agent>/sessions/<session>.jsonl`, each a record a line; opencode has a database (opencode.py).
+"""
 
 import os
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from vault_memory.config import Config
-from vault_memory.sessions import claude_code, jsonl, openclaw
-from vault_memory.sessions.source import Found
-from vault_memory.startup import TOOLS
+from vault_memory.sessions import jsonl
+from vault_memory.sessions.records import (
+    NOTHING,
+    SPEAKERS,
+    Listing,
+    Record,
+    bytes_of,
+    day_of,
+    output_note,
+    read_blocks,
+    text_of,
+)  # fmt: skip
+
+_NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+"""Flags of what nobody said: a subagent's, Claude Code's own, what is told again."""
 
 
-def root(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
+def tool_folder(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
     """The folder of a tool's transcripts: what the settings name, else what the tool's own variables and custom say."""
     named = {
         "claude-code": config.sessions_claude_code, "opencode": config.sessions_opencode,
@@ -27,17 +43,35 @@ def root(tool: str, config: Config, environ: Mapping[str, str]) -> Path:
     return Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
 
 
-def found(tool: str, folder: Path) -> Found:
+def list_transcripts(tool: str, folder: Path) -> Listing:
     """The transcripts of a tool below its folder."""
     if tool == "opencode":
         from vault_memory.sessions import opencode
 
-        return opencode.found(folder)
-    return _JSONL[tool](folder)
+        return opencode.list_sessions(folder)
+    if tool == "claude-code":  # `agent-*.jsonl` is a subagent's
+        return jsonl.list_files(folder, "*", lambda name: not name.startswith("agent-"), _claude_code)
+    # Checkpoints and archives have further dots.
+    return jsonl.list_files(folder, "*/sessions", lambda name: "." not in name.removesuffix(".jsonl"), _openclaw)
 
 
-_JSONL = {
-    made.TOOL_NAME: partial(jsonl.found, pattern=made.PATTERN, is_transcript=made.is_transcript, parse=made.read)
-    for made in (claude_code, openclaw)
-}
-assert set(_JSONL) | {"opencode"} == set(TOOLS)
+def _claude_code(record: Mapping[str, Any]) -> Record:
+    speaker = SPEAKERS.get(text_of(record.get("type")))
+    message = record.get("message")
+    folder = text_of(record.get("cwd"))
+    if speaker is None or not isinstance(message, dict) or any(record.get(flag) for flag in _NOT_SAID):
+        return NOTHING._replace(folder=folder)
+    return read_blocks(speaker, message.get("content"), day_of(record.get("timestamp")))._replace(folder=folder)
+
+
+def _openclaw(record: Mapping[str, Any]) -> Record:
+    if record.get("type") == "session":
+        return Record(folder=text_of(record.get("cwd")))
+    message = record.get("message")
+    if record.get("type") != "message" or not isinstance(message, dict):
+        return NOTHING
+    day = day_of(record.get("timestamp") or message.get("timestamp"))
+    role, content = text_of(message.get("role")), message.get("content")
+    if role in ("toolResult", "tool"):
+        return Record(tuple(output_note(bytes_of(content), day)), outputs=1)
+    return read_blocks(SPEAKERS[role], content, day) if role in SPEAKERS else NOTHING

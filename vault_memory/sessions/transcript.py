@@ -1,4 +1,4 @@
-"""Owns the derived text of a session: its head, a line a message, and how messages, lines and citations are numbered.
+"""Formats the derived text of a session: its head, a line a message, and the numbers of messages and lines.
 
 Each message is one item of a list, so that it is ranked and cited by itself. Nothing it says may be read as Markdown:
 it stands on one line behind its speaker's name, where no heading, fence, fact or block of ours can begin, and what
@@ -10,7 +10,7 @@ import re
 from datetime import date
 
 from vault_memory.errors import UsageError
-from vault_memory.sessions.message import Message
+from vault_memory.sessions.records import Message
 
 PREFIX = "sessions/"
 HEAD_LINES = 6

@@ -1,5 +1,6 @@
 """The derived text of a session: whatever a message says, it is one line, and no Markdown of ours."""
 
+import io
 from datetime import date
 
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 from vault_memory.markdown import facts, scopes
 from vault_memory.markdown.note import TEXT, split_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.sessions import clean, longlines, transcript
-from vault_memory.sessions.message import Message
+from vault_memory.sessions import clean, jsonl, transcript
+from vault_memory.sessions.records import Message
 
 MARKS = st.sampled_from(
     ["\n", "\r", "\u2028", "```", "~~~", "# H", "<!--", "-->", "%%", "- W @A: b", "## Retain", "---", "scope=global",
@@ -93,59 +94,22 @@ def test_a_very_long_message_says_what_is_left_out() -> None:
 
 @given(st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"")), max_size=6), st.binary(max_size=9))
 def test_whole_lines_come_and_the_rest_waits(whole: list[bytes], rest: bytes) -> None:
-    import io
-
     rest = rest.replace(b"\n", b"")
     data = b"".join(line + b"\n" for line in whole) + rest
-    found = list(longlines.lines(io.BytesIO(data), 0))
-    assert [line.data for line in found] == whole
+    found = list(jsonl.read_lines(io.BytesIO(data), 0))
+    assert [line.data for line in found] == [line + b"\n" for line in whole]
     assert (found[-1].end if found else 0) == len(data) - len(rest)
 
 
-JSON = st.recursive(
-    st.text(max_size=40) | st.integers(), lambda v: st.lists(v) | st.dictionaries(st.text(), v), max_leaves=9
-)
-
-
-@given(JSON, st.integers(1, 7))
-def test_the_cutter_keeps_json_as_it_is_in_whatever_pieces(value: object, size: int) -> None:
-    import json
-
-    data = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    cutter = longlines.Cutter()
-    for at in range(0, len(data), size):
-        cutter.feed(data[at : at + size])
-    assert cutter.finished(0).data == data
-
-
-@given(st.sampled_from(["a b ", "ü \\ ", '" ', "\n ", "x" * 50 + " "]), st.integers(1, 5000))
-def test_a_long_text_is_cut_and_stays_json(word: str, size: int) -> None:
-    import json
-
-    text = word * (longlines.MOST_TEXT_BYTES // len(word) * 2)
-    data = json.dumps({"a": [text, "short"], "b": 1}).encode()
-    cutter = longlines.Cutter()
-    for at in range(0, len(data), 50_000 + size):
-        cutter.feed(data[at : at + 50_000 + size])
-    line = cutter.finished(0)
-    assert line.data is not None and len(line.data) < longlines.MOST_TEXT_BYTES + 200
-    found = json.loads(line.data)
-    kept, _, note = found["a"][0].rpartition(" … [")
-    assert text.startswith(kept) and note.endswith(" kB left out]") and found["a"][1] == "short" and found["b"] == 1
-    assert longlines.left_out_of(found["a"][0]) > 0
-
-
 def test_a_long_line_between_short_ones() -> None:
-    import io
-    import json
-
-    long = json.dumps({"t": "y " * longlines.LONG_BYTES}).encode()
-    data = b'{"a":1}\n' + long + b'\n{"b":2}\n{"c"'
-    found = list(longlines.lines(io.BytesIO(data), 0))
-    assert [line.data for line in found[::2]] == [b'{"a":1}', b'{"b":2}']
-    assert found[1].end == 8 + len(long) + 1 and found[1].data is not None
-    assert longlines.left_out_of(json.loads(found[1].data)["t"]) > longlines.LONG_BYTES
-    assert next(longlines.lines(io.BytesIO(data), found[1].end)).data == b'{"b":2}'
+    long = b"y" * (jsonl.MAX_LINE_BYTES + 9)
+    data = b'{"a":1}\n' + long + b'\n{"b":2}\n' + long
+    found = list(jsonl.read_lines(io.BytesIO(data), 0))
+    assert found == [
+        jsonl.Line(b'{"a":1}\n', 8, 8), jsonl.Line(None, len(long) + 1, 9 + len(long)),
+        jsonl.Line(b'{"b":2}\n', 8, 17 + len(long)),
+    ]  # fmt: skip
+    assert next(jsonl.read_lines(io.BytesIO(data), found[1].end)) == found[2]
 
 
 @pytest.mark.parametrize(
