@@ -42,7 +42,7 @@ class WatchedVault:
         self.memory = memory(root)
         self.changes = ChangeQueue()
         self.keeper = memory(root)
-        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.keeper.linked)
+        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.keeper.links)
         self.worker = IndexWorker(lambda: self.keeper, self.changes, self.watcher, QuestionGate())
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
@@ -322,15 +322,6 @@ def test_the_folder_of_what_a_link_leads_to_goes_and_comes_back(kept: WatchedVau
     kept.settles_as(ALL | {"link.md"})
     shutil.rmtree(kept.root / "sub")
     kept.settles_as(set(ALL))
-
-
-def test_one_file_under_two_names(kept: WatchedVault) -> None:
-    os.link(kept.root / "a.md", kept.root / "deep/also a.md")
-    kept.settles_as(ALL | {"deep/also a.md"})
-    (kept.root / "deep/also a.md").write_text("heron")
-    kept.until(lambda: kept.has("a.md", "heron") and kept.has("deep/also a.md", "heron"))
-    (kept.root / "a.md").write_text("ferry")
-    kept.until(lambda: kept.has("a.md", "ferry") and kept.has("deep/also a.md", "ferry"))
 
 
 # --- what cannot be told ---------------------------------------------------------------------------------------------

@@ -176,10 +176,10 @@ class IndexWorker(threading.Thread):
 
     def _refresh(self, batch: Batch | None) -> "Report":
         started, keeper = time.monotonic(), self._keeper()
-        linked = keeper.linked
+        links = keeper.links
         report = keeper.refresh(batch and list(batch.paths), self._progressed)
-        if keeper.linked != linked:  # what they lead to may have changed before anybody knew that they do
-            self._changes.add(set().union(*keeper.linked.values()))
+        if keeper.links != links:  # what they lead to may have changed before anybody knew that they do
+            self._changes.add(keeper.links)
         seconds = time.monotonic() - started
         if batch is None and not report.changed:
             self._walk_seconds = seconds

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -72,7 +72,7 @@ class Daemon:
         self._gate = QuestionGate()
         first = Memory(config)
         self._root = first.vault.root
-        self._watcher = Watcher(self._root, self._changes, self._linked)
+        self._watcher = Watcher(self._root, self._changes, self._links)
         self._warm: tuple[int, WarmMemory] | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
@@ -272,8 +272,8 @@ class Daemon:
             self._kept = settings.number, Keeper(settings.config)
         return self._kept[1]
 
-    def _linked(self) -> Mapping[str, str]:
-        return self._kept[1].linked if self._kept else {}
+    def _links(self) -> frozenset[str]:
+        return self._kept[1].links if self._kept else frozenset()
 
     def _load(self) -> None:
         """Load what the first question and the first save would wait for."""

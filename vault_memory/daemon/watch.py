@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,14 +74,14 @@ Identity = tuple[int, int]
 class Watcher(FileSystemEventHandler):
     """Watches one vault while it is started; the paths of its events go to `changes`.
 
-    `linked` gives the notes that change with what is at another path, by that path.
+    `links` gives the notes that may change with whatever is at another path.
     """
 
-    def __init__(self, root: Path, changes: ChangeQueue, linked: Callable[[], Mapping[str, Collection[str]]]) -> None:
-        self._root, self._changes, self._linked = root, changes, linked
+    def __init__(self, root: Path, changes: ChangeQueue, links: Callable[[], Collection[str]]) -> None:
+        self._root, self._changes, self._links = root, changes, links
         self._observer: BaseObserver | None = None
         self._identity: Identity | None = None
-        self._mounts = mounts.Changes(root, self._remounted)
+        self._stop_mounts: Callable[[], None] | None = None
         self._lost_folder = False
         self._threads: set[threading.Thread] = set()
         self._marked = threading.Condition()
@@ -99,7 +99,7 @@ class Watcher(FileSystemEventHandler):
         with self._marked:  # a mark that is under way to who watched before comes no more
             self._starts, self._mark_is_out = self._starts + 1, False
             self._marked.notify_all()
-        self._mounts.start()
+        self._stop_mounts = mounts.watch(self._root, self._remounted)
         self._identity = locations.identity(self._root)
         before, observer = set(threading.enumerate()), None
         try:
@@ -119,7 +119,9 @@ class Watcher(FileSystemEventHandler):
     def stop(self) -> None:
         """Watch no longer."""
         logging.getLogger("watchdog").removeHandler(self._overflows)
-        self._mounts.stop()
+        stop, self._stop_mounts = self._stop_mounts, None
+        if stop:
+            stop()
         if self._observer is not None:
             observer, self._observer = self._observer, None
             observer.stop()
@@ -218,7 +220,6 @@ class Watcher(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Note the paths of an event of watchdog's, in its thread."""
-        linked = self._linked()
         found: list[str] = []
         for end in (event.src_path, event.dest_path):
             path = self._relative(os.fsdecode(end)) if end else None
@@ -226,8 +227,10 @@ class Watcher(FileSystemEventHandler):
                 continue
             if path in (MARK, "") and isinstance(event, DirAttribEvent) and (self._meet_mark() or path == MARK):
                 return
-            found += linked.get(path, ())
-            if not is_hidden(path) and (event.is_directory or path[-3:].lower() == ".md"):
+            if is_hidden(path):
+                continue
+            found += self._links()
+            if event.is_directory or path[-3:].lower() == ".md":
                 found.append(path)
         if found:
             self._changes.add(found)

@@ -5,11 +5,11 @@ Law 7 lives here: a vault that looks absent is not an empty one, and nothing is 
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_memory.config import Config, template
 from vault_memory.embedding.builtin import StaticEmbedder, builtin
@@ -21,7 +21,6 @@ from vault_memory.store import schema, usage
 from vault_memory.store.note_rows import count_notes, note_paths
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
-from vault_memory.vault.aliases import Aliases
 from vault_memory.vault.private_files import private
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk
@@ -57,9 +56,8 @@ class Keeper:
         self.config = config
         self.vault = Vault(config)
         self.place = locations.index_place(config, self.vault.root)
-        self.linked: Mapping[str, Any] = {}
-        """The notes that change with what is at another path, by that path, as last seen by this object: sets."""
-        self._aliases = Aliases()
+        self.links: frozenset[str] = frozenset()
+        """The notes that change with what is at another path, as last seen by this object."""
 
     @property
     def index_path(self) -> Path:
@@ -101,8 +99,6 @@ class Keeper:
                 missed = store.notes(walk.covered).keys() - walk.files.keys()
                 if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
-                elif not self._aliases.knows(walk.aliases.names):
-                    walk = self.vault.walk()  # which tells the other names of that file
                 return self._update(store, walk, progress)
 
     def _below(self, path: str) -> str:
@@ -192,7 +188,7 @@ class Keeper:
                 for key in ("generation", "built"):
                     store.set_meta(key, self._generation() + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
-                self._link(walk)
+                self.links = walk.links if walk.covered is None else self.links | walk.links
                 report = self._indexer(store).load(walk, progress)
                 usage.catch_up(store, self.vault.root)
                 unmounted_drives.remember(store, self.vault, walk)
@@ -377,7 +373,7 @@ class Keeper:
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
-        self._link(walk)
+        self.links = walk.links if walk.covered is None else self.links | walk.links
         unmounted_drives.mark_missing(store, self.vault, walk)
         report = self._indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
@@ -385,11 +381,6 @@ class Keeper:
         store.checkpoint()
         locations.remember(self.vault.root, count_notes(store))
         return report
-
-    def _link(self, walk: Walk) -> None:
-        known = walk.aliases if walk.covered is None else self._aliases.joined(walk.aliases)
-        if known is not self._aliases:
-            self._aliases, self.linked = known, known.by_path()  # anew: another thread reads it
 
     def _count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""

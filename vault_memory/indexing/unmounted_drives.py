@@ -1,4 +1,4 @@
-"""Owns what an index remembers of drives mounted inside its vault: one that is not mounted now has not lost its notes.
+"""What an index remembers of drives mounted inside its vault: one that is not mounted now has not lost its notes.
 
 The folder it was mounted at is still there, or another in its place, and does not hold them: that is no absence
 (law 7), whatever else lies there.
@@ -43,10 +43,8 @@ def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
     remembered = _remembered(store)
     mounted = mounts.below(vault.root) if remembered else set()
     return [
-        f for f in remembered if f not in mounted and any(path not in walk.files for path in _notes(store, f, walk))
+        folder
+        for folder in remembered
+        if folder not in mounted
+        and any(walk.came_to(path) and path not in walk.files for path in note_paths(store, folder))
     ]
-
-
-def _notes(store: Store, folder: str, walk: Walk) -> list[str]:
-    """The known notes of a folder that a walk came to."""
-    return [path for path in note_paths(store, folder) if walk.came_to(path)]

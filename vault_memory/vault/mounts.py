@@ -1,4 +1,4 @@
-"""Owns what is known of file systems: where one is mounted, and which kinds tell nobody what others change in them."""
+"""Which file systems are mounted where, and which kinds tell nobody what others change in them."""
 
 import os
 import sys
@@ -23,46 +23,34 @@ class Mount(NamedTuple):
     number: int = 0
 
 
-class Changes:
-    """Calls `tell` when something was mounted or unmounted at, above or below a folder. Linux only.
+def watch(root: Path, tell: Callable[[], None]) -> Callable[[], None]:
+    """Call `tell`, from a thread, when something is mounted or unmounted at, above or below a folder; Linux only.
 
-    It does so from a thread that sleeps until the kernel says that the table of mounts has changed.
+    Returns what ends that. The thread sleeps until the kernel says that the table of mounts has changed.
     """
+    if not _MOUNTS.exists():
+        return lambda: None
+    import threading  # lazy, as is select: every command asks what kind of file system it is on
 
-    def __init__(self, root: Path, tell: Callable[[], None]) -> None:
-        self._root, self._tell = root, tell
-        self._stop: int | None = None
+    stopped, stop = os.pipe()
+    threading.Thread(target=_run, args=(root, tell, stopped, _around(root)), name="mounts", daemon=True).start()
+    return lambda: os.close(stop)
 
-    def start(self) -> None:
-        """Begin, if it has not begun."""
-        if self._stop is not None or not _MOUNTS.exists():
-            return
-        import threading  # lazy, as is select: every command asks what kind of file system it is on
 
-        stopped, self._stop = os.pipe()
-        known = _around(self._root)
-        threading.Thread(target=self._run, args=(stopped, known), name="mounts", daemon=True).start()
+def _run(root: Path, tell: Callable[[], None], stopped: int, known: list[Mount]) -> None:
+    import select
 
-    def stop(self) -> None:
-        """End."""
-        if self._stop is not None:
-            os.close(self._stop)
-            self._stop = None
-
-    def _run(self, stopped: int, known: list[Mount]) -> None:
-        import select
-
-        with open(_MOUNTS, "rb") as table:
-            poll = select.poll()
-            poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
-            poll.register(stopped, select.POLLIN)
-            while True:  # a look first: something may have changed before the table was opened
-                before, known = known, _around(self._root)
-                if known != before:
-                    self._tell()
-                if stopped in dict(poll.poll()):
-                    break
-        os.close(stopped)
+    with open(_MOUNTS, "rb") as table:
+        poll = select.poll()
+        poll.register(table, select.POLLERR | select.POLLPRI)  # what the kernel raises when the table has changed
+        poll.register(stopped, select.POLLIN)
+        while True:  # a look first: something may have changed before the table was opened
+            before, known = known, _around(root)
+            if known != before:
+                tell()
+            if stopped in dict(poll.poll()):
+                break
+    os.close(stopped)
 
 
 def network(folder: Path) -> str:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from vault_memory.errors import RefusedError
 from vault_memory.markdown.note import Problem
-from vault_memory.vault.aliases import Aliases
 
 _CONFLICT_COPY = re.compile(
     r" \((?:[^()]*'s )?(?:conflicted copy|Conflicted copy|case conflict|Case Conflict)[^()]*\)"
@@ -50,23 +49,23 @@ class File(NamedTuple):
 class Walk:
     """What one walk found: notes by path, what was passed over and why, folders (or files) that could not be read.
 
-    `aliases` tells which notes change with another path. `covered` is what a partial walk looked at, each with all that
-    may lie below it; None means everything.
+    `links` are notes that change with what is at another path. `covered` is what a partial walk looked at, each with
+    all that may lie below it; None means everything.
     """
 
     files: dict[str, File] = field(default_factory=dict)
     skipped: list[Problem] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     folders: int = 0
-    aliases: Aliases = field(default_factory=Aliases)
+    links: frozenset[str] = frozenset()
     covered: set[str] | None = None
 
     def joined(self, later: "Walk") -> "Walk":
         """This walk and one after it: only what neither saw is gone."""
         unreadable = list(dict.fromkeys((*self.unreadable, *later.unreadable)))
         skipped = list(dict.fromkeys((*self.skipped, *later.skipped)))
-        aliases = self.aliases.joined(later.aliases)
-        return Walk({**self.files, **later.files}, skipped, unreadable, later.folders, aliases, self.covered)
+        files, links = {**self.files, **later.files}, self.links | later.links
+        return Walk(files, skipped, unreadable, later.folders, links, self.covered)
 
     def came_to(self, path: str) -> bool:
         """Whether a path is, or lies below, something that was looked at."""
@@ -229,7 +228,7 @@ class Walker:
     def _visit_link(self, path: str, found: Walk) -> None:
         """Index a linked note only if it leads to a file inside the vault that is not indexed as itself."""
         if path[-3:].lower() == ".md":
-            found.aliases.add_link(self._root, path)
+            found.links |= {path}
         try:
             target = (self._root / path).resolve(strict=True)
             status = target.stat()
@@ -252,8 +251,6 @@ class Walker:
             found.skipped.append(Problem(shown(path), 0, "a link to what is left out: not followed"))
         elif not _is_note_name(leads_to) and is_encodable(path) and not self._leave_out(path):
             _take_in(path, status, found)
-            if status.st_nlink > 1:
-                found.aliases.add_names(status, [leads_to])
 
     def is_left_out(self, path: str) -> bool:
         """Whether a walk would not come to a path, for a hidden or ignored folder on its way or for itself."""
@@ -312,8 +309,6 @@ def _folded(name: str) -> str:
 
 def _take_in(path: str, status: os.stat_result, found: Walk) -> None:
     found.files[path] = File(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    if status.st_nlink > 1:
-        found.aliases.add_names(status, [path])
 
 
 def _is_note_name(path: str) -> bool:
