@@ -189,9 +189,9 @@ class Memory(Scribe):
         scopes: Scopes = (),
     ) -> "Excerpt":  # fmt: skip
         """Read lines of a note; a missing note is an empty answer, and so is one that these scopes do not open."""
-        from vault_memory.search.get import Opened, Part, read
+        from vault_memory.search.get import OpenScopes, Part, read
 
-        return read(self.vault, path, Part(lines, max_tokens), Opened(scopes, self.config.folder_scopes))
+        return read(self.vault, path, Part(lines, max_tokens), OpenScopes(scopes, self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
@@ -219,7 +219,7 @@ class Memory(Scribe):
         """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
         from vault_memory.markdown import facts as retain
         from vault_memory.markdown.parse import parse
-        from vault_memory.search import duplicates
+        from vault_memory.write import duplicates
 
         if self.unusable():
             return None
@@ -228,7 +228,7 @@ class Memory(Scribe):
 
     def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
         """The path of a note in these scopes that says what this one would; None where no index can be asked."""
-        from vault_memory.search import duplicates
+        from vault_memory.write import duplicates
 
         if self.unusable():
             return None

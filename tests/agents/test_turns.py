@@ -8,7 +8,7 @@ from vaults import fill, memory
 from vault_memory.context.context import Bundle, Wanted, bundle
 from vault_memory.context.interleave import together
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understanding
 
 NOW = datetime(2025, 12, 3, 12, tzinfo=UTC)
 LANES = {"lexical": 1, "semantic": 0, "entity": 0, "temporal": 0}
@@ -21,7 +21,7 @@ def result(content: str, *parts: int, score: float = 1.0) -> Result:
 
 
 def answer(*results: Result, unknown: tuple[str, ...] = (), lexical: int = 1, **omitted: int) -> Answer:
-    of_words = Understood(unknown=unknown)
+    of_words = Understanding(unknown=unknown)
     guesses = [("lexical", "these are guesses by meaning"), ("semantic", "words only")] if not lexical else []
     return Answer(
         Request("boat", NOW), results, "hybrid", {**LANES, "lexical": lexical}, None, of_words, 0, 0, omitted, guesses

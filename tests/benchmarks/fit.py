@@ -1,4 +1,4 @@
-"""Owns the fitting of `vault_memory/search/weights.py`: `python -m tests.benchmarks.fit VAULT… [--without]`.
+"""Fits the weights of search/scoring.py: `python -m tests.benchmarks.fit VAULT… [--without]`.
 
 The ranking is a weighted sum of features, so the chance that a passage is the evidence is modelled as the softmax of
 its score among the question's candidates (conditional logit, McFadden 1974; ListNet with its top-one probability, Cao

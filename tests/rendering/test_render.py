@@ -13,7 +13,7 @@ from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
 from vault_memory.rendering import index, opinions, render
 from vault_memory.rendering import status as report
-from vault_memory.search.answer import Answer, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entities import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
 from vault_memory.store.filters import Filters
@@ -52,7 +52,7 @@ def answer(*results: Result, request: Request | None = None, **more: object) -> 
         "mode": "hybrid",
         "lanes": {"lexical": 3},
         "embedder": "builtin/x@1",
-        "understood": Understood(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",), ("keel",)),
+        "understood": Understanding(("Mara",), (date(2025, 11, 1), date(2025, 11, 30)), ("opinion",), ("keel",)),
         "tokens": 9,
         "rendered_tokens": 20,
         "omitted": {"over_budget": 0, "near_duplicates": 0},

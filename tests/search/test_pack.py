@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from vault_memory.markdown.note import note_header
 from vault_memory.rendering.render import recall_text
-from vault_memory.search.answer import Answer, Request, Result, Understood
-from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packed, content, pack
+from vault_memory.search.answer import Answer, Request, Result, Understanding
+from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packing, content, pack
 from vault_memory.store.candidate import Candidate
 from vault_memory.text import tokens
 
@@ -26,7 +26,7 @@ def passage(
     return Candidate(number, note, line, line + text.count("\n"), start, stop, "note", cost, 0, text)
 
 
-def taken(packed: Packed) -> list[list[int]]:
+def taken(packed: Packing) -> list[list[int]]:
     return [[part.id for part in place] for place in packed.places]
 
 
@@ -250,7 +250,7 @@ def result(rank: int, place: list[Candidate]) -> Result:
 
 def answer(results: list[Result]) -> Answer:
     now = datetime(2025, 12, 3, 9, tzinfo=UTC)
-    return Answer(Request("boat", now), results, "lexical", {}, None, Understood(), 0, 0, {})
+    return Answer(Request("boat", now), results, "lexical", {}, None, Understanding(), 0, 0, {})
 
 
 FACT = "- O(c=0.9) @Peter: Prefers short replies on the phone; long ones go into files."

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.search.spread_over_time import LAST_FIT, in_order, spread, telling
-from vault_memory.store.lanes import Lying, parts_of
+from vault_memory.store.lanes import DatedPassage, parts_of
 from vault_memory.text.spans import Span
 
 FIRST = date(2025, 1, 1)
 
 
-def line(number: int, day: int, importance: float | None = None, tokens: int = 20, **more: bool) -> Lying:
+def line(number: int, day: int, importance: float | None = None, tokens: int = 20, **more: bool) -> DatedPassage:
     kind = "note" if importance is None else "experience"
     of = {"aside": False, "told": True, "happened": True} | more
-    return Lying(number, FIRST + timedelta(day), kind, day, importance, tokens, text=None, **of)
+    return DatedPassage(number, FIRST + timedelta(day), kind, day, importance, tokens, text=None, **of)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ lines = st.lists(
 
 
 @given(lines, st.none() | st.integers(0, 400))
-def test_an_order_holds_each_once_and_its_fits_fall(found: list[Lying], around: int | None) -> None:
+def test_an_order_holds_each_once_and_its_fits_fall(found: list[DatedPassage], around: int | None) -> None:
     found = [passage._replace(id=number) for number, passage in enumerate(found)]
     order = spread(found, None if around is None else FIRST + timedelta(around))
     assert sorted(order) == list(range(len(found)))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
-from vault_memory.search.get import Opened
+from vault_memory.search.get import OpenScopes
 from vault_memory.write.edit import Amendment, amended, check, diff
 
 NOTE = b"# Memory\n\n- Likes trains.\n- Lives in Lisbon.\n"
@@ -97,7 +97,7 @@ def test_all_that_is_not_named_stays(before: str, old: str) -> None:
 
 # --- scopes ----------------------------------------------------------------------------------------------------------
 
-MINE = Opened(("global", "agent:me"))
+MINE = OpenScopes(("global", "agent:me"))
 HELD = (
     b"# Memory\n\n- Likes trains.\n- (scope=agent:other) the safe code is 7719\n  and 7720\n"
     b"- (scope=agent:me) mine\n- (by=web) from a page\n"

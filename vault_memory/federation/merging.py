@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from vault_memory.federation import score_scaling
-from vault_memory.search.answer import Answer, Ran, Request, Result, Understood, weak
+from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, weak
 from vault_memory.startup import NOTES, SESSIONS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
 
-def merged(request: Request, given: Sequence["Given"], missing: Sequence[Ran], vault: str) -> Answer:
+def merged(request: Request, given: Sequence["Given"], missing: Sequence[RootStatus], vault: str) -> Answer:
     """One answer of several; the vault's own where nothing else was to be asked."""
     if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
         return given[0].answer
@@ -80,16 +80,16 @@ def _bare(problem: tuple[str, str]) -> tuple[str, str]:
     return problem[0], problem[1].partition("; ")[0]
 
 
-def _ran(given: "Given", taken: Sequence[Result]) -> Ran:
+def _ran(given: "Given", taken: Sequence[Result]) -> RootStatus:
     own = {id(result) for result in given.answer.results}
     answer = given.answer
-    return Ran(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)
+    return RootStatus(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)
 
 
 def _nothing(request: Request, vault: str) -> Answer:
     """The answer where no root could be asked."""
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
-    return Answer(request, [], request.mode, lanes, None, Understood(), 0, 0, {}, vault=vault)
+    return Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {}, vault=vault)
 
 
 def _packed(request: Request, ranked: Iterable[Result]) -> tuple[list[Result], dict[str, int], int, int]:

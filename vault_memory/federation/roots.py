@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
-from vault_memory.search.answer import Answer, Ran, Request, Result
+from vault_memory.search.answer import Answer, Request, Result, RootStatus
 from vault_memory.startup import NOTES, SESSIONS
 from vault_memory.store import journal
 
@@ -253,20 +253,20 @@ class Roots:
         """
         config = self._vault.config
         given = [Given(NOTES, self._vault, own)] if own else []
-        missing: list[Ran] = []
+        missing: list[RootStatus] = []
         if request.source != SESSIONS and (config.roots or config.roots_under):
             from vault_memory.federation import deadline
 
             for name, found in deadline.ask(lambda: self.further, self._vault, request).items():
                 if isinstance(found, str):
-                    missing.append(Ran(name, why_not=found))
+                    missing.append(RootStatus(name, why_not=found))
                 else:
                     given.append(Given(name, self._vault, found))
         if request.source != NOTES:
-            missing.append(Ran(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
+            missing.append(RootStatus(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
         return self._one(request, given, missing)
 
-    def _one(self, request: Request, given: Sequence[Given], missing: Sequence[Ran]) -> Answer:
+    def _one(self, request: Request, given: Sequence[Given], missing: Sequence[RootStatus]) -> Answer:
         from vault_memory.federation.merging import merged  # nearly everybody asks one root alone
 
         return merged(request, given, missing, self._vault.vault.root.name)
@@ -277,17 +277,17 @@ class Roots:
 
     def _given(
         self, request: Request, own: Answer | None, progress: "Progress | None" = None
-    ) -> tuple[list[Given], list[Ran]]:
+    ) -> tuple[list[Given], list[RootStatus]]:
         """What each root gave, and which gave nothing and why."""
         given = [Given(NOTES, self._vault, own)] if own else []
-        missing: list[Ran] = []
+        missing: list[RootStatus] = []
         for name, ask in self._beside_of(request, progress):
             try:
                 found = ask()
             except VaultMemoryError as error:
                 found = str(error)
             if isinstance(found, str):
-                missing.append(Ran(name, why_not=found))
+                missing.append(RootStatus(name, why_not=found))
             else:
                 given.append(found)
         return given, missing

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown import provenance
 from vault_memory.markdown.note import note_header, one_line
-from vault_memory.search.answer import SESSION, Answer, Ran, Result
+from vault_memory.search.answer import SESSION, Answer, Result, RootStatus
 from vault_memory.search.pack import clean as clean
 from vault_memory.store.journal import digits
 
@@ -80,7 +80,7 @@ def recall_document(answer: Answer) -> Document:
     } | ({"roots": [_root(ran) for ran in answer.roots]} if answer.roots else {})  # fmt: skip
 
 
-def _root(ran: Ran) -> Document:
+def _root(ran: RootStatus) -> Document:
     """A root that was asked, and why it was not where it could not be."""
     return ran._asdict() | {"why_not": ran.why_not or None}
 

@@ -106,7 +106,7 @@ class Result(NamedTuple):
         return f"{self.path}#{letter}{self.start_line}{last}"
 
 
-class Understood(NamedTuple):
+class Understanding(NamedTuple):
     """How a question was read; `unknown` are its words that stand nowhere in what its asker sees, days left aside."""
 
     entities: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Understood(NamedTuple):
     unknown: tuple[str, ...] = ()
 
 
-class Ran(NamedTuple):
+class RootStatus(NamedTuple):
     """A root that was asked: how many notes it holds, how many results it gave, and how fresh it was; else why not."""
 
     name: str
@@ -134,7 +134,7 @@ class Answer(NamedTuple):
     mode: str
     lanes: Mapping[str, int]
     embedder: str | None
-    understood: Understood
+    understood: Understanding
     tokens: int
     rendered_tokens: int
     omitted: Mapping[str, int]
@@ -147,7 +147,7 @@ class Answer(NamedTuple):
     seconds: float = 0.0
     has_footing: bool = True
     """Whether the question has to do with what the notes know (ranking/footing.py)."""
-    roots: Sequence[Ran] = ()
+    roots: Sequence[RootStatus] = ()
     """Which roots were asked, where that was not the vault alone."""
     words: Mapping[str, int] = {}
     """The question's phrases that stand anywhere in what is seen, each with the number of passages that hold it."""

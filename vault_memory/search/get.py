@@ -41,17 +41,17 @@ class Part(NamedTuple):
     max_tokens: int | None = None
 
 
-class Opened(NamedTuple):
+class OpenScopes(NamedTuple):
     """What an asker may see: the scopes that are open, all where there are none, and which folders have one."""
 
     scopes: tuple[str, ...] = ()
     folders: Folders = ()
 
 
-EVERYTHING = Opened()
+EVERYTHING = OpenScopes()
 
 
-def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Excerpt:
+def read(vault: Vault, path: str, part: Part, opened: OpenScopes = EVERYTHING) -> Excerpt:
     """Read a note's lines, at most 10,000 characters unless told.
 
     Lines that are out of scope are empty, or as if they were not there at the end, and nobody is told of them: a count
@@ -96,7 +96,7 @@ def read(vault: Vault, path: str, part: Part, opened: Opened = EVERYTHING) -> Ex
     )  # fmt: skip
 
 
-def seen_lines(path: str, data: bytes, opened: Opened) -> list[str]:
+def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
     """The lines with those empty that an asker does not see, up to the last one seen.
 
     Read from the file, as it is to be shown: the index may know an older one.

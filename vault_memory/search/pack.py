@@ -40,7 +40,7 @@ def clean(text: str) -> str:
 
 
 @dataclass
-class Packed:
+class Packing:
     """What was taken, in rank order, each a list of passages of one place; and why the rest was not."""
 
     places: list[list[Candidate]] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Costs(NamedTuple):
 
 def pack(
     ranked: Iterable[Candidate], costs: Costs, limits: Limits, scores: Mapping[int, float] | None = None
-) -> Packed:
+) -> Packing:
     """Take passages in order while they fit; one that does not is passed over for shorter ones nearly as good.
 
     Parts of one long line share a place, so that it is cited once. `scores` are those of the ranking.
@@ -92,7 +92,7 @@ class _Packer:
 
     def __init__(self, costs: Costs, limits: Limits) -> None:
         self._costs, self._limits = costs, limits
-        self.packed = Packed()
+        self.packed = Packing()
         self._is_first = True
         self._least = float("-inf")
         self._notes: set[int] = set()

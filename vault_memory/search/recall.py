@@ -10,7 +10,7 @@ from vault_memory.errors import RemoteError
 from vault_memory.markdown import entities, provenance
 from vault_memory.markdown.note import Heading, decode, heading_path, split_lines
 from vault_memory.search import pack
-from vault_memory.search.answer import Answer, Request, Result, Understood
+from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.candidates import ONLY_MEANING, Finder, inverse_frequency
 from vault_memory.search.names import Names
 from vault_memory.search.query import understand
@@ -116,7 +116,7 @@ class _Engine:
             mode=found.mode,
             lanes=found.sizes,
             embedder=found.direction.space.name if found.direction else None,
-            understood=Understood(
+            understood=Understanding(
                 tuple(self._names.shown(slug) or slug for slug in found.entities),
                 query.window and (query.window.span.start, query.window.span.end),
                 query.kinds,
@@ -155,7 +155,7 @@ class _Engine:
 
     def _pack(
         self, ranking: Ranking, notes: Mapping[int, NoteInfo]
-    ) -> tuple[pack.Packed, dict[str, int], list[tuple[str, str]]]:
+    ) -> tuple[pack.Packing, dict[str, int], list[tuple[str, str]]]:
         """What fits; under --as-of without what was written later, how much that was, and what is not known of it."""
         query, scores = ranking.candidates.query, ranking.scores
         request = query.request
@@ -200,8 +200,8 @@ class _Engine:
     # --- citing ------------------------------------------------------------------------------------------------------
 
     def _cite(
-        self, ranking: Ranking, packed: pack.Packed, notes: Mapping[int, NoteInfo]
-    ) -> tuple[list[Result], dict[str, int], pack.Packed]:
+        self, ranking: Ranking, packed: pack.Packing, notes: Mapping[int, NoteInfo]
+    ) -> tuple[list[Result], dict[str, int], pack.Packing]:
         """The packed passages as cited results; how many their file does not show now, and what the others cost."""
         firsts = [place[0].id for place in packed.places]
         facts, outside = search_rows.facts(self._store, firsts), self._outside(firsts)

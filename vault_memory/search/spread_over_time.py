@@ -10,7 +10,7 @@ from datetime import date
 
 from vault_memory.markdown.facts import is_decided
 from vault_memory.search.decay import importance_of
-from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, Lying
+from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, DatedPassage
 
 TURN = 0.4
 """What a passage loses for each one of its part that comes before it: a fact that matters goes before another part's
@@ -29,9 +29,9 @@ LAST_FIT, OUTSIDE_FIT = 0.4, 0.2
 """How well the last in the order fits the time, the first fitting it wholly; and at the most what lies outside it."""
 
 
-def spread(lying: Sequence[Lying], around: date | None = None) -> list[int]:
+def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[int]:
     """The ids in the order in which they answer for their period; `around` is the day that is meant, if one is."""
-    parts: dict[int, list[Lying]] = defaultdict(list)
+    parts: dict[int, list[DatedPassage]] = defaultdict(list)
     for passage in lying:
         parts[passage.part if around is None else abs((passage.day - around).days)].append(passage)
     keys: dict[int, tuple[float, int, int]] = {}
@@ -48,7 +48,7 @@ def in_order(order: Sequence[int]) -> dict[int, float]:
     return {passage: 1 - step * at for at, passage in enumerate(order)}
 
 
-def _by_worth(found: Sequence[Lying]) -> list[Lying]:
+def _by_worth(found: Sequence[DatedPassage]) -> list[DatedPassage]:
     """What tells most first; what tells alike takes turns by day, so that no day speaks for its whole part."""
     turns: Counter[tuple[float, date]] = Counter()
     keys: dict[int, tuple[float, int, int]] = {}
@@ -59,7 +59,7 @@ def _by_worth(found: Sequence[Lying]) -> list[Lying]:
     return sorted(found, key=lambda passage: keys[passage.id])
 
 
-def telling(passage: Lying) -> float:
+def telling(passage: DatedPassage) -> float:
     """How much a passage tells of its time by itself, 0..1: a fact by its importance, any fact more than a line."""
     if passage.aside or not passage.happened:
         return ELSEWHERE

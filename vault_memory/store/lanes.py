@@ -73,7 +73,7 @@ _PART = {
 }
 
 
-class Lying(NamedTuple):
+class DatedPassage(NamedTuple):
     """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
 
     `aside` is frontmatter or a comment; `told` says that it was not written on a day outside, `happened` that it is not
@@ -282,7 +282,7 @@ class Search:
         )
         return [row[0] for row in self._store.rows(sql, json.dumps(list(slugs)), limit)]
 
-    def within(self, period: Span, limit: int) -> tuple[list[Lying], int]:
+    def within(self, period: Span, limit: int) -> tuple[list[DatedPassage], int]:
         """Passages of notes of those days and facts that occurred then, without headings; and how many there are.
 
         Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
@@ -338,8 +338,8 @@ def _places(space: Space) -> str:
     return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"
 
 
-def _lying(passage_id: int, day: str, kind: int, *told: Any) -> Lying:  # noqa: ANN401 - as SQLite gives it
-    return Lying(passage_id, date.fromisoformat(day), KINDS[kind], *told)
+def _lying(passage_id: int, day: str, kind: int, *told: Any) -> DatedPassage:  # noqa: ANN401 - as SQLite gives it
+    return DatedPassage(passage_id, date.fromisoformat(day), KINDS[kind], *told)
 
 
 def parts_of(period: Span) -> tuple[str, int]:

@@ -58,6 +58,17 @@ SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_
   coalesce(p.origin, n.origin)
 FROM fact f JOIN passage p ON p.id = f.passage_id AND f.part = 0 JOIN note n ON n.id = p.note_id
 """
+_SAME_WORDS = """
+SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
+FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
+"""
+_MENTIONED_IN = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
+_NOTES_OF_SIZE = """
+SELECT path, first, count FROM note
+WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
+"""
+_FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _FACTS_ABOUT = f"""
 {_FACT_COLUMNS} WHERE f.passage_id IN (SELECT m.passage_id FROM mention m JOIN name ON name.id = m.name_id
   WHERE name.slug IN (SELECT value FROM json_each(?))) ORDER BY n.day DESC, n.path, p.start_line
@@ -134,3 +145,22 @@ def facts_about(store: View, slugs: Iterable[str]) -> Iterator[tuple[Any, ...]]:
 def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
     """(slug, count) of the entities that facts mention together with any of these."""
     return store.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
+
+
+# --- what is known already -------------------------------------------------------------------------------------------
+
+
+def same_words(store: View, wording: int) -> Iterator[tuple[Any, ...]]:
+    """(passage, path, line, key, origin, day, kind) of each fact that says the same in the same words."""
+    return store.rows(_SAME_WORDS, wording)
+
+
+def mentioned_in(store: View, passage: int) -> list[str]:
+    """The entities that a fact mentions, as they are written there."""
+    return [row[0] for row in store.rows(_MENTIONED_IN, passage)]
+
+
+def notes_of_size(store: View, size: int, within: int, scopes: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
+    """The notes in these scopes (all for none) of so many bytes, more or less; the text of each from its end."""
+    for path, *passages in list(store.rows(_NOTES_OF_SIZE, size, within, json.dumps(list(scopes)))):
+        yield path, (row[0] for row in store.rows(_FROM_THE_END, *passages))

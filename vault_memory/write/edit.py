@@ -14,7 +14,7 @@ from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import CODE, COMMENT
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
-from vault_memory.search.get import EVERYTHING, Opened, seen_lines
+from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
 from vault_memory.write.rewrite import difference_of_lines
 
 APPEND, REPLACE, INSERT = "append", "replace", "insert"
@@ -57,7 +57,7 @@ def check(wanted: Amendment) -> None:
         raise UsageError("There is no text to put in.", "Give `text`.")
 
 
-def amended(wanted: Amendment, before: bytes | None, opened: Opened = EVERYTHING) -> bytes:
+def amended(wanted: Amendment, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:
     """The note with the edit made by somebody for whom these scopes are open.
 
     Raises UsageError when `old` does not stand exactly once in what they see, or the note is not theirs; ConflictError
@@ -121,19 +121,19 @@ def _of_persons(path: str, data: bytes) -> set[str]:
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
-def diff(wanted: Amendment, before: bytes | None, after: bytes, opened: Opened = EVERYTHING) -> str:
+def diff(wanted: Amendment, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
     """The change as a unified diff of what the asker sees."""
     old = seen_lines(wanted.path, before, opened) if before is not None else None
     return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
 
 
-def _refuse_foreign(path: str, data: bytes, opened: Opened) -> None:
+def _refuse_foreign(path: str, data: bytes, opened: OpenScopes) -> None:
     """A note of another scope is none for this asker, and neither is one that does not exist where it would be."""
     if opened.scopes and of_note(parse(path, data).properties, path, opened.folders) not in opened.scopes:
         raise UsageError(f"There is no note `{path}`.", "")
 
 
-def _hidden(path: str, data: bytes, opened: Opened) -> set[int]:
+def _hidden(path: str, data: bytes, opened: OpenScopes) -> set[int]:
     """The lines that are out of scope."""
     if not opened.scopes:
         return set()
@@ -153,7 +153,7 @@ def _seen(text: str, old: str, hidden: set[int]) -> Iterator[int]:
         start = text.find(old, start + 1)
 
 
-def _refuse_moved(path: str, before: bytes, after: bytes, opened: Opened) -> None:
+def _refuse_moved(path: str, before: bytes, after: bytes, opened: OpenScopes) -> None:
     """Raise ConflictError where a line that stays, or is replaced, would be another's, or a new one nobody's here."""
     notes = parse(path, before), parse(path, after)
     old, new = (list(zip(note.lines, of_all_lines(note, opened.folders), strict=True)) for note in notes)

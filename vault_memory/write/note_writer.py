@@ -14,7 +14,7 @@ from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemo
 from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
-from vault_memory.store import journal, note_rows, schema, usage
+from vault_memory.store import journal, note_rows, schema, search_rows, usage
 from vault_memory.store.rows import Store
 from vault_memory.vault import locations
 
@@ -79,11 +79,11 @@ class Scribe(Keeper):
 
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
-        from vault_memory.search.get import Opened
+        from vault_memory.search.get import OpenScopes
         from vault_memory.vault.undo_history import Preimages
         from vault_memory.write import edit
 
-        opened = Opened(scopes, self.config.folder_scopes)
+        opened = OpenScopes(scopes, self.config.folder_scopes)
 
         def compose(before: bytes | None) -> tuple[bytes, str]:
             after = edit.amended(wanted, before, opened)
@@ -193,14 +193,12 @@ class Scribe(Keeper):
 
     def _unindexed(self, done: "Removal") -> "Iterator[str]":
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
-        from vault_memory.search.duplicates import SAME_WORDS
-
         if not self.index_path.exists():
             return
         try:
             self._index_own(done.path)
             with closing(Store.open(self.index_path)) as store:
-                others = [f"{path}#L{line}" for _, path, line, *_ in store.rows(SAME_WORDS, done.wording)]
+                others = [f"{path}#L{line}" for _, path, line, *_ in search_rows.same_words(store, done.wording)]
                 links = list(_links_to(store, done))
             if others:
                 yield f"The same words still stand at {', '.join(others)}."

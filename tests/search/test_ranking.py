@@ -1,4 +1,4 @@
-"""ordering.py, history.py and lives.py over real vaults: age, superseded facts, presets."""
+"""Ranking over real vaults: age, superseded facts, presets."""
 
 import json
 from datetime import UTC, date, datetime

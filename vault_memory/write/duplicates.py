@@ -1,9 +1,8 @@
-"""Owns where a fact or a note stands already that somebody wants kept: the same but for its letters (same.py).
+"""Finds where a fact or a note that somebody wants kept stands already: the same but for its letters.
 
 What was forgotten or superseded does not stand any more, nor what came from outside where the new text did not.
 """
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -14,21 +13,14 @@ from vault_memory.markdown.facts import Fact
 from vault_memory.markdown.note import FRONT, Note
 from vault_memory.markdown.parse import parse
 from vault_memory.markdown.scopes import of_all_lines
-from vault_memory.search.get import Opened
+from vault_memory.search.get import OpenScopes
 from vault_memory.search.names import Names
 from vault_memory.search.superseded import superseded
-from vault_memory.store import usage
+from vault_memory.store import search_rows, usage
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import KINDS, wording_hash
 from vault_memory.store.view import View
 from vault_memory.vault.vault import Vault
-
-SAME_WORDS = """
-SELECT p.id, n.path, p.start_line, f.key, coalesce(p.origin, n.origin), n.day, p.kind
-FROM fact f JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
-WHERE f.wording = ? AND f.part = 0 ORDER BY n.path, p.start_line
-"""
-_MENTIONED = "SELECT nm.text FROM mention m JOIN name nm ON nm.id = m.name_id WHERE m.passage_id = ?"
 
 
 def fact(store: View, wanted: Fact, today: date) -> str | None:
@@ -36,7 +28,7 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
 
     What was done is done again on another day.
     """
-    rows = store.rows(SAME_WORDS, wording_hash(wanted.narrative))
+    rows = search_rows.same_words(store, wording_hash(wanted.narrative))
     is_done, trusted = wanted.kind == "B", provenance.is_trusted(wanted.by or provenance.PERSON)
     found = {
         int(passage): (path, int(line))
@@ -51,22 +43,17 @@ def fact(store: View, wanted: Fact, today: date) -> str | None:
     about = set(map(names.canonical, wanted.entities))
     after = superseded(store, names, found, today, Filters())
     for passage, (path, line) in found.items():
-        mentioned = {names.canonical(name) for (name,) in store.rows(_MENTIONED, passage)}
+        mentioned = set(map(names.canonical, search_rows.mentioned_in(store, passage)))
         if passage not in after and about <= mentioned:
             return f"{path}#L{line}"
     return None
 
 
-_LIKE_NOTES = """
-SELECT path, first, count FROM note
-WHERE abs(size - ?1) <= ?2 AND (?3 = '[]' OR scope IN (SELECT value FROM json_each(?3))) ORDER BY path
-"""
-_FROM_THE_END = "SELECT text FROM passage WHERE id BETWEEN ?1 AND ?1 + ?2 - 1 ORDER BY id DESC"
 _HEAD_BYTES = 1000
 """What a note's properties, and the links at its end, may come to; its letters may take half as many bytes again."""
 
 _LINKS = re.compile(r"\n[ \t]*\n(?:\s*\[\[[^\[\]]*\]\])+\s*\Z")
-"""Whom a stored note is about, as filing.py puts it at its end."""
+"""Whom a stored note is about, as new_note.py puts it at its end."""
 
 
 def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -> str | None:
@@ -80,7 +67,7 @@ def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -
         with suppress(OSError):
             found = parse(path, vault.read(path))
             counts = provenance.is_trusted(provenance.of_properties(found.properties)) or not trusted
-            if not counts or _hides(found, Opened(tuple(scopes), vault.config.folder_scopes)):
+            if not counts or _hides(found, OpenScopes(tuple(scopes), vault.config.folder_scopes)):
                 continue
             if wanted in (_folded(found), _folded(found, len(_LINKS.sub("", "\n".join(found.lines)).split("\n")))):
                 return path
@@ -90,13 +77,13 @@ def note(store: View, vault: Vault, text: str, by: str, scopes: Sequence[str]) -
 def _like(store: View, text: str, scopes: Sequence[str]) -> list[str]:
     """The notes that hold the same as far as the index goes: a vault has thousands of one size, too many to read."""
     size, wanted = len(text.encode("utf-8", "replace")), _letters(text)
-    rows = list(store.rows(_LIKE_NOTES, size, _HEAD_BYTES + size // 2, json.dumps(list(scopes))))
-    return [path for path, *passages in rows if _ends_with(store.rows(_FROM_THE_END, *passages), wanted)]
+    rows = search_rows.notes_of_size(store, size, _HEAD_BYTES + size // 2, scopes)
+    return [path for path, texts in rows if _ends_with(texts, wanted)]
 
 
-def _ends_with(passages: Iterable[tuple[str]], wanted: str) -> bool:
+def _ends_with(passages: Iterable[str], wanted: str) -> bool:
     """Whether passages, the last one first, come to what is wanted; links may follow, and properties stand before."""
-    for number, (text,) in enumerate(passages):
+    for number, text in enumerate(passages):
         letters = _letters(text)
         if wanted.endswith(letters):
             wanted = wanted.removesuffix(letters)
@@ -117,5 +104,5 @@ def _letters(text: str) -> str:
     return "".join("".join(map(text_equality.folded, text.splitlines())).split())
 
 
-def _hides(found: Note, opened: Opened) -> bool:
+def _hides(found: Note, opened: OpenScopes) -> bool:
     return bool(opened.scopes) and any(own.scope not in opened.scopes for own in of_all_lines(found, opened.folders))
