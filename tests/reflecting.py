@@ -86,4 +86,4 @@ def rewrite(root: Path, path: str, old: str, new: str) -> None:
 
 def reflected(root: Path, day: str = NOW, **asked: Any) -> Reflected:
     """Reflect in this process, as of noon of a day."""
-    return job.reflect(memory(root), Asked(now=datetime.fromisoformat(f"{day}T12:00:00+00:00"), **asked))
+    return job.reflect(memory(root).index_file, Asked(now=datetime.fromisoformat(f"{day}T12:00:00+00:00"), **asked))

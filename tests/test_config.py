@@ -6,8 +6,8 @@ import pytest
 
 from vault_memory.config import SETTINGS, Config, load, user_folder
 from vault_memory.errors import UsageError, VaultError
+from vault_memory.federation.federation import Federation
 from vault_memory.health.doctor import doctor
-from vault_memory.memory import Memory
 
 
 class Home:
@@ -386,5 +386,5 @@ def test_a_key_that_is_no_setting_is_said_to_be_none(home: Home, text: str, said
 
 def test_doctor_tells_a_key_that_is_no_setting_from_one_that_is_not_allowed(home: Home) -> None:
     config = home.load(vault='kk = 3\n[index]\npath = "/tmp/x.sqlite"\n')
-    checks = [check for check in doctor(Memory(config)) if check.name == "settings"]
+    checks = [check for check in doctor(Federation(config)) if check.name == "settings"]
     assert [("is not a setting" in c.message, "Move it" in c.mend) for c in checks] == [(False, True), (True, False)]

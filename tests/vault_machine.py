@@ -139,7 +139,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule()
     def catch_up(self) -> None:
-        with self.mine.reading() as (_, freshness):
+        with self.mine.index_file.reading() as (_, freshness):
             assert freshness.fresh
 
     @rule()
@@ -149,16 +149,16 @@ class VaultMachine(RuleBasedStateMachine):
     @rule(done=st.integers(0, 4))
     def stop_midway(self, done: int) -> None:
         """A run that ends after a few notes, as one does whose time is up."""
-        if self.mine.unusable():
+        if self.mine.index_file.unusable():
             return
 
         def stop(count: int, total: int, passages: int) -> None:
             if count > done:
                 raise KeyboardInterrupt
 
-        with locations.writer_lock(self.mine.index_path, LOCK_SECONDS), opened(self.mine) as store:
+        with locations.writer_lock(self.mine.index_file.path, LOCK_SECONDS), opened(self.mine) as store:
             try:
-                Memory._indexer(self.mine, store).update(self.mine.vault.walk(), stop)
+                self.mine.index_file.indexer(store).update(self.mine.vault.walk(), stop)
             except KeyboardInterrupt:
                 return
 
@@ -172,17 +172,17 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule(suffix=st.sampled_from(["", "-wal", "-shm"]))
     def delete_index(self, suffix: str) -> None:
-        self.mine.index_path.with_name(self.mine.index_path.name + suffix).unlink(missing_ok=True)
+        self.mine.index_file.path.with_name(self.mine.index_file.path.name + suffix).unlink(missing_ok=True)
 
     # --- what must hold ----------------------------------------------------------------------------------------------
 
     @rule()
     def equals_a_fresh_build(self) -> None:
-        mine, fresh = self.mine.check()
+        mine, fresh = self.mine.index_file.check()
         assert mine == fresh
         assert answers(self.mine) == self.fresh_answers()
         assert_rows_hang_together(self.mine)
-        assert list(self.mine.index_path.parent.glob("index.sqlite.new-*")) == []
+        assert list(self.mine.index_file.path.parent.glob("index.sqlite.new-*")) == []
 
     def fresh_answers(self) -> list[list[str]]:
         """What an index built from nothing answers."""
@@ -198,15 +198,15 @@ class VaultMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_index_opens(self) -> None:
-        if self.mine.index_path.exists():
-            assert "damaged" not in self.mine.unusable()
+        if self.mine.index_file.path.exists():
+            assert "damaged" not in self.mine.index_file.unusable()
 
 
 def answers(of: Memory) -> list[list[str]]:
     """All that is found for some questions, in order."""
     now = datetime(2025, 12, 1, tzinfo=UTC)
     asked = [Request(query, now, None, None) for query in QUESTIONS]
-    return [[f"{r.source} {r.kind} {r.tier} {r.content}" for r in a.results] for a in of.recall(asked, keep=False)]
+    return [[f"{r.source} {r.kind} {r.tier} {r.content}" for r in a.results] for a in of.answers(asked, keep=False)]
 
 
 def assert_rows_hang_together(of: Memory) -> None:

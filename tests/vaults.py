@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
+from vault_memory.federation.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.store.digest import digest
 from vault_memory.store.rows import Store
@@ -40,15 +41,15 @@ def age(file: Path, seconds: float) -> None:
     os.utime(file, ns=(then, then))
 
 
-def memory(root: Path, **settings: object) -> Memory:
+def memory(root: Path, **settings: object) -> Federation:
     """A Memory as the command line makes it, with settings given here."""
-    return Memory(Config(vault=root, **settings))  # type: ignore[arg-type]
+    return Federation(Config(vault=root, **settings))  # type: ignore[arg-type]
 
 
 @contextmanager
 def opened(of: Memory) -> Iterator[Store]:
     """The index as it lies on disk."""
-    with closing(Store.open(of.index_path)) as store:
+    with closing(Store.open(of.index_file.path)) as store:
         yield store
 
 

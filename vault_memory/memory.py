@@ -1,273 +1,163 @@
-"""Owns the composition: builds vault, index and embedder from one Config and offers what the commands do.
+"""The public API: a vault's index, search and writer behind plain methods.
 
-Everything below knows only what it is given; everything above (command line, later daemon and servers) calls this.
+A surface (command line, daemon, MCP server, hook) calls a Memory, a Federation of several, or the daemon's client.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from datetime import date, datetime
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Self
 
-from vault_memory.errors import BusyError
-from vault_memory.indexing.index_file import LOCK_SECONDS, Freshness
-from vault_memory.markdown import provenance
+from vault_memory.config import Config, load
+from vault_memory.errors import UsageError
+from vault_memory.indexing.index_file import IndexFile, IndexState
+from vault_memory.search import request
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import journal, note_rows, schema
-from vault_memory.store.rows import Store
-from vault_memory.store.view import View
-from vault_memory.vault import locations
-from vault_memory.write.note_writer import Scribe
+from vault_memory.search.searcher import Searcher
+from vault_memory.write.note_writer import NoteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from vault_memory.config import Config
-    from vault_memory.embedding.backfill import BackfillReport
-    from vault_memory.embedding.remote import RemoteEmbedder
-    from vault_memory.federation.roots import Roots
-    from vault_memory.indexing.indexer import Progress
+    from vault_memory.context.context import Bundle, Wanted
+    from vault_memory.indexing.indexer import Progress, Report
     from vault_memory.reflect.job import Asked, Reflected, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
     from vault_memory.search.entities import EntityProfile, EntityRow
     from vault_memory.search.get import Excerpt
-    from vault_memory.search.recall import Recall
-    from vault_memory.search.rerank import Reranker
+    from vault_memory.store.view import View
     from vault_memory.vault.undo_history import Undone
-    from vault_memory.write.new_note import Filed, Filing
-    from vault_memory.write.retain import Bullet, Retained
+    from vault_memory.vault.vault import Vault
+    from vault_memory.write.forget import Forgotten, Removal
+    from vault_memory.write.retain import Retained
 
-
-T = TypeVar("T")
-
-Scopes = tuple[str, ...]
+Scopes = Sequence[str]
 """The scopes that are open to whoever asks; none given means all."""
 
 
-class Seen(NamedTuple):
-    """The index an answer came from: whether it had everything, and what is to be said of it."""
+class Memory:
+    """One vault: ask it, write to it, have it reflect. Safe from several threads, which wait for each other.
 
-    fresh: bool
-    pending: int
-    generation: int
-    notes: int
-    degraded: tuple[tuple[str, str], ...] = ()
-
-
-class Memory(Scribe):
-    """One vault: what can be asked of it and done with it.
-
-    `seen` is the index that the last answer about entities, opinions or findings came from.
+    `vault` is its folder; without one it is found as the command line finds it ($MEMORY_VAULT, a parent of the working
+    directory, the user's settings). A missing index is built by the first question. Raises VaultError where there is no
+    vault, UsageError for settings that cannot be read; every method may raise what `errors` defines.
     """
 
-    seen: Seen | None = None
+    def __init__(self, vault: str | Path | Config | None = None, *, index_file: IndexFile | None = None) -> None:
+        self.config = vault if isinstance(vault, Config) else load(os.path.expanduser(vault) if vault else None)
+        self.index_file = index_file or IndexFile(self.config)
+        self.search = Searcher(self.index_file)
+        self.writer = NoteWriter(self.index_file)
+        self._lock = RLock()
+
+    @property
+    def vault(self) -> "Vault":
+        """The vault's folder and its notes."""
+        return self.index_file.vault
+
+    @property
+    def index_state(self) -> IndexState | None:
+        """The index that the last answer about entities, opinions or findings came from."""
+        return self.index_file.state
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what is held open; a closed Memory opens again when it is asked."""
+        self.search.close()
+        self.index_file.close()
+
+    # --- asking ------------------------------------------------------------------------------------------------------
 
     def recall(
+        self, query: str, *, k: int | None = None, budget: int | None = None, since: str | date | None = None,
+        until: str | date | None = None, as_of: str | date | None = None, now: str | datetime | None = None,
+        entities: Sequence[str] = (), kinds: Sequence[str] = (), tags: Sequence[str] = (), scopes: Scopes = (),
+        source: str = "notes", mode: str = "auto", explain: bool = False, journal: bool = True,
+    ) -> Answer:  # fmt: skip
+        """Answer a question with cited lines of the notes, best first.
+
+        `k` results and `budget` tokens at most: 8 and 2000 where neither is given, else the other is unlimited. Dates
+        are as on the command line ("2025-11", "30d", "last week") or `date`s. `kinds` are letters or words,
+        `scopes` none for all. The recall is noted in the journal as a person's, unless `journal` is False, `explain` is
+        set or `now` given. Raises UsageError for an option that cannot be read.
+        """
+        options = {
+            "query": query, "k": k, "budget": budget, "since": since, "until": until, "as-of": as_of,
+            "entity": tuple(entities), "kind": tuple(kinds), "tag": tuple(tags), "scope": tuple(scopes),
+            "source": source, "mode": mode, "explain": explain,
+        } | ({} if now is None else {"now": now})  # fmt: skip
+        asked = request.build({key: value for key, value in options.items() if value is not None}, self.config)
+        with self._lock:
+            (answer,) = self.answers([asked], keep=journal and not explain)
+        return answer
+
+    def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
-        """Answer questions one after the other from one opened index.
+        """Answer questions one after the other from one opened index; `keep` notes them in the journal.
 
-        `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
+        Raises UsageError for a question to other sources than the notes: those are a Federation's.
         """
-        try:
-            yield from self._answers(requests, progress, keep)
-        finally:
-            for model in (self.remote, self.reranker):
-                if model:
-                    model.close()
-
-    def _answers(self, requests: Iterable[Request], progress: "Progress | None", keep: bool) -> Iterator[Answer]:
-        waiting = iter(requests)
-        request = next(waiting, None)
-        mended: tuple[tuple[str, str], ...] = ()
-        while request:
-            try:
-                with self.reading(progress) as (store, freshness):
-                    engine = self.engine(store)
-                    while request:
-                        answer = engine.answer(request)
-                        degraded = (*answer.degraded, *mended, *_rebuilt(freshness))
-                        degraded += tuple(_unread(freshness, request.filters.scopes))
-                        answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
-                        if keep and self.config.journal and not request.is_pinned:
-                            cited = [journal.Cited(result.source, result.key) for result in answer.results]
-                            journal.note_recall(self.vault.root, request.query, datetime.now(UTC), cited)
-                        yield answer
-                        request, mended = next(waiting, None), ()
-            except schema.DAMAGED as error:
-                if mended:
-                    raise
-                self._mend(error, progress)
-                mended = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
-
-    def engine(self, store: Store) -> "Recall":
-        """What answers questions from an open index."""
-        from vault_memory.embedding.query_vector import QueryEmbedder
-        from vault_memory.search.recall import Recall
-
-        return Recall(store, self.vault, QueryEmbedder(store, self.embedder, self.remote), self.reranker)
-
-    # --- other roots ---------------------------------------------------------------------------------------------
-
-    def beside(self, config: "Config") -> "Memory":
-        """A Memory of another root, which lives as this one does."""
-        return Memory(config)
-
-    def apart(self, config: "Config") -> "Memory":
-        """A Memory of another root that shares nothing with this one: for another thread."""
-        return Memory(config)
-
-    @cached_property
-    def roots(self) -> "Roots":
-        """This vault and what else the user's settings name: sessions, further vaults."""
-        from vault_memory.federation.roots import Roots
-
-        return Roots(self)
-
-    # --- configured models ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def remote(self) -> "RemoteEmbedder | None":
-        """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
-        if self.config.embedding_provider == "builtin":
-            return None
-        from vault_memory.embedding.remote import RemoteEmbedder
-
-        return RemoteEmbedder(self.config)
-
-    @cached_property
-    def reranker(self) -> "Reranker | None":
-        """The model that the settings name for a second look at the best passages."""
-        if self.config.rerank_provider == "off":
-            return None
-        from vault_memory.search.rerank import Reranker
-
-        return Reranker(self.config)
-
-    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "BackfillReport | None":
-        """Make the configured embedder's missing vectors, until all are there or `deadline` (time.monotonic) is over.
-
-        None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;
-        what was made is kept, and the next call goes on from there.
-        """
-        if not self.remote or not self.index_path.exists() or self.unusable():
-            return None
-        from vault_memory.embedding.backfill import Backfill
-
-        with schema.mapped_errors(self.index_path), closing(Store.open(self.index_path)) as store:
-            lock = partial(locations.writer_lock, self.index_path, LOCK_SECONDS)
-            backfill = Backfill(store, self.remote, lock)
-            with ExitStack() as alone:
-                try:  # one at a time: two would ask for the same vectors
-                    alone.enter_context(locations.writer_lock(self.index_path.with_name("backfill"), 0))
-                except BusyError:
-                    return backfill.elsewhere()
-                return backfill.run(progress, deadline)
-
-    def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
-        """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.store.digest import searched
-
-        built = schema.new_name(self.index_path)
-        # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
-        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
-            schema.sweep(self.index_path)
-            self._index(False, [], progress)
-            with closing(Store.open(self.index_path)) as store:
-                mine = searched(store)
-            try:
-                with closing(schema.create(built)) as connection:
-                    store = Store(connection, built)
-                    self._indexer(store).load(self.vault.walk(), progress)
-                    return mine, searched(store)
-            finally:
-                built.unlink(missing_ok=True)
+        yield from self.search.answers(map(_of_notes, requests), progress, keep)
 
     def get(
-        self, path: str, lines: "tuple[int, int | None] | None" = None, max_tokens: int | None = None,
-        scopes: Scopes = (),
-    ) -> "Excerpt":  # fmt: skip
-        """Read lines of a note; a missing note is an empty answer, and so is one that these scopes do not open."""
+        self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None, scopes: Scopes = ()
+    ) -> "Excerpt":
+        """Read lines (1-based, both ends included, None the last) of a note, at most 10,000 characters unless told.
+
+        A missing note, or one that these scopes do not open, is an empty Excerpt with `not_found`. Raises RefusedError
+        for a path that leads out of the vault.
+        """
         from vault_memory.search.get import OpenScopes, Part, read
 
-        return read(self.vault, path, Part(lines, max_tokens), OpenScopes(scopes, self.config.folder_scopes))
+        return read(self.vault, path, Part(lines, max_tokens), OpenScopes(tuple(scopes), self.config.folder_scopes))
 
     def entity(self, name: str, progress: "Progress | None" = None, scopes: Scopes = ()) -> "EntityProfile | None":
         """What is known of one entity, or None when nothing is; what was superseded comes last."""
         from vault_memory.search.entities import profile
         from vault_memory.search.superseded import marked
 
-        def look(view: View, _: Freshness) -> "EntityProfile | None":
+        def ask(view: "View", _: object) -> "EntityProfile | None":
             found = profile(view, name)
             facts = marked(view, found.facts, date.today()) if found else []
             return found and replace(found, facts=sorted(facts, key=lambda fact: bool(fact.superseded_by)))
 
-        return self.query(look, progress, scopes)
-
-    def store(self, bullet: "Bullet", today: date, scopes: Scopes) -> "Retained | str":
-        """Retain a fact, or say where one in these scopes stands that says the same; of two at once one is written."""
-        with self._alone():
-            return self.standing(bullet, today, scopes) or self._retain(bullet, today)
-
-    def store_note(self, filing: "Filing", now: datetime, scopes: Scopes) -> "Filed | str":
-        """Make a note, or say which one in these scopes holds the same text; of two at once one is made."""
-        with self._alone():
-            return self.standing_note(filing, scopes) or self._file(filing, now)
-
-    def standing(self, bullet: "Bullet", today: date, scopes: Scopes = ()) -> str | None:
-        """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
-        from vault_memory.markdown import facts as retain
-        from vault_memory.markdown.parse import parse
-        from vault_memory.write import duplicates
-
-        if self.unusable():
-            return None
-        (fact,) = retain.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
-        return self.query(lambda view, _: duplicates.fact(view, fact, today), scopes=scopes)
-
-    def standing_note(self, filing: "Filing", scopes: Scopes = ()) -> str | None:
-        """The path of a note in these scopes that says what this one would; None where no index can be asked."""
-        from vault_memory.write import duplicates
-
-        if self.unusable():
-            return None
-        by = filing.by or provenance.PERSON
-        return self.query(lambda view, _: duplicates.note(view, self.vault, filing.text, by, scopes), scopes=scopes)
-
-    def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
-        """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
-        from unicodedata import normalize
-
-        from vault_memory.markdown.entities import link_name
-
-        def plain(text: str) -> str:
-            return normalize("NFC", link_name(text)).casefold().removesuffix(".md")
-
-        wanted = plain(name)
-
-        def called(view: View, _: Freshness) -> list[str]:
-            files = [path for path in note_rows.note_paths(view) if plain(path) == wanted]
-            titles = (path for path, title in note_rows.note_titles(view) if plain(title) == wanted)
-            return files or list(dict.fromkeys(titles))
-
-        return self.query(called, scopes=scopes)
-
-    def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
-        """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
-        return self.query(lambda view, _: note_rows.note_paths(view, folder), scopes=scopes)
+        with self._lock:
+            return self.index_file.read(ask, progress, tuple(scopes))
 
     def entities(self, progress: "Progress | None" = None, scopes: Scopes = ()) -> "list[EntityRow]":
         """Every entity with a page or a mention."""
         from vault_memory.search.entities import listing
 
-        return self.query(lambda view, _: listing(view), progress, scopes)
+        with self._lock:
+            return self.index_file.read(lambda view, _: listing(view), progress, tuple(scopes))
 
     def similar_names(self, name: str, scopes: Scopes = ()) -> list[str]:
         """Known names that look like one that is not known."""
         from vault_memory.search.names import Names
 
-        return self.query(lambda view, _: Names(view).near(name), scopes=scopes)
+        with self._lock:
+            return self.index_file.read(lambda view, _: Names(view).near(name), scopes=tuple(scopes))
+
+    def notes_called(self, name: str, scopes: Scopes = ()) -> list[str]:
+        """The paths of notes in these scopes that a link with this name would open, else of those with such a title."""
+        from vault_memory.search.entities import notes_called
+
+        with self._lock:
+            return self.index_file.read(lambda view, _: notes_called(view, name), scopes=tuple(scopes))
+
+    def notes_below(self, folder: str, scopes: Scopes = ()) -> list[str]:
+        """The paths of notes in these scopes that lie in a folder or in one below it, "" for the vault's own."""
+        from vault_memory.store.note_rows import note_paths
+
+        with self._lock:
+            return self.index_file.read(lambda view, _: note_paths(view, folder), scopes=tuple(scopes))
 
     def opinions(
         self, entity: str | None = None, progress: "Progress | None" = None, scopes: Scopes = ()
@@ -275,61 +165,119 @@ class Memory(Scribe):
         """The beliefs held, surest first; those that hold no longer last."""
         from vault_memory.reflect.opinion_query import held
 
-        return self.query(lambda view, _: held(self._asking(view, date.today(), entity)), progress, scopes)
+        with self._lock:
+            return self.index_file.read(
+                lambda view, _: held(self.asking_opinions(view, date.today(), entity)), progress, tuple(scopes)
+            )
 
-    def _asking(self, view: View, today: date, entity: str | None = None) -> "Asking":
+    def asking_opinions(self, view: "View", today: date, entity: str | None = None) -> "Asking":
+        """What the beliefs of a day are asked of."""
         from vault_memory.reflect import plan_run
         from vault_memory.reflect.opinion_query import Asking
 
         return Asking(self.vault, view, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
 
-    def query(
-        self, question: "Callable[[View, Freshness], T]", progress: "Progress | None" = None, scopes: Scopes = ()
-    ) -> T:
-        """Read from the index what these scopes open, and remember as `seen` what it was like."""
+    def context(
+        self, prompt: str = "", *, budget: int = 2000, scopes: Scopes = (), source: str = "notes",
+        format: str = "markdown",
+    ) -> "Bundle":  # fmt: skip
+        """Core memory and what the notes say about a prompt, as text within `budget` tokens, framed as data.
 
-        def look(store: Store, freshness: Freshness) -> T:
-            view = store.view(scopes)
-            self.seen = seen(view, freshness, scopes)
-            return question(view, freshness)
+        Without a prompt the last seven days stand in its place. No scopes mean `global` alone. What was handed over is
+        journalled as shown, which counts for nothing.
+        """
+        from vault_memory.context.context import RECENT_DAYS, Wanted
 
-        return self.ask(look, progress)
+        days = 0 if prompt.strip() else RECENT_DAYS
+        return self.bundle(Wanted(prompt, budget, tuple(scopes), format, recent_days=days, source=source))
 
-    # --- reflecting ----------------------------------------------------------------------------------------------
+    def bundle(self, wanted: "Wanted", patience: float = 1.0, progress: "Progress | None" = None) -> "Bundle":
+        """Put together what an agent is handed; with no `patience` (seconds) nothing is waited for."""
+        from vault_memory.context.context import bundle
 
-    def reflect(self, asked: "Asked", steps: "Steps | None" = None) -> "Reflected":
-        """Write the pages that the facts make: entities, opinions, summaries, proposals."""
+        with self._lock:
+            return bundle(self, wanted, patience, progress)
+
+    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+        """The vault's own answer with what other sources have to say; a vault alone has none."""
+        assert own, "a question to the notes alone has their answer"
+        return own
+
+    # --- writing -----------------------------------------------------------------------------------------------------
+
+    def index(
+        self, paths: Sequence[str] = (), *, rebuild: bool = False, progress: "Progress | None" = None
+    ) -> "Report":
+        """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
+
+        Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
+        """
+        with self._lock:
+            return self.index_file.update(rebuild, paths, progress)
+
+    def retain(
+        self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,
+        day: str | date | None = None, scope: str = "",
+    ) -> "Retained":  # fmt: skip
+        """Append a fact to a day's note (today's), and make it searchable.
+
+        `kind` is a letter or a word (W world, B experience, O opinion, S observation), `confidence` 0..1. Raises
+        UsageError unless the fact would be read back as it is stated, ConflictError where the note keeps changing.
+        """
+        from vault_memory.write.retain import parse_bullet, parse_day
+
+        bullet = parse_bullet(text, kind, entities, confidence, scope)
+        with self._lock:
+            return self.writer.retain(bullet, day if isinstance(day, date) else parse_day(day))
+
+    def plan_forget(self, path: str, first: int, last: int) -> "Removal":
+        """What forgetting these lines of a note would take out; writes nothing.
+
+        Raises UsageError for lines that are neither a fact nor a list item, RefusedError for a way out of the vault.
+        """
+        return self.writer.forgettable(path, first, last)
+
+    def forget(self, planned: "Removal") -> "Forgotten":
+        """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.
+
+        Raises ConflictError when that text no longer stands in the note as it was shown.
+        """
+        with self._lock:
+            return self.writer.forget(planned)
+
+    def reflect(
+        self, *, since: str | None = None, now: str | None = None, only: Iterable[str] = (), dry_run: bool = False,
+        force: bool = False, apply_core: bool = False, steps: "Steps | None" = None,
+    ) -> "Reflected":  # fmt: skip
+        """Write the pages that the facts make: entities, opinions, summaries, proposals; `dry_run` only plans them.
+
+        Raises BusyError when another process reflects.
+        """
+        from vault_memory.reflect.job import parse_asked
+
+        asked = parse_asked(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+        return self.reflect_as(asked, steps)
+
+    def reflect_as(self, asked: "Asked", steps: "Steps | None" = None) -> "Reflected":
+        """Reflect as it was asked for elsewhere."""
         from vault_memory.reflect.job import reflect
 
-        return reflect(self, asked, steps)
+        with self._lock:
+            return reflect(self.index_file, asked, steps)
 
     def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "Undone":
         """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).
 
-        With `force` notes that were changed since stay as they are, and the others are put back.
+        With `force` notes that were changed since stay as they are, and the others are put back. Raises UsageError when
+        there is nothing to undo, ConflictError when a page was changed since.
         """
         from vault_memory.reflect.job import undo
 
-        return undo(self, run, dry_run=dry_run, force=force, unforgetting=self.unforgetting)
+        with self._lock:
+            return undo(self.index_file, run, dry_run=dry_run, force=force, unforgetting=self.writer.unforgetting)
 
 
-def seen(store: View, freshness: Freshness, scopes: Scopes = ()) -> Seen:
-    """What an answer out of this index says of it, to who sees these scopes."""
-    notes = note_rows.count_notes(store)
-    degraded = (*_rebuilt(freshness), *_unread(freshness, scopes))
-    return Seen(freshness.fresh, freshness.pending, store.generation, notes, degraded)
-
-
-def _rebuilt(freshness: Freshness) -> list[tuple[str, str]]:
-    """What an answer says when its index had to be built anew, unless there was none, or could not be written."""
-    why = freshness.report.rebuilt if freshness.report else ""
-    built = [("index", f"the index was rebuilt: {why}")] if why not in ("", "there was none") else []
-    return built + [("index", f"the index cannot be updated: {why}") for why in [freshness.unwritten] if why]
-
-
-def _unread(freshness: Freshness, scopes: Scopes) -> list[tuple[str, str]]:
-    """What an answer says when parts of the vault could not be looked at; an asker with scopes learns no path."""
-    if scopes and freshness.unreadable:
-        return [("files", "part of the vault cannot be read, so it was not searched")]
-    more = f" (and {len(freshness.unreadable) - 1} more)" if len(freshness.unreadable) > 1 else ""
-    return [("files", f"{path}{more} cannot be read, so it was not searched") for path in freshness.unreadable[:1]]
+def _of_notes(request: Request) -> Request:
+    if request.source != "notes":
+        raise UsageError(f"One vault alone has no {request.source}.", "Ask a Federation for sessions and other vaults.")
+    return request

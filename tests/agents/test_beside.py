@@ -11,6 +11,7 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
+from vault_memory.federation.federation import Federation
 from vault_memory.health.doctor import Check, doctor, forget_vectors
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
@@ -34,25 +35,25 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
         sessions_openclaw=tmp_path / "openclaw",
     )  # fmt: skip
     Memory(config).index()
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     return config
 
 
 def checks(config: Config, name: str) -> list[Check]:
-    return [check for check in doctor(Memory(config)) if check.name == name]
+    return [check for check in doctor(Federation(config)) if check.name == name]
 
 
 def test_status_tells_of_sessions_where_they_lie_and_how_old_they_are(config: Config, tmp_path: Path) -> None:
-    found = status_document(status(Memory(config)))
+    found = status_document(status(Federation(config)))
     assert json.loads(json.dumps(found)) == found
     sessions = found["sessions"]
     assert (sessions["transcripts"], sessions["messages"], sessions["pending"]) == (2, 8, 0)
     assert sessions["folder"].endswith("sessions") and sessions["bytes"] > 1000 and sessions["swept"].startswith("20")
     assert "2 of claude-code, openclaw, 8 messages\n" in status_text(found) and ", up to date\n" in status_text(found)
     make.claude(tmp_path / "claude", "three", make.talk(3))
-    assert ", 1 session behind\n" in status_text(status_document(status(Memory(config))))
+    assert ", 1 session behind\n" in status_text(status_document(status(Federation(config))))
     assert checks(config, "sessions")[0].mend == "Run `memory index`."
-    assert status_document(status(Memory(config), ("global",)))["sessions"] is None
+    assert status_document(status(Federation(config), ("global",)))["sessions"] is None
 
 
 def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Path) -> None:
@@ -64,14 +65,14 @@ def test_doctor_tells_of_a_folder_that_is_not_there(config: Config, tmp_path: Pa
 
 def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "other", make.talk(3))
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     (tmp_path / "claude" / "-nowhere-app" / "one.jsonl").unlink()
     off = replace(config, sessions_tools=())
     Memory(off).index()
     (kept,) = checks(off, "sessions")
     assert kept.level == "notice" and "3 sessions of claude-code, openclaw" in kept.message
     assert "1 of which have no transcript any more" in kept.message and "--forget sessions" in kept.mend
-    assert checks(off, "sessions") == [kept] and doctor(Memory(off), fix=True)  # that deletes no text
+    assert checks(off, "sessions") == [kept] and doctor(Federation(off), fix=True)  # that deletes no text
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
         forget_vectors(Memory(config), "sessions")
@@ -81,7 +82,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
     with pytest.raises(UsageError):
         forget_vectors(Memory(off), "sessions")
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
 
 
@@ -91,7 +92,7 @@ def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     forget_vectors(Memory(off), "sessions")
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
-    with Memory(off).roots.sessions.reading() as (store, freshness):
+    with Federation(off).sessions.reading() as (store, freshness):
         assert freshness.fresh and list(store.rows("SELECT path FROM note")) == [("openclaw/two.md",)]
     assert len(checks(off, "sessions")) == 1
 
@@ -99,8 +100,8 @@ def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
 def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     work = fill(tmp_path / "Work", {"plan.md": "# Plan\n\nZebras first.\n"})
     both = replace(config, roots=((work, "user:ada"), (tmp_path / "Gone", "")))
-    list(Memory(both).roots.refresh_further())
-    found = status_document(status(Memory(both)))
+    list(Federation(both).refresh_further())
+    found = status_document(status(Federation(both)))
     first, gone = found["roots"]
     assert (first["name"], first["path"], first["scope"]) == ("work", str(work), "user:ada")
     assert (first["notes"], first["fresh"], first["pending"], first["why_not"]) == (1, True, 0, None)
@@ -109,6 +110,6 @@ def test_further_vaults_are_listed(config: Config, tmp_path: Path) -> None:
     assert f"root     work: {work}, user:ada, 1 note, " in text and "root     gone: " in text
     assert [check.level for check in checks(both, "roots")] == ["ok", "warning"]
     fill(work, {"more.md": "more\n"})
-    assert "1 note behind" in status_text(status_document(status(Memory(both))))
+    assert "1 note behind" in status_text(status_document(status(Federation(both))))
     assert checks(both, "roots")[0].mend == "Run `memory index`."
-    assert status_document(status(Memory(both), ("global",)))["roots"] == []
+    assert status_document(status(Federation(both), ("global",)))["roots"] == []

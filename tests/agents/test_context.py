@@ -94,7 +94,7 @@ def test_only_what_tells_something_is_handed_over_unasked(tmp_path: Path, source
     assert sorted(line.removesuffix(" (from the web)") for line in texts(found) if not line.startswith("#")) == [
         "- **.85** Kites fly at noon — [[2025-11-27]] L14", "- Kites are for sale.",
     ]  # fmt: skip
-    (answer,) = mine.recall([Request("by web about kites", NOW, 50, None)], keep=False)
+    (answer,) = mine.answers([Request("by web about kites", NOW, 50, None)], keep=False)
     said = "\n".join(result.content for result in answer.results)
     assert "tags: [kites]" in said and "rising" in said and "memory:" not in said
 

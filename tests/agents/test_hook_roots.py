@@ -17,6 +17,7 @@ from vault_memory.config import load
 from vault_memory.context.context import Wanted, bundle
 from vault_memory.federation import deadline as unwaited
 from vault_memory.federation import other_vaults
+from vault_memory.federation.federation import Federation
 from vault_memory.federation.other_vaults import Further
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
@@ -36,7 +37,7 @@ QUOKKA = "where is the quokka server?"
 
 def test_a_further_vault_is_asked_too(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
-    list(Memory(load(str(main), os.environ)).roots.refresh_further())
+    list(Federation(load(str(main), os.environ)).refresh_further())
     memory(main).index()
     before = snapshot(work)
     said = asked(main, "s1", QUOKKA)
@@ -51,7 +52,7 @@ def test_a_further_vault_of_another_project_is_not(work: Path, tmp_path: Path) -
     (work / "z.md").write_text("---\nscope: global\n---\n# Quokka\n\nThe quokka server opens itself.\n")
     settings(f'[roots]\nvaults = [{{path = "{work}", scope = "project:secret"}}]\n')
     main = tmp_path / "Main"
-    list(Memory(load(str(main), os.environ)).roots.refresh_further())
+    list(Federation(load(str(main), os.environ)).refresh_further())
     memory(main).index()
     assert asked(main, "s1", QUOKKA) == ""
 
@@ -67,10 +68,10 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
         )  # fmt: skip
         mine = Memory(config)
         mine.index()
-        list(mine.roots.refresh_further())
-        (root,) = mine.roots.further
+        list(mine.refresh_further())
+        (root,) = mine.further
         theirs = mine.apart(other_vaults.config_of(root, config, os.environ))
-        theirs.backfill()
+        theirs.search.backfill()
         assert server.texts
         server.requests.clear()
         found = bundle(mine, Wanted(QUOKKA, core=False, unasked=True), patience=0)
@@ -91,7 +92,7 @@ def test_a_further_vault_that_cannot_be_asked_is_said(work: Path, tmp_path: Path
 def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     config = load(str(main), os.environ)
-    list(Memory(config).roots.refresh_further())
+    list(Federation(config).refresh_further())
     memory(main).index()
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
     found = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
@@ -101,7 +102,7 @@ def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Pa
 def test_that_a_further_vault_was_behind_is_said_with_what_it_told(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     config = load(str(main), os.environ)
-    list(Memory(config).roots.refresh_further())
+    list(Federation(config).refresh_further())
     memory(main).index()
     (work / "new.md").write_text("# Quokka\n\nThe quokka server has moved.\n")
     found = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
@@ -113,7 +114,7 @@ def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) ->
     memory(main).index()
     of, go = Memory(load(str(main), os.environ)), threading.Event()
     asks = Request("is the boat blue?", datetime(2025, 1, 1, tzinfo=UTC))
-    (own,) = Memory(replace(of.config, roots=())).recall([asks])
+    (own,) = Memory(replace(of.config, roots=())).answers([asks])
 
     def hanging() -> list[Further]:
         go.wait()
@@ -121,14 +122,14 @@ def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) ->
 
     for why in ("not every further vault answered", "still hang"):
         assert why in str(unwaited.ask(hanging, of, asks))
-        assert [r.content for r in of.roots.at_once(asks, own).results] == [r.content for r in own.results]
+        assert [r.content for r in of.at_once(asks, own).results] == [r.content for r in own.results]
     go.set()
 
 
 def test_a_root_that_has_nothing_to_do_with_a_prompt_says_nothing(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     config = load(str(main), os.environ)
-    list(Memory(config).roots.refresh_further())
+    list(Federation(config).refresh_further())
     memory(main).index()
     said = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
     assert "rack 7" in said.text and "boat" not in said.text and said.omitted["below_floor"]

@@ -441,7 +441,7 @@ def test_what_holds_no_more_is_stored_again(root: Path) -> None:
     put(root, "memory/2025-05-01.md", "## Retain\n- W @Nora: Nora now lives in Porto.\n")
     of = memory(root)
     of.index()
-    of.forget(of.forgettable("memory/2024-05-01.md", 3, 3))
+    of.forget(of.plan_forget("memory/2024-05-01.md", 3, 3))
     put(root, "memory/2024-05-02.md", "## Retain\n- W @Nora: Nora has a cat.\n")  # as a sync may bring it back
 
     async def work(session: Session) -> None:

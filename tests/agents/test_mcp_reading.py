@@ -10,6 +10,7 @@ from mcp_client import Session, inside, outside, talk
 from vaults import fill, memory, put
 
 from vault_memory.config import load
+from vault_memory.federation.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.request import build
 from vault_memory.text.frame import OPENING
@@ -152,9 +153,9 @@ def test_a_session_is_read_by_its_messages(root: Path, tmp_path: Path, monkeypat
     monkeypatch.setenv("MEMORY_SCOPE", "custom:any")
     session_makers.claude(tmp_path / "claude", "one", session_makers.talk(1))
     of = Memory(load(root))
-    of.roots.refresh_sessions()
-    (found,) = of.roots.recall([build({"query": "rollback", "source": "sessions", "k": 1}, of.config)])
-    project = of.roots.sessions.vault.read("claude-code/one.md").decode().split('scope: "')[1].split('"')[0]
+    of.refresh_sessions()
+    (found,) = of.answers([build({"query": "rollback", "source": "sessions", "k": 1}, of.config)])
+    project = of.sessions.vault.read("claude-code/one.md").decode().split('scope: "')[1].split('"')[0]
     monkeypatch.setenv("MEMORY_SCOPE", project)
 
     async def work(session: Session) -> None:
@@ -188,7 +189,7 @@ def test_a_session_of_another_project_is_in_no_folder(
     monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
     monkeypatch.setenv("MEMORY_SCOPE", "custom:any")
     session_makers.claude(tmp_path / "claude", "one", session_makers.talk(1))
-    Memory(load(root)).roots.refresh_sessions()
+    Federation(load(root)).refresh_sessions()
 
     async def work(session: Session) -> None:
         for folder in ("sessions/", "sessions/claude-code/"):

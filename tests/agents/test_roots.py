@@ -11,6 +11,7 @@ from vaults import fill, snapshot
 from vault_memory.config import Config, load
 from vault_memory.errors import UsageError, VaultMemoryError
 from vault_memory.federation import score_scaling
+from vault_memory.federation.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.rendering.render import recall_document
 from vault_memory.search.answer import Answer
@@ -31,7 +32,7 @@ def config(tmp_path: Path) -> Config:
 
 
 def asked(config: Config, **options: object) -> dict:
-    (answer,) = Memory(config).roots.recall([build({"query": "heron", **options}, config)])
+    (answer,) = Memory(config).answers([build({"query": "heron", **options}, config)])
     return recall_document(answer)
 
 
@@ -43,10 +44,7 @@ def test_all_are_asked_and_what_they_say_can_be_opened(config: Config, tmp_path:
     }  # fmt: skip
     assert [r["name"] for r in found["roots"]] == ["notes", "work", "birds", "plain"]
     for result in found["results"]:
-        assert (
-            Memory(config).roots.get(result["path"], (result["start_line"], result["end_line"])).text
-            == result["content"]
-        )
+        assert Memory(config).get(result["path"], (result["start_line"], result["end_line"])).text == result["content"]
         assert bool(result["uri"]) == (result["path"] == "a.md") and result.get("root", "") == (
             result["path"].split("/")[1] if "/" in result["path"] else ""
         )
@@ -103,7 +101,7 @@ def test_a_note_is_seen_only_where_the_roots_scope_and_its_own_are_open(tmp_path
             assert not hidden & {result["path"] for result in found["results"]}
             assert sum(root["notes"] for root in found["roots"][1:]) == len(seen)
             for path in (min(seen, default=""), min(hidden, default="")):
-                excerpt = Memory(config).roots.get(path, scopes=opened) if path else None
+                excerpt = Memory(config).get(path, scopes=opened) if path else None
                 assert excerpt is None or excerpt.not_found == (path in hidden)
 
 
@@ -112,7 +110,7 @@ def test_one_that_is_gone_takes_nothing_from_the_others(config: Config, tmp_path
     found = asked(config)
     assert "a.md" in {r["path"] for r in found["results"]}
     assert any("Work" in d["why"] for d in found["degraded"])
-    names = dict(Memory(config).roots.refresh_further())
+    names = dict(Federation(config).refresh_further())
     assert isinstance(names["work"], VaultMemoryError) and not isinstance(names["birds"], VaultMemoryError)
 
 
@@ -127,11 +125,11 @@ def test_a_shut_root_might_as_well_not_be_there(config: Config, tmp_path: Path) 
             found, expected = (asked(one, query=query, scope=["global"]) for one in (shut, alone))
             assert {**found, **clock} == {**expected, **clock}
         for path in ("roots/gone/x.md", "roots/work/b.md"):
-            excerpt = Memory(shut).roots.get(path, scopes=("global",))
-            assert excerpt == Memory(alone).roots.get(path, scopes=("global",))
+            excerpt = Memory(shut).get(path, scopes=("global",))
+            assert excerpt == Memory(alone).get(path, scopes=("global",))
     assert any("gone" in problem["why"] for problem in asked(shut)["degraded"])
     with pytest.raises(VaultMemoryError):
-        Memory(shut).roots.get("roots/gone/x.md", scopes=("project:gone",))
+        Memory(shut).get("roots/gone/x.md", scopes=("project:gone",))
 
 
 def test_a_word_is_unknown_only_where_no_root_knows_it(config: Config) -> None:
@@ -143,10 +141,10 @@ def test_a_word_is_unknown_only_where_no_root_knows_it(config: Config) -> None:
 
 def test_get_leads_out_of_no_root(config: Config) -> None:
     with pytest.raises(VaultMemoryError):
-        Memory(config).roots.get("roots/work/../../device")
-    assert Memory(config).roots.get("roots/nobody/b.md").not_found
+        Memory(config).get("roots/work/../../device")
+    assert Memory(config).get("roots/nobody/b.md").not_found
     fill(config.vault, {"roots/work/b.md": "the vault's own\n"})
-    assert Memory(config).roots.get("roots/work/b.md").text == "the vault's own"
+    assert Memory(config).get("roots/work/b.md").text == "the vault's own"
 
 
 def test_settings(tmp_path: Path) -> None:
@@ -219,7 +217,7 @@ def test_what_a_root_hides_weighs_nothing(rare: Config, tmp_path: Path) -> None:
 
 def test_a_root_that_knows_nothing_comes_before_none_that_knows_all(rare: Config) -> None:
     """Not even where scores are negative: none of them is brought nearer to 0."""
-    (real,) = Memory(rare).recall([build({"query": "harbour"}, rare)])
+    (real,) = Memory(rare).answers([build({"query": "harbour"}, rare)])
 
     def answer(words: str, *scores: float) -> Answer:
         results = [real.results[0]._replace(score=score) for score in scores]
@@ -233,6 +231,6 @@ def test_a_root_that_knows_nothing_comes_before_none_that_knows_all(rare: Config
 
 def test_of_several_roots_any_may_have_to_do_with_a_prompt(rare: Config) -> None:
     request = build({"query": "where does the quokka boat land?"}, rare)._replace(unasked=True)
-    (own,), (both,) = Memory(rare).recall([request]), Memory(rare).roots.recall([request])
+    (own,), (both,) = Memory(rare).answers([request]), Memory(rare).answers([request])
     assert not own.has_footing and both.has_footing
     assert both.words.keys() > own.words.keys() and both.passages == own.passages + 2

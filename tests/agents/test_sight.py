@@ -20,8 +20,9 @@ from vaults import fill, memory, opened, put
 
 from vault_memory.context.context import Wanted, bundle
 from vault_memory.context.prompt_sheet import FORMS
-from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.federation.federation import Federation
 from vault_memory.health.status import status
+from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.rendering import opinions, render
 from vault_memory.rendering import status as report
@@ -119,18 +120,18 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
     requests = [Request(text, NOW, 300, None, Filters(scopes=OPEN), explain=True) for text in QUESTIONS]
     requests += [Request(text, NOW, 300, None, Filters(scopes=OPEN), mode="semantic") for text in QUESTIONS[:3]]
     requests += [Request("walnut", NOW, 300, None, Filters(scopes=OPEN, entities=(name,))) for name in ("Vex", "Pete")]
-    answers = list(mine.recall(requests, keep=False)) + list(mine.roots.recall(_everywhere(requests[:2]), keep=False))
+    answers = list(mine.recall(requests, keep=False)) + list(mine.answers(_everywhere(requests[:2]), keep=False))
     ranked: list[object] = [_plain(render.recall_document(answer)) for answer in answers]
     ranked += [render.recall_notes(answer) for answer in answers]
     ranked += contexts(mine)
     said: list[object] = [(answer.understood, answer.notes, answer.passages) for answer in answers]
     said.append(_status(report.narrowed(report.status_document(status(mine, OPEN)))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
-        said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.seen)))
+        said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.index_state)))
         said.append(mine.similar_names(name, OPEN))
         said.append(_plain(opinions.document(mine.opinions(name, scopes=OPEN))))
     said.append(render.entities_document(mine.entities(scopes=OPEN)))
-    said.append(_plain(opinions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.seen)))
+    said.append(_plain(opinions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.index_state)))
     said += [
         render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
     ]
@@ -310,7 +311,7 @@ HIDING = {
 
 def test_a_line_that_its_own_key_opens_is_cited_without_its_notes_headings(tmp_path: Path) -> None:
     fill(tmp_path, HIDING)
-    (answer,) = memory(tmp_path).recall([Request("harbour open", NOW, 9, None, Filters(scopes=OPEN))], keep=False)
+    (answer,) = memory(tmp_path).answers([Request("harbour open", NOW, 9, None, Filters(scopes=OPEN))], keep=False)
     found = next(result for result in answer.results if result.path == "Private/a.md")
     assert (found.content, found.heading) == ("- W(scope=global): Harbour is open.", ())
     excerpt = memory(tmp_path).get("Private/a.md", scopes=OPEN)
@@ -350,7 +351,7 @@ def test_a_view_needs_its_scopes_and_gives_no_words_but_those_of_what_it_shows(t
 def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
     cold = memory(fill(tmp_path, HIDING))
     cold.index()
-    warm = WarmMemory(cold.config, lambda: Told(True, 0), lambda: None)
+    warm = Federation(cold.config, index_file=HeldIndex(cold.config, lambda: WatcherReport(True, 0)))
     try:
         for _ in range(2):
             for scopes, sees in (((), True), (OPEN, False), (("global", "agent:adder"), True), (OPEN, False)):
@@ -363,8 +364,8 @@ def test_a_process_that_stays_answers_each_asker_alone(tmp_path: Path) -> None:
 def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_path: Path, watched: bool) -> None:
     cold = memory(fill(tmp_path, HIDING | {"c.md": "Walnuts are brown.\n", "d.md": "Plums are blue.\n"}))
     cold.index()
-    told = [Told(watched, 0)]
-    warm = WarmMemory(cold.config, lambda: told[0], lambda: None)
+    told = [WatcherReport(watched, 0)]
+    warm = Federation(cold.config, index_file=HeldIndex(cold.config, lambda: told[0]))
 
     def seen() -> tuple[bool, bool]:
         request = [Request("walnuts plums", NOW, 9, None, Filters(scopes=OPEN))]
@@ -374,14 +375,14 @@ def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_pa
 
     try:
         assert seen() == (True, True)
-        with writer_lock(cold.index_path, 0):
+        with writer_lock(cold.index_file.path, 0):
             put(tmp_path, "c.md", "---\nscope: agent:adder\n---\nWalnuts are brown.\n")
-            told[0] = Told(watched, 1)
+            told[0] = WatcherReport(watched, 1)
             assert seen() == (False, True)
             put(tmp_path, "c.md", "Walnuts are brown, or were.\n")
             assert seen() == (False, True)
         cold.index()
-        told[0] = Told(watched, 0)
+        told[0] = WatcherReport(watched, 0)
         assert seen() == (True, True)
     finally:
         warm.close()
@@ -392,10 +393,10 @@ def test_the_first_private_note_is_hidden_before_it_is_indexed(tmp_path: Path) -
     mine = memory(root)
     mine.index()
     asked = [Request("walnuts", NOW, 9, None, Filters(scopes=OPEN))]
-    assert len(next(mine.recall(asked, keep=False)).results) == 2
+    assert len(next(mine.answers(asked, keep=False)).results) == 2
     put(root, "b.md", "---\nscope: agent:adder\n---\nWalnuts are brown.\n")
-    with writer_lock(mine.index_path, 0):  # so that it cannot be indexed
-        assert [result.path for result in next(mine.recall(asked, keep=False)).results] == ["a.md"]
+    with writer_lock(mine.index_file.path, 0):  # so that it cannot be indexed
+        assert [result.path for result in next(mine.answers(asked, keep=False)).results] == ["a.md"]
 
 
 def _all(mine: Memory, scopes: tuple[str, ...]) -> str:
@@ -412,7 +413,7 @@ def test_another_map_of_folders_holds_at_once(tmp_path: Path) -> None:
 
     def found(**config: object) -> set[str]:
         request = Request("zanzibar", NOW, 9, None, Filters(scopes=OPEN))
-        (answer,) = memory(tmp_path, **config).recall([request], keep=False)
+        (answer,) = memory(tmp_path, **config).answers([request], keep=False)
         return {result.path for result in answer.results}
 
     assert found() == {"Private/a.md", "b.md"}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from vaults import fill, memory, opened
 
-from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.federation.federation import Federation
+from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.recall import Recall
@@ -119,7 +120,7 @@ def test_a_process_that_stays_follows_the_index_for_an_asker_who_sees_a_part(tmp
     """Numbers of rows grow, are given again and go: nothing that was counted holds longer than the index."""
     cold = memory(fill(tmp_path, HIDING))
     cold.index()
-    warm = WarmMemory(cold.config, lambda: Told(False, 0), lambda: None)
+    warm = Federation(cold.config, index_file=HeldIndex(cold.config, lambda: WatcherReport(False, 0)))
     try:
         for day in range(1, 5):
             found = told(warm, ("tuned", "classic"), ("walnut", "kettle 7"))
@@ -147,10 +148,10 @@ def test_what_was_counted_of_a_note_goes_when_it_is_outdated(tmp_path: Path) -> 
         return [[(each.path, each.score) for each in engine.answer(request).results] for request in requests]
 
     with opened(mine) as store:
-        stays = mine.engine(store)
+        stays = mine.search.engine(store)
         before = scores(stays)
         store.outdated = ("a.md",)
-        assert before != scores(stays) == scores(mine.engine(store))
+        assert before != scores(stays) == scores(mine.search.engine(store))
 
 
 def test_a_note_that_a_line_of_its_own_opens_is_not_found_by_its_title(tmp_path: Path) -> None:
@@ -159,5 +160,5 @@ def test_a_note_that_a_line_of_its_own_opens_is_not_found_by_its_title(tmp_path:
     private = f"{head}\n## Retain\n- W(scope=global): Ferry.\n"
     root = fill(tmp_path, {"Zanzibar/a.md": private, "b.md": "# Walnut\n\nFerry.\n", "c.md": "Zanzibar.\n"})
     request = Request("zanzibar", NOW, 9, None, Filters(scopes=OPEN), mode="lexical")
-    (answer,) = memory(root).recall([request], keep=False)
+    (answer,) = memory(root).answers([request], keep=False)
     assert [result.path for result in answer.results] == ["c.md"] and answer.lanes["lexical"] == 1

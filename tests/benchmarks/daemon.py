@@ -40,13 +40,13 @@ def run(size: Size, vault: Path | None) -> None:
             made.write(root, size.notes)
         memory = Memory(Config(vault=root))
         memory.index()
-        print(f"{len(memory.vault.walk().files)} notes, index of {memory.index_path.stat().st_size / 1e6:.0f} MB")
+        print(f"{len(memory.vault.walk().files)} notes, index of {memory.index_file.path.stat().st_size / 1e6:.0f} MB")
         started = time.perf_counter()
         daemon = process.watch(root)
         try:
             _ready(daemon, started)
             _questions(daemon, made.questions(QUESTIONS, size.notes))
-            _burst(daemon, memory.index_path, size)
+            _burst(daemon, memory.index_file.path, size)
             _idle(daemon, size.idle_seconds)
         finally:
             daemon.kill()

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def read(folder: Path) -> list[Asked]:
     """Every question of a vault with its candidates."""
     asked = questions(folder) if (folder / "questions.jsonl").exists() else []
-    with opened(folder) as memory, memory.reading() as (store, _):
+    with opened(folder) as memory, memory.index_file.reading() as (store, _):
         paths: dict[int, str] = dict(store.rows("SELECT id, path FROM note"))
         return [
             _asked(

@@ -38,7 +38,7 @@ class _Row(NamedTuple):
 
 def known_items(memory: Memory, seed: int = 7) -> list[Judged]:
     """Questions about an indexed vault, each with the lines that it means; the category says what kind it is."""
-    with memory.reading() as (store, _):
+    with memory.index_file.reading() as (store, _):
         sql = (
             "SELECT p.id, path, start_line, end_line, section, day, text FROM passage p"
             " JOIN note n ON n.id = p.note_id ORDER BY n.path, p.id"

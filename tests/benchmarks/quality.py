@@ -110,9 +110,9 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
 
 def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Candidates, Scorer]]:
     """Each question with its candidates ranked, before packing: for fitting weights."""
-    with memory.reading() as (store, _):
+    with memory.index_file.reading() as (store, _):
         search, names = Search(store), Names(store)
-        finder = Finder(store, search, names, QueryEmbedder(store, memory.embedder))
+        finder = Finder(store, search, names, QueryEmbedder(store, memory.index_file.embedder))
         ranker = Ranker(store, search, names, finder.lexicon)
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))

@@ -83,16 +83,18 @@ def exactness(memory: Memory, asked: list[str], k: int = 10) -> float:
     """The share of the k nearest by exact cosine that the two-stage search finds too (ties by score count)."""
     import numpy as np
 
-    with memory.reading() as (store, _):
+    with memory.index_file.reading() as (store, _):
         load_vector_functions(store.connection)
-        space = find_space(store, memory.embedder.id)
+        space = find_space(store, memory.index_file.embedder.id)
         assert space is not None
         rows = store.rows("SELECT vector FROM embedding WHERE embedder = ? ORDER BY id", space.id)
-        held = np.frombuffer(b"".join(row[0] for row in rows), np.int8).reshape(-1, memory.embedder.dimensions)
+        held = np.frombuffer(b"".join(row[0] for row in rows), np.int8).reshape(
+            -1, memory.index_file.embedder.dimensions
+        )
         lengths = np.concatenate([np.linalg.norm(held[i : i + 65536].astype(np.float32), axis=1)
                                   for i in range(0, len(held), 65536)])  # fmt: skip
         search, shares = Search(store), []
-        for (vector,) in (memory.embedder.embed([query]) for query in asked):
+        for (vector,) in (memory.index_file.embedder.embed([query]) for query in asked):
             if any(vector):
                 exact = np.sort(_cosines(held, lengths, vector))[-k:]
                 found = search.semantic(space, vector, SEMANTIC_POOL * RESCORE, SEMANTIC_POOL)
@@ -126,6 +128,6 @@ def churn(root: Path, size: int, questions: int) -> None:
     asked = made.questions(questions, notes)
     for label in ("churned", "fresh"):
         _row(label, memory, asked)
-        print(f"# index of {memory.index_path.stat().st_size / 1e6:.0f} MB", flush=True)
+        print(f"# index of {memory.index_file.path.stat().st_size / 1e6:.0f} MB", flush=True)
         if label == "churned":
             memory.index(rebuild=True)

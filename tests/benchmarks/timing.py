@@ -60,8 +60,8 @@ def warm_recall(memory: Memory, asked: Sequence[str]) -> tuple[list[float], dict
     """Seconds of each question from one open index, after a first round; and the mean of each lane."""
     now = "2025-12-01"
     requests = [build({"query": query, "now": now}, memory.config) for query in asked]
-    with memory.reading() as (store, _):
-        engine = Recall(store, memory.vault, QueryEmbedder(store, memory.embedder))
+    with memory.index_file.reading() as (store, _):
+        engine = Recall(store, memory.vault, QueryEmbedder(store, memory.index_file.embedder))
         for request in requests[: len(requests) // 4]:
             engine.answer(request)
         times = [seconds(lambda request=request: engine.answer(request)) for request in requests]

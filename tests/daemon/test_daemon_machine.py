@@ -67,7 +67,7 @@ class DaemonMachine(VaultMachine):
 
     @rule()
     def catch_up(self) -> None:
-        with self.mine.reading() as (_, freshness):
+        with self.mine.index_file.reading() as (_, freshness):
             assert freshness.fresh == (freshness.pending == 0)  # the daemon may be at it
 
     @rule()
@@ -79,7 +79,7 @@ class DaemonMachine(VaultMachine):
     def delete_index(self, suffixes: tuple[str, ...]) -> None:
         """Not its log alone: SQLite forbids that under a process that has the index open."""
         for suffix in suffixes:
-            self.mine.index_path.with_name(self.mine.index_path.name + suffix).unlink(missing_ok=True)
+            self.mine.index_file.path.with_name(self.mine.index_file.path.name + suffix).unlink(missing_ok=True)
 
     # --- what must hold ----------------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class DaemonMachine(VaultMachine):
         assert index_digest(self.mine) == index_digest(fresh)
         assert_rows_hang_together(self.mine)
         assert [[" ".join(map(str, found)) for found in asked(daemon, query)] for query in QUESTIONS] == answers(fresh)
-        assert self.mine.check()[0] == fresh.check()[0]
+        assert self.mine.index_file.check()[0] == fresh.check()[0]
         assert snapshot(self.root) == before
 
 

@@ -452,7 +452,7 @@ def test_closing_does_not_wait_for_ever(path: Path) -> None:
 
 def test_a_method_may_close_the_server_and_is_answered(path: Path) -> None:
     with served(path) as server, Raw(path) as raw, Raw(path) as other:
-        assert other.ask(request("echo"))["id"] == 1
+        assert other.index_file.ask(request("echo"))["id"] == 1
         assert raw.ask(request("close"))["result"] == "closing"
         assert other.answer() is None and raw.answer() is None
         until(lambda: server.server.clients == 0)

@@ -354,7 +354,7 @@ def test_a_vault_that_is_taken_away_and_comes_back(kept: WatchedVault) -> None:
 
 def test_another_folder_in_the_vaults_place_deletes_nothing(kept: WatchedVault) -> None:
     away = kept.root.parent / "away"
-    index = kept.memory.index_path.relative_to(kept.root)
+    index = kept.memory.index_file.path.relative_to(kept.root)
     kept.root.rename(away)
     kept.root.mkdir()
     assert kept.watcher.is_stale() and not kept.worker.knows_everything()
@@ -514,7 +514,7 @@ def test_all_that_happened_is_heard_of_before_the_answer(kept: WatchedVault, our
     if not ours:  # an index elsewhere, as in a synced vault
         kept.keeper = kept.memory = memory(kept.root, index_path=kept.root.parent / "index")
         kept.changes.add_everything()
-        kept.until(lambda: kept.changes.count == 0 and kept.memory.index_path.exists())
+        kept.until(lambda: kept.changes.count == 0 and kept.memory.index_file.path.exists())
         shutil.rmtree(kept.root / ".memory")
         kept.until(kept.worker.knows_everything)
     for n in range(50):
@@ -571,7 +571,7 @@ def test_a_note_that_cannot_be_read_holds_up_nothing(kept: WatchedVault) -> None
 def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
     from vault_memory.vault import locations
 
-    with locations.writer_lock(kept.memory.index_path, 0):
+    with locations.writer_lock(kept.memory.index_file.path, 0):
         (kept.root / "a.md").write_text("heron")
         kept.until(lambda: kept.changes.count == 1)
         assert not kept.has("a.md", "heron")
@@ -579,10 +579,10 @@ def test_another_process_that_writes_is_waited_for(kept: WatchedVault) -> None:
 
 
 def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: WatchedVault) -> None:
-    for file in kept.memory.index_path.parent.glob("index.sqlite*"):
+    for file in kept.memory.index_file.path.parent.glob("index.sqlite*"):
         file.unlink()
     (kept.root / "a.md").write_text("heron")
-    kept.until(lambda: kept.memory.index_path.exists() and kept.has("a.md", "heron"))
+    kept.until(lambda: kept.memory.index_file.path.exists() and kept.has("a.md", "heron"))
     kept.settles_as(set(ALL))
 
 

@@ -49,7 +49,7 @@ def with_ollama(root: Path, server: ModelServer, **settings: object) -> Memory:
 
 def ask(of: Memory, query: str, **more: Any) -> Answer:
     request = Request(query, datetime(2025, 12, 1, 9, tzinfo=UTC), **more)
-    (answer,) = of.recall([request], keep=False)
+    (answer,) = of.answers([request], keep=False)
     return answer
 
 
@@ -68,7 +68,7 @@ def passages(of: Memory) -> int:
 def test_backfill_gives_every_passage_a_vector_and_recall_uses_them(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None
     assert (filled.done, filled.waiting, filled.passages) == (passages(mine), 0, passages(mine))
     answer = ask(mine, "engine of the boat")
@@ -80,7 +80,7 @@ def test_backfill_gives_every_passage_a_vector_and_recall_uses_them(vault: Path,
 def test_passages_and_questions_get_the_models_prefixes(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     assert all(text.startswith("search_document: ") for text in server.texts)
     server.requests.clear()
     ask(mine, "engine of the boat")
@@ -90,7 +90,7 @@ def test_passages_and_questions_get_the_models_prefixes(vault: Path, server: Mod
 def test_a_passage_is_embedded_with_those_beside_it_in_its_section(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_document_prefix="")
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     assert "a ladder for attics\nThe dentist found nothing.\npaint for doors" in server.texts
     assert "The tile index is kept on two nodes." in server.texts  # what stands under the next heading is not beside it
     assert "Tern" in server.texts  # a heading stands alone
@@ -105,7 +105,7 @@ def test_no_vector_is_compared_across_spaces_of_equal_dimensions(vault: Path) ->
         mine = with_ollama(vault, server)
         mine.index()
         # Each text points to where its own words are, so the wrong space gives numbers that nobody would notice.
-        mine.backfill()
+        mine.search.backfill()
         remote, builtin = (
             ask(mine, "engine of the boat", explain=True),
             ask(memory(vault), "engine of the boat", explain=True),
@@ -146,7 +146,7 @@ def test_the_feedback_and_the_notes_stay_in_the_space_of_the_question(vault: Pat
     with model_server(Model(dimensions=128)) as server:
         mine = with_ollama(vault, server)
         mine.index()
-        mine.backfill()
+        mine.search.backfill()
         before = ask(mine, "engine of the boat", mode="hybrid", explain=True)
         with opened(mine) as store:
             store.connection.execute("UPDATE embedding SET vector = zeroblob(128) WHERE embedder = 1")
@@ -172,7 +172,7 @@ def test_the_builtin_space_is_not_touched_by_a_configured_one(vault: Path) -> No
 def test_filters_hold_in_a_configured_space(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     found = ask(mine, "engine of the boat", filters=Filters(since=date(2025, 11, 12)), mode="semantic")
     assert found.embedder == "ollama/nomic-embed-text@1"
     assert {r.path for r in found.results} == {"memory/2025-11-12.md"}
@@ -184,9 +184,9 @@ def test_filters_hold_in_a_configured_space(vault: Path, server: ModelServer) ->
 def test_a_second_run_asks_for_nothing(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
-    again = mine.backfill()
+    again = mine.search.backfill()
     assert again and again.embedded == 0 and again.waiting == 0
     assert server.texts == []
 
@@ -195,7 +195,7 @@ def test_repeated_text_is_embedded_once(tmp_path: Path, server: ModelServer) -> 
     same = "# Same\n\nThe very same words.\n"
     mine = with_ollama(fill(tmp_path, {"a.md": same, "b.md": same, "c.md": same}), server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and (filled.done, filled.embedded) == (6, 2)
     assert len(server.texts) == len(set(server.texts)) == 2
 
@@ -203,14 +203,14 @@ def test_repeated_text_is_embedded_once(tmp_path: Path, server: ModelServer) -> 
 def test_moved_and_edited_notes_keep_what_is_still_there(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     (vault / "Projects/Tern.md").rename(vault / "Tern.md")
     put(vault, "memory/2025-11-10.md", NOTES["memory/2025-11-10.md"] + "\n## Evening\n\nA heron by the weir.\n")
     answer = ask(mine, "tile index nodes")
     assert answer.results[0].path == "Tern.md"
     assert semantic(ask(mine, "tile index nodes", explain=True))["Tern.md#L3"] > 0.3
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == 0
     assert sorted(server.texts)[:2] == ["search_document: A heron by the weir.", "search_document: Evening"]
     assert all(text.startswith("search_query") for text in sorted(server.texts)[2:])
@@ -239,10 +239,10 @@ def test_switching_and_switching_back_costs_nothing(vault: Path) -> None:
 def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     assert mine.index(rebuild=True).rebuilt
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == filled.embedded == 0
     assert server.texts == []
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
@@ -251,14 +251,14 @@ def test_a_rebuild_carries_the_vectors_over(vault: Path, server: ModelServer) ->
 def test_another_version_of_the_index_hands_its_vectors_on(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     with opened(mine) as store:
         store.set_meta("fingerprint", "schema=0")
         store.connection.execute("DROP TABLE placed")
         store.connection.execute("DROP TABLE note_vector")
     assert "version" in mine.index().rebuilt
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == filled.embedded == 0
 
 
@@ -268,15 +268,15 @@ def test_changing_the_embedder_rebuilds_nothing_and_keeps_the_digest(vault: Path
     digest = index_digest(plain)
     mine = with_ollama(vault, server)
     assert mine.index().rebuilt == ""
-    mine.backfill()
+    mine.search.backfill()
     assert index_digest(mine) == digest
-    assert len(set(mine.check())) == 1
+    assert len(set(mine.index_file.check())) == 1
 
 
 def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     put(vault, "memory/2025-11-12.md", "# Wednesday\n")
     mine.index()
     with opened(mine) as store:
@@ -290,7 +290,7 @@ def test_vectors_whose_text_is_gone_are_swept(vault: Path, server: ModelServer) 
 def test_vectors_of_a_deleted_note_do_not_stay_placed(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     (vault / "Projects/Tern.md").unlink()
     mine.index()
     with opened(mine) as store:
@@ -306,7 +306,7 @@ def test_steps_of_one_batch_come_to_an_end(vault: Path, server: ModelServer) -> 
     mine.index()
     done = []
     while not done or done[-1].waiting:
-        filled = mine.backfill(deadline=0.0)
+        filled = mine.search.backfill(deadline=0.0)
         assert filled and filled.stopped is None
         done.append(filled)
     assert [step.embedded for step in done] == [2, 2, 2, 2, 2, 1]
@@ -316,7 +316,7 @@ def test_progress_counts_passages(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
     seen: list[tuple[int, int, int]] = []
-    mine.backfill(lambda *counts: seen.append(counts))
+    mine.search.backfill(lambda *counts: seen.append(counts))
     assert seen == [(4, 11, 4), (8, 11, 8), (11, 11, 11)]
 
 
@@ -324,7 +324,7 @@ def test_newest_notes_come_first(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
     server.trouble.dies_after = 2  # the model is recognised by the first answer
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.done == 2
     first = server.texts[0].removeprefix("search_document: ")
     assert first == "Tern"  # undated: its file's time, a minute ago, is its day
@@ -334,13 +334,13 @@ def test_a_server_that_dies_midway_loses_nothing_and_is_resumed(vault: Path, ser
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
     server.trouble.dies_after = 3
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.done == filled.embedded == 4
     assert filled.stopped and "127.0.0.1" in filled.stopped
     kept = list(dict.fromkeys(server.texts))[:4]
     server.trouble.dies_after = -1
     server.requests.clear()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == 0
     assert not set(kept) & set(server.texts)
 
@@ -353,7 +353,7 @@ def test_a_server_that_is_busy_at_the_very_first_request_ends_no_run(
     url = f"http://{server.host}" + ("/v1" if provider == "openai" else "")
     mine = memory(vault, embedding_provider=provider, embedding_model="nomic-embed-text", embedding_url=url)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and (filled.stopped, filled.waiting) == (None, 0)
 
 
@@ -361,7 +361,7 @@ def test_below_enough_the_builtin_vectors_answer_and_say_so(vault: Path, server:
     mine = with_ollama(vault, server, embedding_batch=2)
     mine.index()
     server.trouble.dies_after = 2  # the model is recognised by the first answer
-    mine.backfill()
+    mine.search.backfill()
     server.trouble.dies_after = -1
     answer = ask(mine, "boat engine")
     assert answer.embedder == BUILTIN_ID
@@ -375,7 +375,7 @@ def test_new_passages_wait_without_stopping_the_others(tmp_path: Path, server: M
     root = fill(tmp_path, {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
     mine = with_ollama(root, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     put(root, "one.md", "Only one more line.\n")
     answer = ask(mine, "item 7")
     assert answer.embedder == "ollama/nomic-embed-text@1"
@@ -385,7 +385,7 @@ def test_new_passages_wait_without_stopping_the_others(tmp_path: Path, server: M
 def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server, embedding_query_deadline_seconds=0.05)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     server.trouble.delay_seconds = 0.4
     requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(5)]
@@ -400,7 +400,7 @@ def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, se
 def test_a_server_that_is_gone_leaves_the_builtin_vectors(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     gone = with_ollama(vault, ModelServer(port=free_port()))
     answer = ask(gone, "boat engine")
     assert answer.embedder == BUILTIN_ID
@@ -411,18 +411,18 @@ def test_a_server_that_is_gone_leaves_the_builtin_vectors(vault: Path, server: M
 def test_a_model_of_another_dimension_is_refused(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.models = [Model(dimensions=64)]
     put(vault, "new.md", "Something new.\n")
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped and "gives 64 dimensions, and the index has 96" in filled.stopped
     answer = ask(mine, "boat engine")
     assert answer.embedder == BUILTIN_ID
     checks = {c.name: c for c in doctor(mine)}
     assert checks["model"].level == "error"
     doctor(mine, fix=True)
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == 0
     assert ask(mine, "boat engine").embedder == "ollama/nomic-embed-text@1"
 
@@ -433,7 +433,7 @@ def test_texts_without_a_usable_vector_are_counted_and_the_rest_is_done(vault: P
     ]
     mine = with_ollama(vault, server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None
     assert (filled.waiting, filled.unusable, filled.without) == (0, 2, 2)  # the passage, and the one beside it
 
@@ -442,7 +442,7 @@ def test_a_model_of_nothing_but_zeros_stops_the_run(vault: Path, server: ModelSe
     server.trouble.vectors = lambda _, found: [[0.0] * len(v) for v in found]
     mine = with_ollama(vault, server, embedding_batch=32)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped and "no usable vectors" in filled.stopped
 
 
@@ -450,7 +450,7 @@ def test_dimensions_that_are_no_multiple_of_8(vault: Path) -> None:
     with model_server(Model(dimensions=50)) as server:
         mine = with_ollama(vault, server)
         mine.index()
-        mine.backfill()
+        mine.search.backfill()
         answer = ask(mine, "engine of the boat", mode="semantic")
         assert answer.embedder == "ollama/nomic-embed-text@1"
         assert answer.results[0].content == "The boat engine was serviced by the harbour."
@@ -463,7 +463,7 @@ def test_long_texts_are_cut_and_counted_never_by_the_server(tmp_path: Path) -> N
         root = fill(tmp_path, {"long.md": "word " * 60 + "\n", "short.md": "a few words\n"})
         mine = with_ollama(root, server)
         mine.index()
-        filled = mine.backfill()
+        filled = mine.search.backfill()
         assert filled and filled.stopped is None and filled.waiting == 0 and filled.cut == 1
         bodies = [body for path, body, _ in server.requests if path == "/api/embed"]
         assert all(body["truncate"] is False for body in bodies)
@@ -563,7 +563,7 @@ def test_ctrl_c_keeps_what_was_embedded(tmp_path: Path, server: ModelServer) -> 
     mine = with_ollama(root, server)
     with opened(mine) as store:
         assert 0 < store.one("SELECT count(*) FROM placed") < 60
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == 0 and filled.embedded < 60
 
 
@@ -602,8 +602,8 @@ def test_a_write_by_others_between_reading_and_keeping_places_nothing_wrong(vaul
         return found
 
     server.trouble.vectors = meanwhile
-    mine.backfill()
-    mine.backfill()
+    mine.search.backfill()
+    mine.search.backfill()
     with opened(mine) as store:
         for text in embedding_rows.passage_texts(store, 1, store.one("SELECT max(id) FROM passage")):
             sql = "SELECT e.text_hash FROM placed d JOIN embedding e ON e.id = d.embedding_id WHERE d.passage_id = ?"
@@ -614,17 +614,17 @@ def test_another_model_of_the_same_name_and_dimensions_is_recognised(vault: Path
     """`ollama pull` may bring a new version: its vectors must not stand among the old ones."""
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
     assert mine.index(rebuild=True).rebuilt
     put(vault, "new.md", "Something new.\n")
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped and "it is not the model it was" in filled.stopped
     assert filled.waiting == 1
     assert {c.name: c.level for c in doctor(mine)}["model"] == "error"
     doctor(mine, fix=True)
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.waiting == 0 and filled.embedded == 12
 
 
@@ -632,7 +632,7 @@ def test_a_batch_that_takes_too_long_is_made_smaller(vault: Path, server: ModelS
     server.trouble.delay_each_seconds = 0.1
     mine = with_ollama(vault, server, embedding_batch=8, embedding_timeout_seconds=0.6)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None and filled.waiting == 0
     assert max(len(body["input"]) for path, body, _ in server.requests[-2:] if path == "/api/embed") <= 4
 
@@ -669,17 +669,17 @@ def test_the_same_name_at_another_address_is_not_the_same_model(vault: Path) -> 
             for s in (one, two)
         )
         mine.index()
-        mine.backfill()
+        mine.search.backfill()
         assert ask(mine, "boat engine").embedder == "openai/emb@1"
         assert ask(other, "boat engine").embedder == BUILTIN_ID
-        filled = other.backfill()
+        filled = other.search.backfill()
         assert filled and filled.stopped and f"openai at {two.host} gives other vectors" in filled.stopped
 
 
 def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: ModelServer) -> None:
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(3)]
     assert {a.embedder for a in mine.recall(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
@@ -691,24 +691,24 @@ def test_a_model_known_by_its_digest_is_not_loaded_when_nothing_waits(vault: Pat
     with model_server(Model(digest="aaaa")) as server:
         mine = with_ollama(vault, server)
         mine.index()
-        mine.backfill()
+        mine.search.backfill()
         server.requests.clear()
-        again = mine.backfill()
+        again = mine.search.backfill()
         assert again and again.stopped is None
         assert server.asked("/api/embed") == 0 and server.asked("/api/tags") == 1
         server.models = [Model(digest="bbbb")]  # pulled anew, and gives the same vectors
         for asked in (1, 0):
             server.requests.clear()
-            again = mine.backfill()
+            again = mine.search.backfill()
             assert again and again.stopped is None
             assert server.asked("/api/embed") == asked
         server.models = [Model(digest="cccc")]
         server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
         for _ in range(2):
-            again = mine.backfill()
+            again = mine.search.backfill()
             assert again and again.stopped and "it is not the model it was" in again.stopped
         doctor(mine, fix=True)
-        again = mine.backfill()
+        again = mine.search.backfill()
         assert again and again.stopped is None and again.embedded == 11
 
 
@@ -765,7 +765,7 @@ def test_a_batch_the_server_finds_too_large_is_halved_and_stays_so(
     server.trouble.refuses = lambda texts: (status, said) if len(texts) > 8 else None
     mine = with_openai(herons(tmp_path), server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None
     assert (filled.waiting, filled.unusable, filled.cut) == (0, 0, 0)
     refused = [len(body["input"]) for path, body, _ in server.requests if len(body.get("input", [])) > 8]
@@ -780,10 +780,10 @@ def test_a_text_the_server_finds_too_large_is_cut_and_the_others_stay_together(
     server.trouble.refuses = lambda texts: (413, said) if any(len(t.split()) > 70 for t in texts) else None
     mine = with_openai(herons(tmp_path), server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None
     assert (filled.waiting, filled.cut, filled.unusable) == (0, 3, 0)  # the long line is three passages
-    assert mine.remote and mine.remote.batch == 32
+    assert mine.search.remote and mine.search.remote.batch == 32
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
@@ -793,7 +793,7 @@ def test_a_text_that_is_always_refused_blocks_no_other(tmp_path: Path, server: M
     server.trouble.refuses = lambda texts: (status, {"error": "no"}) if any("zzzz" in t for t in texts) else None
     mine = with_openai(root, server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped is None
     assert (filled.embedded, filled.unusable) == (filled.passages - 1, 1)
 
@@ -805,7 +805,7 @@ def test_a_server_that_refuses_everything_stops_the_run(tmp_path: Path, server: 
     server.trouble.refuses = lambda texts: (
         asked.append(1) or ((400, {"error": "no such thing"}) if len(asked) > 2 else None)
     )
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.stopped and "answered 400" in filled.stopped and filled.embedded == 0
 
 
@@ -821,17 +821,17 @@ def test_texts_without_a_vector_are_not_asked_for_again(vault: Path, server: Mod
     server.trouble.vectors = no_vector_for("dentist")
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.requests.clear()
     put(vault, "memory/2025-11-12.md", NOTES["memory/2025-11-12.md"] + "\n## Evening\n\nA heron.\n")
     mine.index()
-    again = mine.backfill()
-    assert again and (again.waiting, again.unusable, again.without, again.stopped) == (0, 0, 2, None)
+    again = mine.search.backfill()
+    assert again and (again.waiting, again.index_file.unusable, again.without, again.stopped) == (0, 0, 2, None)
     assert sorted(server.texts) == ["search_document: A heron.", "search_document: Evening"]
     server.requests.clear()
     server.trouble.vectors = None
     assert mine.index(rebuild=True).rebuilt  # asks again
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and (filled.waiting, filled.without, filled.embedded) == (0, 0, 2)
     assert all("dentist" in text for text in server.texts)
 
@@ -840,7 +840,7 @@ def test_texts_without_a_vector_keep_no_other_from_being_used(vault: Path, serve
     server.trouble.vectors = no_vector_for("dentist")
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     answer = ask(mine, "engine of the boat")
     assert answer.embedder == "ollama/nomic-embed-text@1"  # 9 of 11 passages: below the share that decides
     assert whys(answer) == (
@@ -862,7 +862,7 @@ def test_a_model_with_vectors_for_fewer_than_half_is_not_used(vault: Path, serve
     ]
     mine = with_ollama(vault, server)
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and filled.without > 6 and filled.waiting == 0
     answer = ask(mine, "engine boat")
     assert answer.embedder == BUILTIN_ID
@@ -873,10 +873,10 @@ def test_another_model_is_asked_for_what_the_one_before_had_no_vector_for(vault:
     server.trouble.vectors = no_vector_for("dentist")
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     server.trouble.vectors = lambda _, found: [v[::-1] for v in found]
     doctor(mine, fix=True)
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and (filled.embedded, filled.without, filled.waiting) == (11, 0, 0)
 
 
@@ -884,10 +884,10 @@ def test_what_is_known_of_texts_without_a_vector_goes_with_them(vault: Path, ser
     server.trouble.vectors = no_vector_for("dentist")
     mine = with_ollama(vault, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     (vault / "memory/2025-11-12.md").unlink()
     mine.index()
-    filled = mine.backfill()
+    filled = mine.search.backfill()
     assert filled and (filled.without, filled.waiting) == (0, 0)
     with opened(mine) as store:
         assert [store.one(f"SELECT count(*) FROM {table}") for table in ("vectorless", "unplaced")] == [0, 0]
@@ -919,9 +919,9 @@ def test_a_second_run_beside_one_that_embeds_says_so(tmp_path: Path, server: Mod
     root = fill(tmp_path / "Notes", {"many.md": "".join(f"- item {n} of the list\n" for n in range(60))})
     mine = with_ollama(root, server)
     mine.index()
-    mine.backfill()
+    mine.search.backfill()
     put(root, "new.md", "A heron by the weir.\n")
-    with writer_lock(mine.index_path.with_name("backfill"), 1.0):
+    with writer_lock(mine.index_file.path.with_name("backfill"), 1.0):
         done = shell(root, server.port, "index")
         document = json.loads(shell(root, server.port, "index", "--json").stdout)["backfill"]
         quiet = shell(root, server.port, "index", "--quiet")

@@ -367,21 +367,21 @@ def test_a_failed_question_cools_the_server_down(server: ModelServer) -> None:
     server.trouble.status = 503
     for _ in range(3):
         with pytest.raises(RemoteError, match="answered 503"):
-            mine.query("heron?")
+            mine.index_file.read("heron?")
     assert server.asked("/api/embed") == 1
     server.trouble.status = 0
     now[0] += COOL_DOWN_SECONDS - 0.1
     with pytest.raises(RemoteError):
-        mine.query("heron?")
+        mine.index_file.read("heron?")
     now[0] += 0.2
-    assert mine.query("heron?").vector == quantised(vector("search_query: heron?", 96))
+    assert mine.index_file.read("heron?").vector == quantised(vector("search_query: heron?", 96))
     mine.close()
 
 
 def test_a_question_longer_than_the_context_is_cut_and_says_so() -> None:
     with model_server(Model(context_tokens=12)) as server:
         mine = remote(server)
-        assert mine.query("w " * 40).cut
+        assert mine.index_file.read("w " * 40).cut
         mine.close()
 
 

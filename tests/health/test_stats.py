@@ -67,7 +67,7 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
     assert found.weeks == (
         Week(date(2025, 9, 1), 1, 2), Week(date(2025, 11, 10), 1, 2), Week(date(2025, 12, 1), 2, 3),
     )  # fmt: skip
-    assert found.index_bytes == vault.index_path.stat().st_size
+    assert found.index_bytes == vault.index_file.path.stat().st_size
     assert found.ratio == found.index_bytes / found.notes_bytes
 
 

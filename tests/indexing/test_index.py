@@ -53,7 +53,7 @@ NOTES = {
 def answers(of: Memory, query: str) -> list[str]:
     """The paths a question is answered from."""
     asked = Request(query=query, now=datetime(2025, 12, 1, tzinfo=UTC), k=10)
-    (answer,) = of.recall([asked], keep=False)
+    (answer,) = of.answers([asked], keep=False)
     return [result.path for result in answer.results]
 
 
@@ -129,14 +129,14 @@ def test_a_first_run_then_nothing_to_do(tmp_path: Path) -> None:
     assert first.passages == first.embedded + first.from_cache > 6
     again = mine.index()
     assert (again.changed, again.unchanged, again.passages, again.rebuilt) == (0, 3, 0, "")
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_an_open_index_waits_for_no_disk_at_each_commit(tmp_path: Path) -> None:
     """A statement behind one that gives a row (`PRAGMA journal_mode`) is not run unless that row is taken."""
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
-    with closing(schema.connect(mine.index_path)) as connection:
+    with closing(schema.connect(mine.index_file.path)) as connection:
         names = ("journal_mode", "synchronous", "temp_store", "cache_size", "secure_delete")
         found = {name: connection.pragma(name) for name in names}
     normal, in_memory = 1, 2
@@ -185,12 +185,12 @@ def test_a_check_keeps_other_writers_away_from_its_fresh_build(tmp_path: Path) -
 
     def is_locked(done: int, total: int, passages: int) -> None:
         try:
-            with locations.writer_lock(mine.index_path, 0):
+            with locations.writer_lock(mine.index_file.path, 0):
                 alone.append(False)
         except BusyError:
             alone.append(True)
 
-    mine.check(is_locked)
+    mine.index_file.check(is_locked)
     assert alone == [True] * 2 * len(NOTES)  # the index and the build beside it
 
 
@@ -214,10 +214,10 @@ def test_an_index_that_lacks_what_is_searched_is_no_equal_of_a_fresh_build(
     if what:
         check = next(check for check in doctor(mine) if check.name == "index")
         assert (check.level, what in check.message) == ("error", True), check
-    assert mine.check()[0] != mine.check()[1]
+    assert mine.index_file.check()[0] != mine.index_file.check()[1]
     assert run(tmp_path, "index", "--check").returncode == 1
     doctor(mine, fix=True) if what else mine.index(rebuild=True)
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert "error" not in {check.level for check in doctor(mine)}
 
 
@@ -231,7 +231,7 @@ def test_an_edit_whose_time_was_set_back_is_found(tmp_path: Path) -> None:
     assert ((tmp_path / "a.md").stat().st_size, (tmp_path / "a.md").stat().st_mtime_ns) == (
         stamp.st_size, stamp.st_mtime_ns,
     )  # fmt: skip
-    answer = next(iter(mine.recall([Request("When does the ferry leave?", datetime.now(UTC), k=1)])))
+    answer = next(iter(mine.answers([Request("When does the ferry leave?", datetime.now(UTC), k=1)])))
     assert "eight" in answer.results[0].content
     assert mine.index().changed == 0
 
@@ -245,7 +245,7 @@ def test_an_edit_of_the_same_size_and_time_is_found(tmp_path: Path) -> None:
     report = mine.index()
     assert (report.modified, report.unchanged) == (1, 3)
     assert answers(mine, "shellfish")[0] == "young.md"
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_it_is_found_too_when_another_note_was_indexed_between(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_a_moved_note_or_folder_keeps_its_embeddings(tmp_path: Path) -> None:
     assert report.embedded <= 1  # a passage that shows its note's name has another text now
     assert report.from_cache >= report.passages - 1
     assert answers(mine, "lighthouse keeper")[0] == "Archive/er/b.md"
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_a_copy_and_a_text_that_comes_back_are_embedded_once(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_what_a_note_says_is_stored_in_rows(tmp_path: Path) -> None:
             ("nora-ek", "Nora Ek", 1),
         ]
         assert store.one("SELECT count(*) FROM passage WHERE embedding_id IS NULL") == 0
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
@@ -423,7 +423,7 @@ def test_every_line_with_text_is_in_a_passage(tmp_path: Path) -> None:
 def test_a_note_of_any_bytes_is_indexed(tmp_path: Path, data: bytes) -> None:
     mine = memory(fill(tmp_path, {"odd.md": data, "a.md": "x"}))
     assert mine.index().added == 2
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert (tmp_path / "odd.md").read_bytes() == data
 
 
@@ -434,7 +434,7 @@ def test_a_note_of_many_slices_is_replaced_whole(tmp_path: Path) -> None:
     report = mine.index()
     assert (report.modified, report.passages) == (1, 1200)
     assert 0 < report.embedded < 150
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 # --- when the index cannot be used as it is --------------------------------------------------------------------------
@@ -484,7 +484,7 @@ def test_a_damaged_index_is_built_anew_and_that_is_said(tmp_path: Path, damage: 
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
     before = index_digest(mine)
-    mine.index_path.write_bytes(DAMAGES[damage](mine.index_path.read_bytes()))
+    mine.index_file.path.write_bytes(DAMAGES[damage](mine.index_file.path.read_bytes()))
     put(tmp_path, "new.md", "A heron stood by the weir.\n")
     if first == "index":
         report = mine.index()
@@ -496,7 +496,7 @@ def test_a_damaged_index_is_built_anew_and_that_is_said(tmp_path: Path, damage: 
     mine.index()
     assert index_digest(mine) == before
     assert _sound(mine)
-    assert [path.name for path in mine.index_path.parent.glob("index.sqlite.new-*")] == []
+    assert [path.name for path in mine.index_file.path.parent.glob("index.sqlite.new-*")] == []
 
 
 def _sound(of: Memory) -> bool:
@@ -510,15 +510,15 @@ def test_damage_anywhere_never_ends_in_a_traceback(tmp_path: Path) -> None:
     """Any page may be hit: the answer comes, from the index as it was or from one built anew."""
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
-    whole = mine.index_path.read_bytes()
+    whole = mine.index_file.path.read_bytes()
     chance = random.Random(7)
     for _ in range(60):
         page = chance.randrange(len(whole) // 4096)
         start_at = page * 4096 + chance.choice([0, 8, 100, chance.randrange(4096)])
         noise = chance.choice([bytes(64), b"\xff" * 64, chance.randbytes(64)])
         for suffix in ("-wal", "-shm"):
-            mine.index_path.with_name(mine.index_path.name + suffix).unlink(missing_ok=True)
-        mine.index_path.write_bytes(whole[:start_at] + noise + whole[start_at + 64 :])
+            mine.index_file.path.with_name(mine.index_file.path.name + suffix).unlink(missing_ok=True)
+        mine.index_file.path.write_bytes(whole[:start_at] + noise + whole[start_at + 64 :])
         put(tmp_path, "new.md", f"A heron stood by weir {chance.random()}.\n")
         answers(mine, "ferry to Kallö")
         mine.index()
@@ -559,29 +559,30 @@ def test_a_file_of_another_program_is_never_replaced(tmp_path: Path, what: str, 
     mine = memory(
         fill(tmp_path / "vault", NOTES), **({"index_path": tmp_path / "theirs" / "mine.sqlite"} if named else {})
     )
-    before = FOREIGN[what](mine.index_path)
+    before = FOREIGN[what](mine.index_file.path)
     if not named and not what.startswith("a database"):  # only this program puts files there: it is a damaged index
         assert "damaged" in mine.index().rebuilt
         return
     for use in (
-        mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities, mine.check,
-        lambda: mine.retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
+        mine.index, lambda: mine.index(rebuild=True), lambda: answers(mine, "ferry"), mine.entities,
+        mine.index_file.check,
+        lambda: mine.writer.retain(Bullet("The boat was painted green."), date(2025, 11, 27)),
     ):  # fmt: skip
         with pytest.raises(RefusedError, match="not an index of this program"):
             use()
-        assert mine.index_path.read_bytes() == before
+        assert mine.index_file.path.read_bytes() == before
     assert [check.level for check in doctor(mine, fix=True) if check.name == "index"] == ["error"]
-    assert mine.index_path.read_bytes() == before
+    assert mine.index_file.path.read_bytes() == before
     assert "painted green" not in (mine.vault.root / "memory/2025-11-27.md").read_text()
     if what == "a database whose tables are in its log":
-        with closing(apsw.Connection(str(mine.index_path))) as theirs:
+        with closing(apsw.Connection(str(mine.index_file.path))) as theirs:
             assert theirs.execute("SELECT text FROM poems").get == "mine"
 
 
 @pytest.mark.parametrize("left", ["", "CREATE TABLE x(y); DROP TABLE x"])
 def test_a_file_with_nothing_in_it_may_become_the_index(tmp_path: Path, left: str) -> None:
     mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
-    with closing(apsw.Connection(str(mine.index_path))) as other:
+    with closing(apsw.Connection(str(mine.index_file.path))) as other:
         other.execute(left)
     assert mine.index().added == 3
 
@@ -593,20 +594,20 @@ def test_an_index_from_before_indexes_had_a_number_is_ours(tmp_path: Path) -> No
         store.connection.execute("PRAGMA application_id=0")
         store.set_meta("fingerprint", "schema=0")
     assert mine.index().rebuilt == "it was made by another version or with other settings"
-    assert int.from_bytes(mine.index_path.read_bytes()[68:72], "big") == schema.APPLICATION_ID
+    assert int.from_bytes(mine.index_file.path.read_bytes()[68:72], "big") == schema.APPLICATION_ID
 
 
 def test_only_its_own_unfinished_builds_are_swept(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path / "vault", NOTES), index_path=tmp_path / "mine.sqlite")
     put(tmp_path, "mine.sqlite.new-chapter", "a user's own file")
-    put(tmp_path, schema.new_name(mine.index_path).name, "left by a killed build")
+    put(tmp_path, schema.new_name(mine.index_file.path).name, "left by a killed build")
     mine.index()
     assert sorted(file.name for file in tmp_path.glob("mine.sqlite.new-*")) == ["mine.sqlite.new-chapter"]
 
 
 def test_an_index_that_cannot_be_opened_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
-    mine.index_path.mkdir(parents=True)
+    mine.index_file.path.mkdir(parents=True)
     with pytest.raises(IndexUnusableError, match="cannot be opened") as caught:
         mine.index()
     assert caught.value.next_step
@@ -617,12 +618,12 @@ def test_logs_of_an_index_that_was_deleted_do_no_harm(tmp_path: Path) -> None:
     mine.index()
     with opened(mine) as store:
         store.set_meta("pages", "in the write-ahead log")
-        shutil.copy(f"{mine.index_path}-wal", tmp_path / "kept")
-    mine.index_path.unlink()
-    shutil.copy(tmp_path / "kept", f"{mine.index_path}-wal")
+        shutil.copy(f"{mine.index_file.path}-wal", tmp_path / "kept")
+    mine.index_file.path.unlink()
+    shutil.copy(tmp_path / "kept", f"{mine.index_file.path}-wal")
     assert mine.index().rebuilt == "there was none"
     assert _sound(mine)
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_another_writer_makes_a_run_busy(tmp_path: Path) -> None:
@@ -656,7 +657,7 @@ def test_a_full_disk_leaves_the_old_index_serving(tmp_path: Path, option: str) -
     assert index_digest(mine) == before
     assert _sound(mine)
     assert mine.index().added == 1
-    assert [path.name for path in mine.index_path.parent.glob("index.sqlite.new-*")] == []
+    assert [path.name for path in mine.index_file.path.parent.glob("index.sqlite.new-*")] == []
 
 
 # --- an absent vault is not an empty vault ---------------------------------------------------------------------------
@@ -732,7 +733,7 @@ def test_an_unreadable_folder_loses_no_note(tmp_path: Path, mode: int) -> None:
     finally:
         os.chmod(root / "locked", 0o700)
     assert mine.index().changed == 0
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_an_unreadable_note_is_reported_and_keeps_its_rows(tmp_path: Path) -> None:
@@ -794,7 +795,7 @@ def test_a_synced_vault_has_its_index_elsewhere(tmp_path: Path, folder: str, mar
     assert len(vault_id(root)) == 12
     mine = memory(root)
     assert mine.index().added == 3
-    assert "synced" in mine.place.why
+    assert "synced" in mine.index_file.place.why
     assert not (root / ".memory").exists()
     assert answers(mine, "ferry to Kallö")[0] == "a.md"
     named = memory(root, index_path=tmp_path / "mine.sqlite")
@@ -901,16 +902,16 @@ def test_a_recall_catches_up_first(tmp_path: Path) -> None:
     (tmp_path / "deep/er/b.md").unlink()
     assert answers(mine, "heron by the weir")[0] == "a.md"
     assert paths(mine) == {"a.md", "memory/2025-11-27.md"}
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_a_busy_writer_does_not_block_a_recall(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, NOTES))
     mine.index()
     put(tmp_path, "new.md", "The heron stood by the weir.\n")
-    with locations.writer_lock(mine.index_path, 0):
+    with locations.writer_lock(mine.index_file.path, 0):
         started = time.monotonic()
-        (answer,) = mine.recall([Request(query="ferry", now=datetime(2025, 12, 1, tzinfo=UTC))], keep=False)
+        (answer,) = mine.answers([Request(query="ferry", now=datetime(2025, 12, 1, tzinfo=UTC))], keep=False)
         assert time.monotonic() - started < 2
     assert (answer.fresh, answer.pending, answer.results[0].path) == (False, 1, "a.md")
     assert answers(mine, "heron weir")[0] == "new.md"
@@ -938,7 +939,7 @@ def test_a_note_that_vanishes_while_it_is_indexed_is_no_failure(tmp_path: Path) 
     assert [problem for report in reports for problem in report.failed] == []
     mine.index()
     assert paths(mine) == set(NOTES)
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_retained_facts_are_in_an_index_of_any_state(tmp_path: Path) -> None:
@@ -947,7 +948,7 @@ def test_retained_facts_are_in_an_index_of_any_state(tmp_path: Path) -> None:
         if state == "stale":
             put(tmp_path, "a.md", "changed\n")
         if state == "damaged":
-            mine.index_path.write_bytes(b"garbage")
-        mine.retain(Bullet(f"The boat {state} was painted green."), date(2025, 11, 28))
+            mine.index_file.path.write_bytes(b"garbage")
+        mine.writer.retain(Bullet(f"The boat {state} was painted green."), date(2025, 11, 28))
         assert answers(mine, f"boat {state} painted green")[0] == "memory/2025-11-28.md"
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]

@@ -42,7 +42,7 @@ def assert_whole(mine: Memory) -> None:
         for table in ("passage_fts", "note_fts"):
             store.connection.execute(f"INSERT INTO {table}({table}) VALUES('integrity-check')")
     assert index_digest(mine) == fresh_digest(mine.vault.root)
-    beside = {path.name for path in mine.index_path.parent.iterdir() if path.name.startswith("index.sqlite")}
+    beside = {path.name for path in mine.index_file.path.parent.iterdir() if path.name.startswith("index.sqlite")}
     assert beside <= {"index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.sqlite.lock"}
 
 
@@ -111,10 +111,10 @@ def test_a_rebuild_that_was_killed_leaves_the_old_index_serving(tmp_path: Path) 
     before = index_digest(mine)
     process = start(root, "index", "--rebuild")
     deadline = time.monotonic() + 20
-    while not list(mine.index_path.parent.glob("index.sqlite.new-*")) and time.monotonic() < deadline:
+    while not list(mine.index_file.path.parent.glob("index.sqlite.new-*")) and time.monotonic() < deadline:
         time.sleep(0.005)
     assert killed(process, 0.05)
-    assert list(mine.index_path.parent.glob("index.sqlite.new-*"))
+    assert list(mine.index_file.path.parent.glob("index.sqlite.new-*"))
     assert index_digest(mine) == before
     answer = recalled(root)
     assert answer["index"] == {"fresh": True, "pending": 0, "generation": 1, "notes": 151}

@@ -49,7 +49,7 @@ def test_a_page_that_was_moved_out_of_its_folder_is_kept_up_to_date_and_told_of(
     (root / NORA).rename(root / elsewhere)
     put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora: Has a new boat.\n")
     asked = memory(root)
-    asked.forget(asked.forgettable("memory/2025-11-20.md", 2, 2))
+    asked.forget(asked.plan_forget("memory/2025-11-20.md", 2, 2))
     for path in texts(root):
         age(root / path, 60)
     done = reflected(root)

@@ -11,7 +11,8 @@ import pytest
 from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
-from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.federation.federation import Federation
+from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.search import scoring
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import lexicon
@@ -29,10 +30,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def warm(root: Path) -> Iterator[WarmMemory]:
+def warm(root: Path) -> Iterator[Federation]:
     """A Memory that stays, and is told that every change is seen: whoever changes a note indexes it."""
     memory(root).index()
-    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(True, 0), lambda: None)) as found:
+    with contextlib.closing(
+        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(True, 0)))
+    ) as found:
         yield found
 
 
@@ -41,8 +44,8 @@ def note(chance: random.Random) -> str:
     return "# Head\n\n" + "\n\n".join(lines) + f"\n\n## Retain\n- W @Ada: {' '.join(chance.choices(WORDS, k=4))}.\n"
 
 
-def ask(of: WarmMemory, query: str) -> Answer:
-    (answer,) = of.recall([Request(query=query, now=NOW, k=20)], keep=False)
+def ask(of: Federation, query: str) -> Answer:
+    (answer,) = of.answers([Request(query=query, now=NOW, k=20)], keep=False)
     return answer
 
 
@@ -67,13 +70,13 @@ def change(root: Path, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_kept_is_never_stale(root: Path, warm: WarmMemory, seed: int) -> None:
+def test_what_is_kept_is_never_stale(root: Path, warm: Federation, seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(25):
         change(root, chance)
         memory(root).index()
         question = " ".join(chance.sample(WORDS, 3))
-        (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
+        (fresh,) = memory(root).answers([Request(query=question, now=NOW, k=20)], keep=False)
         for _ in range(2):
             assert told(ask(warm, question)) == told(fresh)
 
@@ -82,7 +85,9 @@ def test_what_is_kept_is_never_stale(root: Path, warm: WarmMemory, seed: int) ->
 def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed: int) -> None:
     chance = random.Random(seed)
     memory(root).index()
-    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+    with contextlib.closing(
+        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
+    ) as warm:
         for _ in range(25):
             for _ in range(chance.randrange(3)):
                 change(root, chance)
@@ -93,7 +98,7 @@ def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed:
                     age(file, 10)
             question = " ".join(chance.sample(WORDS, 3))
             answers = [ask(warm, question) for _ in range(3)]
-            (fresh,) = memory(root).recall([Request(query=question, now=NOW, k=20)], keep=False)
+            (fresh,) = memory(root).answers([Request(query=question, now=NOW, k=20)], keep=False)
             assert [told(answer) for answer in answers] == 3 * [told(fresh)]
             assert all(answer.fresh for answer in answers)
 
@@ -103,7 +108,9 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
         age(file, 10)
     mine = memory(root)
     mine.index()
-    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+    with contextlib.closing(
+        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
+    ) as warm:
         assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
         with opened(mine) as store, store.writing():
             store.remove(store.notes()["n3.md"].id)
@@ -112,7 +119,9 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
 
 def test_changes_by_its_own_connection_are_noticed_too(root: Path) -> None:
     memory(root).index()
-    with contextlib.closing(WarmMemory(Config(vault=root), lambda: Told(False, 0), lambda: None)) as warm:
+    with contextlib.closing(
+        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
+    ) as warm:
         assert ask(warm, "zebra").notes == 12
         put(root, "bank/entities/Chen.md", "---\naliases: [Doctor]\n---\n# Chen\n\nChen keeps bees.\n")
         answer = ask(warm, "what of the Doctor?")

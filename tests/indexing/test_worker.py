@@ -42,7 +42,7 @@ def test_every_small_note_is_made_in_order_and_a_large_one_left(vault: Path) -> 
     made = list(worker_pool.prepared(memory.vault, BUILTIN_ID, files))
     assert [p.head.path if p else None for p in made] == [None if f.path == "large.md" else f.path for f in files]
     rows = [row for p in made if p for row in p.rows]
-    assert rows and all(row.vector and len(row.vector[0]) == memory.embedder.dimensions for row in rows)
+    assert rows and all(row.vector and len(row.vector[0]) == memory.index_file.embedder.dimensions for row in rows)
 
 
 def test_an_embedder_that_workers_do_not_have_is_left_to_the_parent(vault: Path) -> None:
@@ -56,9 +56,9 @@ def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tm
     one_by_one = Memory(Config(vault=vault, index_path=tmp_path / "b" / "index.sqlite"))
     with closing(schema.create(tmp_path / "c.sqlite")) as connection:
         store = Store(connection, tmp_path / "c.sqlite")
-        one_by_one._indexer(store).update(one_by_one.vault.walk())  # an update never asks for workers
+        one_by_one.index_file.indexer(store).update(one_by_one.vault.walk())  # an update never asks for workers
         mine = digest(store)
-    with closing(Store.open(with_workers.index_path)) as store:
+    with closing(Store.open(with_workers.index_file.path)) as store:
         assert digest(store) == mine
 
 

@@ -131,7 +131,7 @@ LOGS = {
 
 
 def test_recall_says_who_each_line_is_from(tmp_path: Path) -> None:
-    (answer,) = memory(fill(tmp_path, LOGS)).recall([Request("Mara sings opera", NOW)], keep=False)
+    (answer,) = memory(fill(tmp_path, LOGS)).answers([Request("Mara sings opera", NOW)], keep=False)
     found = {one["content"]: (one["by"], one["trusted"]) for one in render.recall_document(answer)["results"]}
     assert found["- W @Mara: Sings in the choir."] == ("person", True)
     assert found["- W(by=web) @Mara: Sings at the opera."] == ("web", False)
@@ -145,7 +145,7 @@ def test_recall_says_who_each_line_is_from(tmp_path: Path) -> None:
 @pytest.mark.parametrize("budget", range(20, 140, 7))
 def test_marks_count_against_the_budget(tmp_path: Path, budget: int) -> None:
     request = Request("Mara sings opera", NOW, None, budget, rendered=True)
-    (answer,) = memory(fill(tmp_path, LOGS)).recall([request], keep=False)
+    (answer,) = memory(fill(tmp_path, LOGS)).answers([request], keep=False)
     assert tokens.count(render.recall_text(answer)) <= answer.rendered_tokens <= budget or not answer.results
 
 

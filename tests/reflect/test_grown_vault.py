@@ -62,7 +62,7 @@ def test_a_log_of_another_day_leaves_nothing_on_the_pages_of_its_old_one(tmp_pat
 
 def forget(root: Path, line: int) -> None:
     asked = memory(root)
-    asked.forget(asked.forgettable(LOG, line, line))
+    asked.forget(asked.plan_forget(LOG, line, line))
 
 
 def hide(root: Path, line: int) -> None:
@@ -163,7 +163,7 @@ class Grown:
                 put(self.root, "bank/entities/Odd.md", re.sub(r"aliases: .*", f"aliases: {alias}", page))
             case 2 if at:
                 asked = memory(self.root)
-                asked.forget(asked.forgettable(path, at + 1, at + 1))
+                asked.forget(asked.plan_forget(path, at + 1, at + 1))
             case 3 if at:
                 lines[at] = re.sub(r"- (\w) ", r"- \1(scope=private) ", lines[at])
                 put(self.root, path, "".join(lines))

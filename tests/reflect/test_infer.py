@@ -437,14 +437,14 @@ def test_what_a_log_tells_is_stored_with_the_note(tmp_path: Path) -> None:
     ]
     assert rows(mine)[:2] == of_log
     assert [row[2] for row in rows(mine)[2:]] == [3, 5, 6, 8, 9]
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
     put(tmp_path, PATH, "A dry day.\n", age_seconds=30)
     mine.index()
     assert [row[0] for row in rows(mine)] == ["memory/2025-11-28.md"] * 5
     put(tmp_path, "memory/2025-11-28.md", TALK + "\n## Retain\n- W @Ada: Lives in Lund.\n", age_seconds=30)
     mine.index()
     assert rows(mine) == []
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_an_index_brought_up_to_date_tells_the_same_as_a_rebuilt_one(tmp_path: Path) -> None:
@@ -455,10 +455,10 @@ def test_an_index_brought_up_to_date_tells_the_same_as_a_rebuilt_one(tmp_path: P
     before = rows(mine)
     with opened(mine) as store:
         store.connection.execute("UPDATE inferred SET text = 'another'")
-    assert mine.check()[0] != mine.check()[1]
+    assert mine.index_file.check()[0] != mine.index_file.check()[1]
     mine.index(rebuild=True)
     assert rows(mine) == before != []
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 def test_of_a_very_long_log_it_is_said_that_nothing_is_inferred(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from vaults import age, fill, memory, put, run
 from vault_memory.errors import ConflictError
 from vault_memory.markdown import entities
 from vault_memory.markdown.name_spotting import Called
-from vault_memory.reflect import core, job, proposals
+from vault_memory.reflect import core, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
 from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
 from vault_memory.reflect.run_log import RunLog
@@ -416,7 +416,7 @@ def test_undo_puts_back_core_and_page(root: Path) -> None:
     before = texts(root)
     reflected(root)
     assert texts(root) != before
-    job.undo(memory(root))
+    memory(root).undo()
     assert texts(root) == before
 
 
@@ -494,7 +494,7 @@ def test_a_tick_that_was_undone_and_taken_back_leaves_the_proposal_open(root: Pa
     reflected(root)
     mark(root, "x", LETTERS)
     reflected(root)
-    job.undo(memory(root))
+    memory(root).undo()
     rewrite(root, PAGE, "- [x]", "- [ ]")
     done = reflected(root)
     assert list(asked(root)) == [LETTERS, NUTS]

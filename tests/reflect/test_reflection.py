@@ -237,7 +237,7 @@ def test_progress_tells_of_every_page(tmp_path: Path) -> None:
     planned: list[tuple[int, int]] = []
     written: list[tuple[int, int]] = []
     steps = Steps(None, lambda *at: planned.append(at[:2]), lambda *at: written.append(at[:2]))
-    done = reflect(memory(root), Asked(), steps)
+    done = reflect(memory(root).index_file, Asked(), steps)
     assert written == [(n, len(done.edits)) for n in range(len(done.edits))]
     assert [n for n, _ in planned] == list(range(len(planned)))
     assert len(planned) <= planned[0][1] and len({total for _, total in planned}) == 1

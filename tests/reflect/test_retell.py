@@ -68,7 +68,7 @@ def reflect(root: Path, server: ModelServer | None, *, dry_run: bool = False, **
     if server:
         url = f"http://{server.host}"
         named = {"reflect_provider": "ollama", "reflect_model": "llama3.2", "reflect_url": url}
-    done = memory(root, **(named | more)).reflect(Asked(now=NOW, dry_run=dry_run))
+    done = memory(root, **(named | more)).reflect_as(Asked(now=NOW, dry_run=dry_run))
     for path in texts(root):
         age(root / path, 60)
     return done
@@ -297,7 +297,7 @@ def test_time_that_ages_facts_costs_no_new_text(root: Path, server: ModelServer)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
     later = replace(memory(root).config, reflect_provider="ollama", reflect_model="llama3.2",
                     reflect_url=f"http://{server.host}")  # fmt: skip
-    done = Memory(later).reflect(Asked(now=NOW + timedelta(days=900)))
+    done = Memory(later).reflect_as(Asked(now=NOW + timedelta(days=900)))
     assert MARTA in [one.path for one in done.edits], "no tier changed"
     assert asked(server) == before
     assert retold((root / MARTA).read_bytes()) == sentences

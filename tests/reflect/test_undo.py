@@ -10,7 +10,6 @@ from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.errors import ConflictError
 from vault_memory.health.lint import lint
-from vault_memory.reflect import job
 from vault_memory.store import usage
 from vault_memory.vault import undo_history
 from vault_memory.vault.undo_history import Preimages
@@ -116,7 +115,7 @@ def test_a_refused_undo_brings_no_page_back_that_a_person_removed(root: Path) ->
     (root / KALLO).unlink()
     rewrite(root, NORA, "## In the logs", "## In my logs")
     with pytest.raises(ConflictError):
-        job.undo(memory(root))
+        memory(root).undo()
     done = reflected(root)
     assert (KALLO in [edit.path for edit in done.edits], (root / KALLO).exists()) == (False, False)
     assert done.removed == (KALLO,)
@@ -131,7 +130,7 @@ def test_nor_does_one_that_is_done(root: Path) -> None:
         )
     reflected(root)
     (root / "bank/entities/Lund.md").unlink()
-    job.undo(memory(root))
+    memory(root).undo()
     done = reflected(root)
     assert ("bank/entities/Lund.md" in done.removed, (root / "bank/entities/Lund.md").exists()) == (True, False)
 
@@ -143,7 +142,7 @@ def test_nor_does_one_that_is_done(root: Path) -> None:
 def test_a_fact_that_is_put_back_is_not_forgotten_any_more(root: Path, line: str) -> None:
     note = put(root, "memory/2025-12-04.md", f"## Retain\n- W @Kallö: Got a new pier\n{line}\n")
     before, mine = note.read_bytes(), memory(root)
-    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 3, 3))
+    done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 3, 3))
     assert reflected(root).left_out.get("forgotten", 0) == 0
     said = run(root, "reflect", "--undo", done.run)
     assert (said.returncode, note.read_bytes()) == (0, before), said.stderr
@@ -162,7 +161,7 @@ def _after(root: Path) -> dict[str, bytes]:
 def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> None:
     note = put(root, "memory/2025-12-04.md", "## Retain\n- W @Kallö: Got a new pier.\n- W @Kallö: Is quiet.\n")
     mine = memory(root)
-    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 2, 2))
+    done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 2, 2))
     put(root, "memory/2025-12-04.md", note.read_bytes() + b"mine\n")
     for arguments in (("--dry-run",), ()):
         assert run(root, "reflect", "--undo", done.run, *arguments).returncode == 5
@@ -175,7 +174,7 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
 def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
     note = put(root, "memory/2025-12-04.md", "## Retain\n- W @Kallö: Got a new pier.\n- W @Kallö: Is quiet.\n")
     mine = memory(root)
-    done = mine.forget(mine.forgettable("memory/2025-12-04.md", 2, 2))
+    done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 2, 2))
     note.chmod(0o444)
     assert run(root, "reflect", "--undo", done.run, first=obeying_permissions()).returncode == 3
     mine.index()

@@ -29,7 +29,7 @@ def memory(root: Path) -> Memory:
 
 def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
     moment = datetime(2025, 12, 1, 12, tzinfo=UTC)
-    (answer,) = memory(root).recall([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
+    (answer,) = memory(root).answers([Request(query, moment, filters=Filters(as_of=as_of))], keep=False)
     return answer
 
 

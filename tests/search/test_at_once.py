@@ -47,7 +47,7 @@ def test_every_question_is_answered_while_another_edits_and_indexes(tmp_path: Pa
     writer.start()
     try:
         asked = takewhile(lambda request: runs[0] < 4 or int(request.query.split()[-1]) < 100, questions())
-        answers = list(memory(root).recall(asked, keep=False))
+        answers = list(memory(root).answers(asked, keep=False))
     finally:
         stop.set()
         writer.join()
@@ -60,7 +60,7 @@ def test_every_question_is_answered_while_another_edits_and_indexes(tmp_path: Pa
 def test_an_answer_leaves_no_transaction_behind(tmp_path: Path) -> None:
     mine = memory(fill(tmp_path, {"a.md": "The ferry leaves at seven.\n"}))
     answers: list[Answer] = []
-    for answer in mine.recall(islice(questions(), 3), keep=False):
+    for answer in mine.answers(islice(questions(), 3), keep=False):
         answers.append(answer)
         put(tmp_path, "b.md", f"changed {len(answers)}\n")
         memory(tmp_path).index()  # would be busy, or leave its log behind, if the answer still held its snapshot
@@ -74,7 +74,7 @@ def test_a_long_lived_reader_counts_what_there_is_now(tmp_path: Path, mode: str)
     mine = memory(fill(tmp_path, {"a.md": "The ferry leaves at seven.\n"}))
     asked = [Request(query="ferry", now=NOW, k=5, mode=mode), Request(query="lighthouse", now=NOW, k=5, mode=mode)]
     seen = []
-    for answer in mine.recall(asked, keep=False):
+    for answer in mine.answers(asked, keep=False):
         seen.append((answer.notes, len(answer.results)))
         put(tmp_path, "b.md", "The lighthouse keeper.\n")
         memory(tmp_path).index()

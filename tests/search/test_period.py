@@ -21,7 +21,7 @@ MATTERS = ("moss", "rain", "iron", "owls", "salt", "bread", "glass")
 
 def ask(of: Memory, query: str, now: str, **options: object) -> Answer:
     request = build({"query": query, "now": now, **options}, of.config)
-    (answer,) = of.recall([request], keep=False)
+    (answer,) = of.answers([request], keep=False)
     return answer
 
 

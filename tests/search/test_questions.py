@@ -39,7 +39,7 @@ def sample(vault: Path) -> Memory:
 
 def ask(of: Memory, query: str, **options: object) -> Answer:
     request = build({"query": query, "now": NOW, **options}, of.config)
-    (answer,) = of.recall([request], keep=False)
+    (answer,) = of.answers([request], keep=False)
     return answer
 
 

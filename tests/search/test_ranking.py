@@ -29,7 +29,7 @@ NOW = datetime(2025, 12, 1, 12, tzinfo=UTC)
 
 
 def ask(of: Memory, query: str, **values: Any) -> Answer:
-    (answer,) = of.recall([Request(query, values.pop("now", NOW), **values)], keep=False)
+    (answer,) = of.answers([Request(query, values.pop("now", NOW), **values)], keep=False)
     return answer
 
 

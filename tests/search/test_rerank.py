@@ -81,7 +81,7 @@ def ask(root: Path, server: ModelServer | None, query: str = "heron at the weir"
     url = f"http://{server.host}" if server else ""
     mine = memory(root, rerank_url=url, **named, **{"rerank_deadline_seconds": 30.0, **settings})
     request = Request(query, datetime(2025, 12, 1, tzinfo=UTC), k=3, explain=True, preset=mine.config.recall_preset)
-    (answer,) = mine.recall([request], keep=False)
+    (answer,) = mine.answers([request], keep=False)
     return answer
 
 

@@ -18,7 +18,9 @@ FILLER = "The walnut tree stood on the slope behind the old mill and nobody had 
 
 def ask(root: Path, query: str, scope: str = "global", **more: object) -> Answer:
     filters = Filters(scopes=(scope,), **more)  # type: ignore[arg-type]
-    (answer,) = memory(root).recall([Request(query, datetime(2025, 12, 1, tzinfo=UTC), 200, None, filters)], keep=False)
+    (answer,) = memory(root).answers(
+        [Request(query, datetime(2025, 12, 1, tzinfo=UTC), 200, None, filters)], keep=False
+    )
     return answer
 
 
@@ -207,7 +209,7 @@ def test_a_paragraph_whose_lines_have_different_scopes_is_nobodys(tmp_path: Path
             now=datetime(2025, 12, 1, tzinfo=UTC),
             filters=Filters(scopes=scopes),
         )
-        (answer,) = memory(tmp_path).recall([request], keep=False)
+        (answer,) = memory(tmp_path).answers([request], keep=False)
         return {result.path for result in answer.results}
 
     assert seen("global", "agent:moss") == {"moss.md"}

@@ -27,7 +27,7 @@ def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def contents(of: Memory, query: str, k: int = 5) -> list[str]:
-    (answer,) = of.recall([build({"query": query, "k": k, "now": NOW}, of.config)], keep=False)
+    (answer,) = of.answers([build({"query": query, "k": k, "now": NOW}, of.config)], keep=False)
     return [result.content for result in answer.results]
 
 

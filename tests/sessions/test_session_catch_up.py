@@ -12,6 +12,7 @@ from daemons import start_daemon, until
 from vaults import fill
 
 from vault_memory.config import Config
+from vault_memory.federation.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.rendering.render import recall_document, recall_notes
 from vault_memory.search.answer import Answer
@@ -34,7 +35,7 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
 
 
 def answered(config: Config, query: str, source: str = "sessions") -> Answer:
-    (answer,) = Memory(config).roots.recall([build({"query": query, "source": source}, config)])
+    (answer,) = Memory(config).answers([build({"query": query, "source": source}, config)])
     return answer
 
 
@@ -46,7 +47,7 @@ def said(file: Path, session: str, text: str) -> None:
 @pytest.mark.parametrize("source", ["sessions", "all"])
 def test_what_was_appended_is_found_at_the_next_question(source: str, config: Config, tmp_path: Path) -> None:
     file = make.claude(tmp_path / "claude", "one", make.talk(1))
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     said(file, "one", "zebras as well")
     make.claude(tmp_path / "claude", "two", [("user", "giraffes in another one")])
     found = answered(config, "zebras", source)
@@ -64,7 +65,7 @@ def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
     config: Config, tmp_path: Path, tmp_data: Path
 ) -> None:
     files = [make.claude(tmp_path / "claude", f"s{number}", make.talk(number)) for number in range(5)]
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     for file in files[:3]:
         said(file, file.stem, "zebras")
     with locations.writer_lock(tmp_data / "sessions" / ledger.STATE / "sweep", 0):
@@ -78,7 +79,7 @@ def test_what_the_time_does_not_allow_is_pending_and_comes_later(
     config: Config, tmp_path: Path, tmp_data: Path
 ) -> None:
     files = [make.claude(tmp_path / "claude", f"s{number}", make.talk(number)) for number in range(5)]
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     for file in files[:3]:
         said(file, file.stem, "zebras")
     late = sync.sync_transcripts(config, os.environ, deadline=time.monotonic())
@@ -104,7 +105,7 @@ def test_a_long_transcript_is_read_in_parts(config: Config, tmp_path: Path, tmp_
 
 def test_one_that_was_rewritten_is_never_cut_short(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "one", make.talk(1) * 500)
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     make.claude(tmp_path / "claude", "one", make.talk(2) * 400)
     sync.sync_transcripts(config, os.environ, deadline=time.monotonic() + 0.02)
     text = (tmp_data / "sessions" / "claude-code" / "one.md").read_text()
@@ -117,10 +118,10 @@ def test_the_last_message_of_opencode_is_read_once_it_has_settled(config: Config
     make.opencode(root, "ses_1", make.talk(1))
     make.opencode_message(root, "ses_1", 3, "assistant", "the last one", updated=int((time.time() - 3) * 1000))
     config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
-    first = Memory(config).roots.refresh_sessions()
+    first = Federation(config).refresh_sessions()
     assert first and first.messages == 3
-    until(lambda: (again := Memory(config).roots.refresh_sessions()) and again.messages == 1, 10)
-    idle = Memory(config).roots.refresh_sessions()
+    until(lambda: (again := Federation(config).refresh_sessions()) and again.messages == 1, 10)
+    idle = Federation(config).refresh_sessions()
     assert idle and (idle.messages, idle.bytes_read) == (0, 0)
 
 
@@ -128,7 +129,7 @@ def test_a_question_finds_what_opencode_has_just_written(config: Config, tmp_pat
     root = tmp_path / "opencode"
     make.opencode(root, "ses_1", make.talk(1))
     config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     make.opencode_message(root, "ses_1", 4, "user", "zebras as well")
     assert answered(config, "zebras").results[0].source.endswith("ses_1#m5")
 
@@ -138,15 +139,15 @@ def test_a_title_that_comes_later_takes_the_old_ones_place(config: Config, tmp_p
     make.opencode(root, "ses_1", make.talk(1))
     make.opencode_title(root, "ses_1", "New session - 2026-03-01")
     config = replace(config, sessions_tools=("opencode",), sessions_opencode=root)
-    Memory(config).roots.refresh_sessions()
+    Federation(config).refresh_sessions()
     text = tmp_data / "sessions" / "opencode" / "ses_1.md"
     assert 'title: "How do we deploy' in text.read_text()
     before = text.read_text().splitlines()
     make.opencode_title(root, "ses_1", "Zebras in the stable")
-    found = Memory(config).roots.refresh_sessions()
+    found = Federation(config).refresh_sessions()
     assert found and found.anew == 1
     assert text.read_text().splitlines() == [before[0], 'title: "Zebras in the stable"', *before[2:]]
-    again = Memory(config).roots.refresh_sessions()
+    again = Federation(config).refresh_sessions()
     assert again and (again.changed, again.bytes_read) == (0, 0)
 
 

@@ -19,6 +19,7 @@ from vaults import fill
 from vault_memory.cli import group
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
+from vault_memory.federation.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.index import sessions_text
@@ -51,7 +52,7 @@ def config(tmp_path: Path, tmp_data: Path) -> Config:
 
 
 def swept(config: Config) -> sync.SyncReport:
-    found = Memory(config).roots.refresh_sessions()
+    found = Federation(config).refresh_sessions()
     assert found is not None
     return found
 
@@ -59,7 +60,7 @@ def swept(config: Config) -> sync.SyncReport:
 def asked(config: Config, query: str, **options: object) -> dict:
     memory = Memory(config)
     request = build({"query": query, "source": "sessions", **options}, config)
-    (answer,) = memory.roots.recall([request])
+    (answer,) = memory.answers([request])
     return recall_document(answer)
 
 
@@ -79,7 +80,7 @@ def test_two_hundred_transcripts_are_found_and_cited(tool: str, config: Config, 
     result = asked(config, "how is quill137 deployed?")["results"][0]
     assert result["kind"] == "session" and result["path"] == f"sessions/{tool}/s137"
     assert result["source"].startswith(f"sessions/{tool}/s137#m") and "quill137" in result["content"]
-    excerpt = Memory(config).roots.get(result["source"])
+    excerpt = Memory(config).get(result["source"])
     assert excerpt.text == result["content"] and excerpt.path == result["path"]
     assert (excerpt.start_line, excerpt.end_line) == (result["start_line"], result["end_line"])
     for text in texts(tmp_data).values():
@@ -183,7 +184,7 @@ def test_corrupt_lines_are_counted_and_the_rest_is_read(config: Config, tmp_path
     found = swept(config)
     assert (found.messages, found.skipped) == (4, 4)
     assert swept(config).skipped == 4
-    known = status(Memory(config)).sessions
+    known = status(Federation(config)).sessions
     assert known and (known.skipped, known.messages) == (4, 4)
 
 
@@ -195,7 +196,7 @@ def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path
     said = [("user" if n % 2 else "assistant", text) for n, text in enumerate(nasty)] + [("user", "the last is found")]
     make.claude(tmp_path / "claude", "one", said)
     swept(config)
-    sessions = Memory(config).roots.sessions
+    sessions = Federation(config).sessions
     with sessions.reading() as (store, _):
         assert store.one("SELECT count(*) FROM fact") == 0
         headings = json.loads(store.one("SELECT headings FROM note"))
@@ -204,7 +205,7 @@ def test_nothing_of_a_message_is_read_as_markdown(config: Config, tmp_path: Path
     assert "the last is found" in found["content"]
     assert texts(tmp_data)["claude-code/one.md"].count("\n") == transcript.HEAD_LINES + len(said)
     for number in range(1, len(said) + 1):
-        assert Memory(config).roots.get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
+        assert Memory(config).get(f"sessions/claude-code/one#m{number}").text.count("\n") == 0
 
 
 def test_what_tools_and_recall_put_there_is_left_out(config: Config, tmp_path: Path, tmp_data: Path) -> None:
@@ -292,7 +293,7 @@ def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_pat
     assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
     assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
     assert "29 sessions without a transcript by now" in sessions_text(gone)
-    assert "29 without a transcript" in status_text(status_document(status(Memory(config))))
+    assert "29 without a transcript" in status_text(status_document(status(Federation(config))))
     make.claude(tmp_path / "claude", "s5", make.talk(5))
     assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
 
@@ -356,7 +357,7 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
     found = swept(config)
     assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
     assert "1 transcript ending within a line" in sessions_text(found) and swept(config).unfinished == 1
-    assert "1 ending within a line" in status_text(status_document(status(Memory(config))))
+    assert "1 ending within a line" in status_text(status_document(status(Federation(config))))
     file.write_text(whole)
     assert swept(config).unfinished == 0
 
@@ -364,7 +365,7 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
 def test_the_head_of_a_session_is_no_result(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "one", make.talk(1), folder=str(tmp_path))
     swept(config)
-    with Memory(config).roots.sessions.reading() as (store, _):
+    with Federation(config).sessions.reading() as (store, _):
         assert store.one("SELECT min(start_line) FROM passage") == transcript.HEAD_LINES + 1
     for query in ("title date scope session claude-code", "quill1", "agent:claude-code"):
         assert all(result["start_line"] >= 1 for result in asked(config, query)["results"])
@@ -455,7 +456,7 @@ def test_off_unless_switched_on(config: Config, tmp_path: Path, tmp_data: Path) 
     assert "holds no transcripts of openclaw" in swept(nowhere).problems[0]
     (tmp_data / "sessions").rename(tmp_path / "away")
     make.claude(tmp_path / "claude", "one", make.talk(1))
-    assert Memory(off).roots.refresh_sessions() is None
+    assert Federation(off).refresh_sessions() is None
     assert not (tmp_data / "sessions").exists()
     found = asked(off, "quill1")
     assert found["results"] == [] and "sessions.tools" in found["degraded"][0]["why"]
@@ -471,7 +472,7 @@ def test_a_tool_that_is_switched_off_is_not_searched(config: Config, tmp_path: P
     off = replace(config, sessions_tools=("openclaw",))
     assert swept(off).problems == []
     assert {r["path"] for r in asked(off, "quill7", k=50)["results"]} == {"sessions/openclaw/claw"}
-    assert Memory(off).roots.get("sessions/claude-code/s7").not_found
+    assert Memory(off).get("sessions/claude-code/s7").not_found
     swept(config)
     assert len({r["path"] for r in asked(config, "quill7", k=50)["results"]}) > 1
 
@@ -501,7 +502,7 @@ def test_one_budget_holds_for_all_roots(budget: int, config: Config, tmp_path: P
     request = build(
         {"query": "how do we deploy with quill7?", "source": "all", "budget": budget}, config, rendered=True
     )
-    (answer,) = Memory(config).roots.recall([request])
+    (answer,) = Memory(config).answers([request])
     assert count(recall_text(answer)) <= answer.rendered_tokens <= budget
 
 
@@ -519,7 +520,7 @@ def test_a_root_that_fails_takes_nothing_from_the_other(config: Config, tmp_path
 def test_get_never_leaves_the_folder_and_a_note_comes_first(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     make.claude(tmp_path / "claude", "one", make.talk(1))
     swept(config)
-    roots = Memory(config).roots
+    roots = Federation(config)
     with pytest.raises(VaultMemoryError):
         roots.get("sessions/claude-code/../../device#m1")
     for way in ("sessions/../device#m1", "sessions//etc/passwd#m1", "sessions/other/one#m1"):
@@ -530,7 +531,7 @@ def test_get_never_leaves_the_folder_and_a_note_comes_first(config: Config, tmp_
     assert whole.start_line == 1 and whole.end_line == 4 and whole.text.startswith("- [2026-03-01] User: How")
     assert roots.get("sessions/claude-code/one", (2, 3)).text.count("\n") == 1
     fill(config.vault, {"sessions/claude-code/one.md": "a note of the vault\n"})
-    assert Memory(config).roots.get("sessions/claude-code/one").text == "a note of the vault"
+    assert Memory(config).get("sessions/claude-code/one").text == "a note of the vault"
 
 
 def test_the_command_line(config: Config, tmp_path: Path, tmp_data: Path) -> None:

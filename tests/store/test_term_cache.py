@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from vaults import fill, memory, opened, put
 
-from vault_memory.daemon.held_memory import Told, WarmMemory
+from vault_memory.federation.federation import Federation
+from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.search.request import build
@@ -90,7 +91,7 @@ def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: p
 
 
 def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: Memory) -> None:
-    warm = WarmMemory(vault.config, lambda: Told(True, 0), lambda: None)
+    warm = Federation(vault.config, index_file=HeldIndex(vault.config, lambda: WatcherReport(True, 0)))
     questions = [f"w{n} w{n + 1} w{2 * n}" for n in range(1, 9)]
     asked = [build({"query": question, "mode": "lexical"}, vault.config) for question in questions]
     assert found(warm, asked) == found(Memory(vault.config), asked)
@@ -101,4 +102,4 @@ def test_a_process_that_stays_answers_the_same_before_and_after_a_change(vault: 
 
 
 def found(of: Memory, asked: list[Request]) -> list[list[tuple[str, float]]]:
-    return [[(r.source, r.score) for r in answer.results] for answer in of.recall(asked, keep=False)]
+    return [[(r.source, r.score) for r in answer.results] for answer in of.answers(asked, keep=False)]

@@ -66,9 +66,9 @@ def test_a_rebuild_of_any_cause_keeps_to_the_loss_cap(tmp_path: Path, index: str
     mine.index()
     (root / "many").rename(tmp_path / "unmounted")
     if index == "damaged":
-        mine.index_path.write_bytes(b"garbage")
+        mine.index_file.path.write_bytes(b"garbage")
     elif index == "deleted":
-        mine.index_path.unlink()
+        mine.index_file.path.unlink()
     for arguments in (["index"], ["recall", "number"]):
         ended = run(root, *arguments)
         assert (ended.returncode, "notes have vanished" in ended.stderr) == (6, True), ended
@@ -101,7 +101,7 @@ def test_a_note_indexed_since_the_walk_is_not_taken_for_gone(tmp_path: Path) -> 
 
     mine = memory(root)
     mine.vault = Distracted(mine.config, other)
-    with mine.reading() as (store, freshness):
+    with mine.index_file.reading() as (store, freshness):
         assert (set(store.notes()), freshness.fresh) == ({*NOTES, "new.md"}, True)
 
 
@@ -158,7 +158,7 @@ def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, argume
     whole = json.loads(run(root, "--json", *arguments).stdout)
     assert (whole["index"], whole["degraded"]) == ({"fresh": True, "pending": 0, "generation": 1, "notes": 4}, [])
     put(root, "new.md", "## Retain\n- O @Olga: Likes boats.\n")
-    with writer_lock(mine.index_path, 5):
+    with writer_lock(mine.index_file.path, 5):
         behind = json.loads(run(root, "--json", *arguments).stdout)
         said = run(root, *arguments).stderr
     assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
@@ -251,6 +251,6 @@ def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
     root.rename(away)
     with pytest.raises(VaultMemoryError):
         of.vault.write("memory/2025-01-01.md", b"new\n", None)
-    with pytest.raises(VaultMemoryError), schema.mapped_errors(of.index_path):
+    with pytest.raises(VaultMemoryError), schema.mapped_errors(of.index_file.path):
         of._rebuild(walk, "there was none", None)
     assert not root.exists()

@@ -29,7 +29,7 @@ TODAY = date(2025, 10, 20)
 
 def ask(of: Memory, query: str, day: date = TODAY, keep: bool = True, **filters: object) -> Answer:
     moment = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
-    (answer,) = of.recall([Request(query, moment, filters=Filters(**filters))], keep=keep)  # type: ignore[arg-type]
+    (answer,) = of.answers([Request(query, moment, filters=Filters(**filters))], keep=keep)  # type: ignore[arg-type]
     return answer
 
 
@@ -111,7 +111,7 @@ def test_the_journal_tells_the_time_by_the_clock_alone(vault: Memory) -> None:
 def test_a_question_of_another_day_leaves_no_trace(vault: Memory) -> None:
     root = str(vault.vault.root)
     assert call("--vault", root, "recall", "logbook", "--now", "2019-01-01").code == 0
-    list(vault.recall([build({"query": "logbook", "now": "2019-01-01"}, vault.config)]))
+    list(vault.answers([build({"query": "logbook", "now": "2019-01-01"}, vault.config)]))
     assert journal.files(vault.vault.root) == {}
     assert call("--vault", root, "recall", "logbook").code == 0
     assert len(journal.files(vault.vault.root)) == 1

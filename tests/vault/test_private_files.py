@@ -51,7 +51,7 @@ def test_what_an_earlier_version_left_open_is_closed(tmp_path: Path) -> None:
     (root / ".memory").chmod(0o755)
     for path in (root / ".memory").rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    with mine.reading():
+    with mine.index_file.reading():
         assert [Path(path).name for path in open_to_others(root / ".memory") if "index.sqlite" in path] == []
         assert stat.S_IMODE((root / ".memory").stat().st_mode) == 0o700
 

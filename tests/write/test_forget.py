@@ -200,7 +200,7 @@ def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:
     (file,) = journal.files(root).values()
     assert b"trains" not in file.read_bytes()
     assert "Prefers trains" not in run(root, "recall", "what does Nora prefer?").stdout
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
     mine.index(rebuild=True)
     assert standing(mine) == {key}
 
@@ -208,7 +208,7 @@ def test_a_fact_goes_with_its_lines_and_leaves_a_tombstone(root: Path) -> None:
 def test_it_is_undone_from_the_pre_images(root: Path) -> None:
     mine = memory(root)
     before = snapshot(root)[NOTE]
-    done = mine.forget(mine.forgettable(NOTE, 4, 4))
+    done = mine.forget(mine.plan_forget(NOTE, 4, 4))
     history = Preimages(root)
     assert history.undo(history.named(done.run), mine.vault).restored == [NOTE]
     assert snapshot(root)[NOTE][:2] == before[:2]
@@ -333,7 +333,7 @@ def test_which_one_is_asked(root: Path, typed: str, is_gone: bool) -> None:
 
 def test_a_note_changed_since_the_preview_loses_nothing(root: Path) -> None:
     mine = memory(root)
-    planned = mine.forgettable(NOTE, 4, 4)
+    planned = mine.plan_forget(NOTE, 4, 4)
     put(root, NOTE, TEXT.replace("Keeps bees", "Kept bees"))
     before = snapshot(root)
     with pytest.raises(ConflictError, match="changed meanwhile"):
@@ -344,7 +344,7 @@ def test_a_note_changed_since_the_preview_loses_nothing(root: Path) -> None:
 
 def test_a_line_added_since_the_preview_is_kept(root: Path) -> None:
     mine = memory(root)
-    planned = mine.forgettable(NOTE, 4, 4)
+    planned = mine.plan_forget(NOTE, 4, 4)
     put(root, NOTE, f"A line more.\n{TEXT}")
     done = mine.forget(planned)
     assert done.removal.start_line == 5
@@ -361,7 +361,7 @@ def test_an_editor_that_keeps_saving_wins(root: Path) -> None:
             saved[0] += 1
 
     mine, editor = memory(root), threading.Thread(target=edit)
-    planned = mine.forgettable(NOTE, 4, 4)
+    planned = mine.plan_forget(NOTE, 4, 4)
     editor.start()
     try:
         with pytest.raises(ConflictError):
@@ -402,7 +402,7 @@ def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: P
             (made,) = [run for run in Preimages(root).runs() if run.name not in known]
             assert [made.text(change) for change in made.changes()] == [text]
     assert run(root, "forget", f"{NOTE}#L2", "--yes").returncode == 0
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
 
 
 KILLER = '''
@@ -431,7 +431,7 @@ def forget(limit):
         return wrapped
 
     mine = memory(ROOT)
-    planned = mine.forgettable(NOTE, 4, 4)
+    planned = mine.plan_forget(NOTE, 4, 4)
     for name in STEPS:
         setattr(os, name, around(getattr(os, name)))
     mine.forget(planned)
@@ -454,7 +454,7 @@ while forked(limit):
     mine.index()
     seen.append([gone, len(standing(mine))])
     if not gone:
-        mine.forget(mine.forgettable(NOTE, 4, 4))
+        mine.forget(mine.plan_forget(NOTE, 4, 4))
     if len(standing(mine)) != 1 or b"bees" in (ROOT / NOTE).read_bytes():
         faults.append(f"{limit}: not forgotten in the end")
     shutil.rmtree(ROOT)
@@ -529,7 +529,7 @@ def test_nothing_is_forgotten_where_it_could_not_be_kept(root: Path, tmp_path: P
     (root / ".memory" / name).symlink_to(outside)
     mine = memory(root)
     with pytest.raises(RefusedError):
-        mine.forget(mine.forgettable(NOTE, 4, 4))
+        mine.forget(mine.plan_forget(NOTE, 4, 4))
     assert ((root / NOTE).read_text(), list(outside.iterdir())) == (TEXT, [])
 
 
@@ -568,7 +568,7 @@ LONG = "- W @Nora: " + " ".join(f"Sentence number {n} of a very long fact about 
 def test_lint_tells_of_what_has_come_back(root: Path, text: str) -> None:
     put(root, NOTE, f"## Retain\n{text}\n")
     mine = memory(root)
-    mine.forget(mine.forgettable(NOTE, 2, 2))
+    mine.forget(mine.plan_forget(NOTE, 2, 2))
     assert lint(mine) == []
     put(root, "other.md", f"# T\n\n## Retain\n- W: before\n{text}\n")
     (problem,) = lint(mine)
@@ -584,12 +584,12 @@ def test_lint_tells_of_what_has_come_back(root: Path, text: str) -> None:
 def test_what_is_retained_again_is_not_forgotten_any_more(root: Path, text: str) -> None:
     mine = memory(root)
     bullet = Bullet(text, "W", ("Nora",))
-    done = mine.retain(bullet, DAY)
-    mine.forget(mine.forgettable(NOTE, done.line, done.line))
+    done = mine.writer.retain(bullet, DAY)
+    mine.forget(mine.plan_forget(NOTE, done.line, done.line))
     assert len(standing(mine)) == 1
-    again = mine.retain(bullet, date(2025, 11, 28))
+    again = mine.writer.retain(bullet, date(2025, 11, 28))
     assert (again.warning, standing(mine), lint(mine)) == ("", set(), [])
-    mine.forget(mine.forgettable(again.path, again.line, again.line))
+    mine.forget(mine.plan_forget(again.path, again.line, again.line))
     assert len(standing(mine)) == 1
     mine.index(rebuild=True)
     assert len(standing(mine)) == 1
@@ -597,9 +597,9 @@ def test_what_is_retained_again_is_not_forgotten_any_more(root: Path, text: str)
 
 def test_retaining_something_else_takes_nothing_back(root: Path) -> None:
     mine = memory(root)
-    mine.forget(mine.forgettable(NOTE, 4, 4))
+    mine.forget(mine.plan_forget(NOTE, 4, 4))
     mine.index()
-    mine.retain(Bullet("Keeps ducks."), DAY)
+    mine.writer.retain(Bullet("Keeps ducks."), DAY)
     assert len(standing(mine)) == 1
     assert [line.count(b"restored") for line in map(Path.read_bytes, journal.files(root).values())] == [0]
 
@@ -607,7 +607,7 @@ def test_retaining_something_else_takes_nothing_back(root: Path) -> None:
 def test_a_list_item_of_a_log_can_be_forgotten(root: Path) -> None:
     put(root, NOTE, "## Log\n- 10:00 Nora rang\n- 11:00 lunch\n")
     mine = memory(root)
-    done = mine.forget(mine.forgettable(NOTE, 2, 2))
+    done = mine.forget(mine.plan_forget(NOTE, 2, 2))
     assert (root / NOTE).read_text() == "## Log\n- 11:00 lunch\n"
     mine.index()
     assert standing(mine) == {journal.passage_key("- 10:00 Nora rang")} == {done.removal.key}

@@ -43,7 +43,7 @@ def facts(root: Path, path: str = NOTE) -> list[tuple[str, int, str]]:
 
 
 def test_a_new_day_comes_from_the_shipped_template(tmp_path: Path) -> None:
-    done = memory(tmp_path).retain(FACT, DAY)
+    done = memory(tmp_path).writer.retain(FACT, DAY)
     assert (done.path, done.created, done.bullet) == (NOTE, True, LINE)
     lines = (tmp_path / NOTE).read_text().splitlines()
     assert lines == ["---", 'title: "2025-11-27"', "---", "# 2025-11-27", "", "## Log", "", "## Retain", LINE]
@@ -55,8 +55,8 @@ def test_a_new_day_comes_from_the_vaults_own_template_where_obsidian_puts_it(tmp
     own = "# {{title}}\r\n{{date:D MMMM YYYY}} {{date}} {{other}}\r\n\r\n### retain\r\n\r\n## Notes\r\n"
     fill(tmp_path, {".obsidian/daily-notes.json": settings, "Meta/Day.md": own})
     mine = memory(tmp_path)
-    done = mine.retain(FACT, DAY)
-    assert done.path == "Journal/2025/11/27 Thursday.md" == mine.daily_path(DAY)
+    done = mine.writer.retain(FACT, DAY)
+    assert done.path == "Journal/2025/11/27 Thursday.md" == mine.writer.daily_path(DAY)
     assert (tmp_path / done.path).read_bytes().decode() == (
         f"# 27 Thursday\r\n27 November 2025 27 Thursday {{{{other}}}}\r\n\r\n### retain\r\n{LINE}\r\n\r\n## Notes\r\n"
     )
@@ -234,7 +234,7 @@ def test_a_fact_is_found_right_after(tmp_path: Path) -> None:
     found = run(tmp_path, "recall", "what does Nora prefer?", "--entity", "Alva Ek", "--kind", "O")
     assert "Prefers trains to planes" in found.stdout
     mine = memory(tmp_path)
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]
     assert list((tmp_path / ".memory").glob("tmp/*")) == []
 
 
@@ -262,12 +262,12 @@ def test_its_own_young_note_needs_no_waiting_and_an_editors_does(tmp_path: Path)
     mine = memory(tmp_path)
     began = time.monotonic()
     for n in range(4):
-        mine.retain(Bullet(f"Fact number {n}."), DAY)
+        mine.writer.retain(Bullet(f"Fact number {n}."), DAY)
     assert time.monotonic() - began < SETTLE_SECONDS
     with open(tmp_path / NOTE, "a") as editor:
         editor.write("typed by hand\n")
     began = time.monotonic()
-    memory(tmp_path).retain(FACT, DAY)
+    memory(tmp_path).writer.retain(FACT, DAY)
     assert time.monotonic() - began > SETTLE_SECONDS - 1
     text = (tmp_path / NOTE).read_text()
     assert [narrative for _, _, narrative in facts(tmp_path)] == [f"Fact number {n}." for n in range(4)] + [
@@ -280,7 +280,7 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
     fill(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["memory/"]}', "a.md": "x"})
     mine = memory(tmp_path)
     for _ in range(2):
-        assert "cannot be recalled" in mine.retain(FACT, DAY).warning
+        assert "cannot be recalled" in mine.writer.retain(FACT, DAY).warning
         age(tmp_path / NOTE, 60)
     assert len(facts(tmp_path)) == 2
     said = run(tmp_path, "retain", "Another fact.", "--date", "2025-11-27")
@@ -291,7 +291,7 @@ def test_a_daily_folder_that_is_not_indexed_still_takes_facts(tmp_path: Path) ->
 def test_a_fact_that_was_written_is_never_reported_as_failed(tmp_path: Path, index: str) -> None:
     mine = memory(fill(tmp_path, {"a.md": "x"}))
     if index == "a folder":
-        mine.index_path.mkdir(parents=True)
+        mine.index_file.path.mkdir(parents=True)
         said = run(tmp_path, "retain", "Lives in Gothenburg.", "--date", "2025-11-27")
     else:
         mine.index()
@@ -370,4 +370,4 @@ def test_several_retains_at_once_lose_no_fact(tmp_path: Path) -> None:
     assert sorted(found) == sorted(re.sub(r".*- W: ", "", text).strip() for text in written)
     assert len(found) >= 1
     mine = memory(tmp_path)
-    assert mine.check()[0] == mine.check()[1]
+    assert mine.index_file.check()[0] == mine.index_file.check()[1]

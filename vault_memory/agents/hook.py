@@ -235,10 +235,10 @@ def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]
     from dataclasses import replace
 
     from vault_memory.daemon import methods
-    from vault_memory.memory import Memory
+    from vault_memory.federation.federation import Federation
 
     # No model is asked here, and the client of one takes longer to import than all the rest.
-    memory = Memory(replace(config, embedding_provider="builtin", rerank_provider="off"))
+    memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
     return methods.call(methods.METHODS["context"], memory, params)
 
 

@@ -16,11 +16,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
-from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
+from vault_memory.federation.federation import Federation
 from vault_memory.health.status import status
-from vault_memory.memory import Memory
+from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering import status as report
 from vault_memory.sessions import access
 from vault_memory.vault.vault import Vault
@@ -47,7 +47,7 @@ class Desk:
     def __init__(self, vault: str | None, folder: Path) -> None:
         self._named, self._folder = vault, folder
         self._settings: LiveSettings | None = None
-        self._warm: tuple[int, WarmMemory] | None = None
+        self._warm: tuple[int, Federation, HeldIndex] | None = None
         self._building: _Building | None = None
 
     # --- what is asked -------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Desk:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
         Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
         found = self._of_daemon("status", {"scope": list(scopes)})
-        return report.narrowed(found or report.status_document(status(Memory(self.config()), scopes)))
+        return report.narrowed(found or report.status_document(status(Federation(self.config()), scopes)))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""
@@ -98,7 +98,7 @@ class Desk:
 
     def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
         """The sessions in the open scopes that lie in such a folder, as they are cited."""
-        return self._memory().roots.sessions_below(folder, scopes)
+        return self._memory().sessions_below(folder, scopes)
 
     def no_sessions(self) -> str:
         """Why no sessions can be opened; "" where the settings want them."""
@@ -112,7 +112,7 @@ class Desk:
         Raises RefusedError for a way out of the vault, VaultError for a note that cannot be read.
         """
         try:
-            return Memory(self.config()).roots.get(path, lines, scopes=scopes)
+            return Federation(self.config()).get(path, lines, scopes=scopes)
         except (OSError, ValueError) as error:  # no system has such a path, or it may not be read
             why = error.strerror if isinstance(error, OSError) else None
             raise VaultError(f"{path} cannot be read: {why or 'no file has such a name'}.", "") from error
@@ -160,15 +160,15 @@ class Desk:
 
     def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "Retained | str":
         """Append a fact to today's note, or say where a note in these scopes says the same already."""
-        return Memory(self.config()).store(bullet, datetime.now().date(), scopes)
+        return Federation(self.config()).writer.retain_once(bullet, datetime.now().date(), scopes)
 
     def file(self, filing: "Filing", scopes: tuple[str, ...]) -> "Filed | str":
         """Make a note of its own, or say which one in these scopes holds the same text already."""
-        return Memory(self.config()).store_note(filing, datetime.now(), scopes)
+        return Federation(self.config()).writer.create_once(filing, datetime.now(), scopes)
 
     def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
         """Edit a core file, as far as the open scopes go."""
-        return Memory(self.config()).amend(wanted, scopes)
+        return Federation(self.config()).writer.amend(wanted, scopes)
 
     def reflecting(self, dry_run: bool) -> list[str]:
         """The command that reflects, in a process of its own: it needs much memory, and must not slow the answers."""
@@ -193,22 +193,29 @@ class Desk:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
         return client.asked(self.config().vault, method, params, DAEMON_SECONDS)
 
-    def _memory(self) -> WarmMemory:
+    def _memory(self) -> Federation:
         config = self.config()
         assert self._settings is not None
         number = self._settings.current().number
         if self._warm is None or self._warm[0] != number:
             self.close()
             # Nobody watches the vault for this process: each question looks through it first, a second at most.
-            self._warm = number, WarmMemory(config, lambda: Told(is_whole=False, pending=0), self._build)
+            held = HeldIndex(config, index_lost=self._build)
+            self._warm = number, Federation(config, index_file=held, index_of=HeldIndex), held
         return self._warm[1]
+
+    def _missing(self) -> str:
+        """Why there is no index to answer from at once, or ""."""
+        self._memory()
+        assert self._warm is not None
+        return self._warm[2].missing()
 
     def _has_index(self) -> bool:
         """Whether there is an index to answer from; where there is none, it is being built from now on.
 
         Raises what the build failed with.
         """
-        if not self._memory().missing():
+        if not self._missing():
             return True
         if self._building is None:
             self._build()
@@ -217,7 +224,7 @@ class Desk:
         if ended:
             building, self._building = self._building, None
             building.raise_failure()
-        return ended and not self._memory().missing()
+        return ended and not self._missing()
 
     def _build(self) -> None:
         """Have the index built in a process of its own, which goes on when this one ends."""

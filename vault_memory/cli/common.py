@@ -14,7 +14,7 @@ from vault_memory import __version__
 from vault_memory.errors import VaultMemoryError
 
 if TYPE_CHECKING:
-    from vault_memory.memory import Memory
+    from vault_memory.federation.federation import Federation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,12 +34,12 @@ class Shared:
             other.vault or self.vault, self.json or other.json, self.quiet or other.quiet, self.verbose or other.verbose
         )
 
-    def memory(self) -> "Memory":
+    def memory(self) -> "Federation":
         """Open the vault these options name."""
         from vault_memory.config import load
-        from vault_memory.memory import Memory
+        from vault_memory.federation.federation import Federation
 
-        return Memory(load(self.vault))
+        return Federation(load(self.vault))
 
     def ask_daemon(self, method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         """What the vault's daemon answers; None where none runs that can be asked: then it is done in this process."""
@@ -81,11 +81,11 @@ def _give_up_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def say_of_index(shared: Shared, memory: "Memory") -> None:
+def say_of_index(shared: Shared, memory: "Federation") -> None:
     """Say what a person should know of the index that the last answer came from."""
     from vault_memory.rendering import render
 
-    for note in render.seen_notes(memory.seen):
+    for note in render.seen_notes(memory.index_state):
         shared.note(note)
 
 

@@ -36,7 +36,7 @@ def forget(shared: Shared, target: tuple[str, ...], dry_run: bool, yes: bool) ->
         if chosen is None:
             return
         path, lines = chosen.path, (chosen.start_line, chosen.end_line)
-    planned = memory.forgettable(path, lines[0], lines[1] or lines[0])
+    planned = memory.plan_forget(path, lines[0], lines[1] or lines[0])
     if not shared.json:
         shared.say("\n".join(render.clean(line) for line in planned.diff.split("\n")))
     wanted = not dry_run and (yes or (_can_ask(shared) and click.confirm("Forget this?", err=True)))
@@ -90,7 +90,7 @@ def _candidates(shared: Shared, memory: "Memory", query: str) -> "Sequence[Resul
 
     asked = request.build({"query": query, "k": 8, "kind": tuple(KINDS)}, memory.config)
     with Bar(shared) as bar:
-        (answer,) = memory.recall([asked], bar, keep=False)
+        (answer,) = memory.answers([asked], bar, keep=False)
     for note in render.seen_notes(answer):
         shared.note(note)
     return answer.results

@@ -84,7 +84,7 @@ def lint(shared: Shared) -> None:
     with Bar(shared) as bar:
         problems = linting.lint(memory, bar)
     if shared.json:
-        shared.say(render.dump(report.lint_document(problems) | render.seen_document(memory.seen)))
+        shared.say(render.dump(report.lint_document(problems) | render.seen_document(memory.index_state)))
     elif problems:
         shared.say("\n".join(index.problem_line(problem) for problem in problems))
     else:

@@ -20,20 +20,20 @@ def index(shared: Shared, paths: tuple[str, ...], rebuild: bool, check: bool) ->
     memory = shared.memory()
     with Bar(shared) as bar:
         if check:
-            _check(shared, *memory.check(bar))
+            _check(shared, *memory.index_file.check(bar))
             return
-        report = memory.index(rebuild, paths, bar)
+        report = memory.index(paths, rebuild=rebuild, progress=bar)
     if not (shared.json or shared.quiet):
         shared.say(indexed.index_text(report))  # before the vectors: they may take long
     if not paths:
-        for name, done in memory.roots.refresh_further():
+        for name, done in memory.refresh_further():
             shared.note(render.clean(f"{name}: {done if isinstance(done, Exception) else indexed.index_text(done)}"))
     with Bar(shared, "Reading", "transcripts") as bar:
-        swept = None if paths else memory.roots.refresh_sessions(bar)
+        swept = None if paths else memory.refresh_sessions(bar)
     if swept and not (shared.json or shared.quiet):
         shared.say(indexed.sessions_text(swept))
     with Bar(shared, "Embedding", "passages") as bar:
-        filled = memory.backfill(bar)
+        filled = memory.search.backfill(bar)
     if shared.json:
         shared.say(render.dump(indexed.index_document(report, filled, swept)))
     elif not shared.quiet:

@@ -129,7 +129,7 @@ def _vaults(changes: Sequence[Change]) -> set[str]:
 def _say_what_is_next(shared: Shared, is_new: bool) -> None:
     """What is still to be done before an agent finds something, and for it to find what is new."""
     with contextlib.suppress(VaultMemoryError):  # doctor tells of an index that cannot be looked at
-        if shared.memory().unusable():
+        if shared.memory().index_file.unusable():
             shared.note("Next: `memory index` builds the index, without which an agent has core memory at most.")
     if is_new and shared.ask_daemon("health", {}) is None:
         shared.note("`memory service install` keeps the index up to date in the background, `memory watch` by hand.")

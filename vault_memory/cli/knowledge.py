@@ -18,7 +18,7 @@ def entity(shared: Shared, name: tuple[str, ...], scope: tuple[str, ...]) -> Non
     with Bar(shared) as bar:
         profile = memory.entity(wanted, bar, scopes)
     if shared.json:
-        shared.say(render.dump(render.entity_document(profile, wanted, memory.seen)))
+        shared.say(render.dump(render.entity_document(profile, wanted, memory.index_state)))
     elif profile:
         shared.say(render.entity_text(profile))
     else:
@@ -34,7 +34,7 @@ def entities(shared: Shared, scope: tuple[str, ...]) -> None:
     with Bar(shared) as bar:
         rows = memory.entities(bar, request.scopes({"scope": scope}))
     if shared.json:
-        shared.say(render.dump(render.entities_document(rows) | render.seen_document(memory.seen)))
+        shared.say(render.dump(render.entities_document(rows) | render.seen_document(memory.index_state)))
     elif rows:
         shared.say(render.entities_text(rows))
     else:
@@ -52,7 +52,7 @@ def opinions(shared: Shared, entity: str | None, history: bool, scope: tuple[str
     with Bar(shared) as bar:
         held = memory.opinions(entity, bar, scopes)
     if shared.json:
-        shared.say(render.dump(convictions.document(held) | render.seen_document(memory.seen)))
+        shared.say(render.dump(convictions.document(held) | render.seen_document(memory.index_state)))
     elif held:
         shared.say(convictions.text(held, history))
     elif entity:

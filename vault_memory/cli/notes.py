@@ -75,7 +75,7 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
     """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
     path, span = parse_span(path, lines)
-    excerpt = shared.memory().roots.get(path, span, max_tokens, request.scopes({"scope": scope}))
+    excerpt = shared.memory().get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
         shared.say(render.dump(render.get_document(excerpt)))
     elif excerpt.not_found:
@@ -130,12 +130,12 @@ def retain(
     when = parse_day(day)
     memory = shared.memory()
     if dry_run:
-        path = memory.daily_path(when)
+        path = memory.writer.daily_path(when)
         document = render.schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
         shared.say(render.dump(document) if shared.json else f"{path}\n{render.clean(str(bullet))}")
         _warn_of_secrets(shared, str(bullet))
         return
-    done = memory.retain(bullet, when)
+    done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, day=when, scope=scope)
     if shared.json:
         shared.say(render.dump(render.retain_document(done) | {"dry_run": False}))
     else:

@@ -63,7 +63,7 @@ def _answer(shared: Shared, values: dict[str, Any], no_journal: bool) -> None:
     memory = shared.memory()
     request = build(values, memory.config, rendered=not shared.json)
     with Bar(shared) as bar:
-        (answer,) = memory.roots.recall([request], bar, keep=not (no_journal or request.explain))
+        (answer,) = memory.answers([request], bar, keep=not (no_journal or request.explain))
     if shared.json:
         seconds = round(time.perf_counter() - started, 4)
         shared.say(render.dump(render.recall_document(answer) | {"seconds": seconds}))
@@ -90,7 +90,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
         raise UsageError(f"{file} cannot be read: {error.strerror}.", "Name a file of JSON lines, or - .") from error
     lines = _parsed(stream, defaults, memory.config)
     # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
-    for answer in memory.roots.recall(_good(shared, lines), keep=False):
+    for answer in memory.answers(_good(shared, lines), keep=False):
         shared.say(render.dump(render.recall_document(answer)))
     if file != "-":
         stream.close()

@@ -38,10 +38,10 @@ def reflect(
         return
     asked = parse_asked(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
-        done = memory.reflect(asked, Steps(index, plan, write))
+        done = memory.reflect_as(asked, Steps(index, plan, write))
     if done.edits and not dry_run:
         with Bar(shared, "Embedding", "passages") as bar:
-            memory.backfill(bar)
+            memory.search.backfill(bar)
     shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)

@@ -30,7 +30,7 @@ def stats(shared: Shared, drawing: str | None, force: bool) -> None:
     file = svg_file.draw(memory.vault, found, Path(drawing), force) if drawing else None
     if shared.json:
         document = figures.document(found, str(memory.vault.root))
-        seen = seen_document(memory.seen)
+        seen = seen_document(memory.index_state)
         document["index"] |= seen.pop("index", {})
         shared.say(dump(document | seen | {"plot": str(file) if file else None}))
     elif file:

@@ -9,15 +9,17 @@ import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from vault_memory.config import Config
 from vault_memory.context import core_notes
 from vault_memory.context.interleave import needs, together
 from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
-from vault_memory.memory import Seen, seen
+from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search.answer import Request, Result
 from vault_memory.search.pack import FILL, said
 from vault_memory.search.recall import Recall
+from vault_memory.search.searcher import Searcher
 from vault_memory.startup import SESSIONS
 from vault_memory.store import journal, schema
 from vault_memory.store.candidate import PAGE
@@ -26,9 +28,7 @@ from vault_memory.text.spans import Span
 
 if TYPE_CHECKING:
     from vault_memory.context.core_notes import Core
-    from vault_memory.indexing.index_file import Freshness
     from vault_memory.indexing.indexer import Progress
-    from vault_memory.memory import Memory
     from vault_memory.search.answer import Answer
     from vault_memory.store.rows import Store
 
@@ -57,6 +57,17 @@ a question asked again would else bring something weaker each time."""
 
 LONGEST_PROMPT = 8000
 """Characters of a prompt that are read, half of them from its end: pasted logs are no question."""
+
+
+class Host(Protocol):
+    """The vault that a context is made of: a Memory, or a Federation, which asks others besides."""
+
+    config: Config
+    index_file: IndexFile
+    search: Searcher
+
+    def beside(self, request: Request, own: "Answer | None", may_wait: bool = True) -> "Answer":
+        """The vault's own answer with what other sources have to say."""
 
 
 class Wanted(NamedTuple):
@@ -102,12 +113,12 @@ class Bundle(NamedTuple):
     degraded: tuple[tuple[str, str], ...] = ()
     core: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
-    seen: Seen | None = None
+    seen: IndexState | None = None
     has_footing: bool = True
     seconds: float = 0.0
 
 
-def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
+def bundle(memory: Host, wanted: Wanted, patience: float = 1.0, progress: "Progress | None" = None) -> Bundle:
     """Put together what is wanted, and note in the journal what was shown.
 
     With no `patience` (seconds) nothing is waited for: no index is built or brought up to date, and no model is asked;
@@ -118,25 +129,24 @@ def bundle(memory: "Memory", wanted: Wanted, patience: float = 1.0, progress: "P
     wanted = wanted._replace(scopes=wanted.scopes or ("global",), prompt=prompt, also=tuple(also))
     found = _at_once(memory, wanted) if patience <= 0 else _in_time(memory, wanted, progress)
     if found.shown and memory.config.journal and wanted.now is None:
-        journal.note_shown(memory.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
+        journal.note_shown(memory.index_file.vault.root, wanted.prompt, datetime.now(UTC), found.shown)
     return found._replace(scopes=wanted.scopes, seconds=time.perf_counter() - started)
 
 
-def _in_time(memory: "Memory", wanted: Wanted, progress: "Progress | None") -> Bundle:
+def _in_time(memory: Host, wanted: Wanted, progress: "Progress | None") -> Bundle:
     """The bundle after a bounded catch-up; an index that is not there is built first."""
     try:
-        return memory.ask(lambda store, freshness: _made(memory, wanted, store, freshness), progress)
+        return memory.index_file.ask(lambda store, freshness: _made(memory, wanted, store, freshness), progress)
     finally:
-        if memory.remote:
-            memory.remote.close()
+        memory.search.close()
 
 
-def _at_once(memory: "Memory", wanted: Wanted) -> Bundle:
+def _at_once(memory: Host, wanted: Wanted) -> Bundle:
     """The bundle from the index as it is."""
-    why = memory.unusable()
+    why = memory.index_file.unusable()
     if not why:
         try:
-            with memory.reading(write=False) as (store, freshness), store.snapshot():
+            with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
                 return _made(memory, wanted, store, freshness, may_ask=False)
         except schema.DAMAGED as error:
             why = f"it was damaged ({error})"
@@ -152,7 +162,7 @@ def _shortened(prompt: str) -> str:
     return prompt if len(prompt) <= LONGEST_PROMPT else f"{prompt[:half]}\n{prompt[-half:]}"
 
 
-def _made(memory: "Memory", wanted: Wanted, store: "Store", freshness: "Freshness", may_ask: bool = True) -> Bundle:
+def _made(memory: Host, wanted: Wanted, store: "Store", freshness: Freshness, may_ask: bool = True) -> Bundle:
     """The bundle; without a prompt it is made again, which costs little, where lines of the core could use what lay
     idle."""
     found = _Maker(memory, wanted, store, may_ask).made(freshness)
@@ -166,7 +176,7 @@ class _Maker:
     """Makes one bundle from one open index; the core may take `idle` tokens beyond its share."""
 
     def __init__(
-        self, memory: "Memory", wanted: Wanted, store: "Store | None", may_ask: bool = True, idle: int = 0
+        self, memory: Host, wanted: Wanted, store: "Store | None", may_ask: bool = True, idle: int = 0
     ) -> None:
         self._memory, self._wanted, self._opened, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
         self._now = wanted.now or datetime.now(UTC)
@@ -190,7 +200,7 @@ class _Maker:
             self._take_core()
         return self._bundle()
 
-    def made(self, freshness: "Freshness") -> Bundle:
+    def made(self, freshness: Freshness) -> Bundle:
         """The bundle: core memory, what was summed up, what the notes say to the prompt, what was told lately."""
         if self._wanted.core:
             self._take_core()
@@ -203,10 +213,10 @@ class _Maker:
         if self._wanted.recent_days > 0:
             self._take_recent()
         self._mention_core()
-        found = seen(self._store.view(self._wanted.scopes), freshness, self._wanted.scopes)
+        found = index_state(self._store.view(self._wanted.scopes), freshness, self._wanted.scopes)
         return self._bundle(found)
 
-    def _bundle(self, found: Seen | None = None) -> Bundle:
+    def _bundle(self, found: IndexState | None = None) -> Bundle:
         text = self._sheet.text()
         if not text and any(self._omitted.get(name) for name in ("core_lines", "over_budget")):
             least = f"nothing fits into {self._wanted.budget} tokens; the frame alone takes up to {self._sheet.tokens}"
@@ -220,7 +230,7 @@ class _Maker:
     # --- core memory and summaries -----------------------------------------------------------------------------------
 
     def _take_core(self) -> None:
-        cores, degraded = core_notes.cores(self._memory.vault, self._opened, self._wanted.scopes)
+        cores, degraded = core_notes.cores(self._memory.index_file.vault, self._opened, self._wanted.scopes)
         self._degraded += degraded
         share = CORE_SHARE[bool(self._wanted.prompts)]
         alone = not self._wanted.prompts and not self._wanted.recent_days
@@ -257,7 +267,7 @@ class _Maker:
         room = min(int(self._wanted.budget * SUMMARY_SHARE), self._sheet.left // 2)
         reserved = self._sheet.left - room
         paths = recent.summaries(self._store.view(self._wanted.scopes), self._now.astimezone().date())
-        pages, degraded = core_notes.notes(self._memory.vault, self._store, paths, self._wanted.scopes)
+        pages, degraded = core_notes.notes(self._memory.index_file.vault, self._store, paths, self._wanted.scopes)
         self._degraded += degraded
         for page in pages:
             before = {said(text) for text in self._told} - {()}
@@ -331,23 +341,13 @@ class _Maker:
 
     def _answer(self, request: Request) -> "Answer":
         """What the notes say, and other roots where they are asked."""
-        roots = self._memory.roots
         own = self._engine.answer(request) if request.source != SESSIONS else None
-        if not self._may_ask:
-            return roots.at_once(request, own)
-        return roots.beside(request, own) if own is None or roots.is_asked_beside(request.source) else own
+        return self._memory.beside(request, own, self._may_ask)
 
     @cached_property
     def _engine(self) -> Recall:
         """What answers, never with a reranker; without any model where nothing may be waited for."""
-        memory, store = self._memory, self._store
-        if not (memory.remote or memory.reranker):
-            return memory.engine(store)
-        from vault_memory.embedding.query_vector import QueryEmbedder
-
-        return Recall(
-            store, memory.vault, QueryEmbedder(store, memory.embedder, memory.remote if self._may_ask else None)
-        )
+        return self._memory.search.engine_without_models(self._store, self._may_ask)
 
     def _put(self, results: Sequence[tuple[int, Result]], keep: int) -> int:
         """Put results on the sheet, best first; how many do not fit, or are much worse than such of their answer."""
@@ -373,7 +373,9 @@ class _Maker:
         days = Span(last - timedelta(days=self._wanted.recent_days - 1), last)
         before = {said(text) for text in self._told} - {()}
         left: dict[str, int] = {}
-        for piece, name_tokens in recent.told(self._memory.vault, self._store.view(self._wanted.scopes), days):
+        for piece, name_tokens in recent.told(
+            self._memory.index_file.vault, self._store.view(self._wanted.scopes), days
+        ):
             words = said(piece.text)
             why = "near_duplicates" if words in before else ""
             why = "shown_before" if piece.key in self._wanted.without else why

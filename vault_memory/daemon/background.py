@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_memory.daemon.index_worker import RECONCILE_SECONDS
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import VaultMemoryError, of_exit_code
-from vault_memory.memory import Memory
+from vault_memory.federation.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import pending
 
@@ -92,7 +92,7 @@ class Background:
 
     def _embed(self) -> None:
         """Have the vectors of a configured embedder made; each batch is kept as it comes."""
-        filled = Memory(self._settings.current().config).backfill()
+        filled = Federation(self._settings.current().config).search.backfill()
         if filled and (filled.embedded or filled.stopped):
             counts = f"{filled.embedded} embedded, {filled.waiting} waiting"
             log.info("%s: %s%s", filled.embedder, counts, ", stopped" if filled.stopped else "")
@@ -100,7 +100,7 @@ class Background:
 
     def _read_sessions(self) -> None:
         """Have agents' transcripts read; what is not remembered of a sweep is written again by the next one."""
-        swept = Memory(self._settings.current().config).roots.refresh_sessions()
+        swept = Federation(self._settings.current().config).refresh_sessions()
         if swept and (swept.changed or swept.problems):
             counts = f"{swept.changed} changed, {swept.messages} messages, {len(swept.problems)} problems"
             log.info("sessions: %s", counts)

@@ -20,7 +20,7 @@ from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, VaultMemoryError
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.index_file import Keeper
+    from vault_memory.indexing.index_file import IndexFile
     from vault_memory.indexing.indexer import Report
 
 RECONCILE_SECONDS = 300.0
@@ -83,12 +83,12 @@ class _StoppedError(Exception):
 class IndexWorker(threading.Thread):
     """Keeps one index up to date until it is stopped.
 
-    `keeper` gives the Keeper of the settings as they stand; `after` is called after each run that changed something
+    `keeper` gives the index file of the settings as they stand; `after` is called after each run that changed something
     or looked at everything, and told which.
     """
 
     def __init__(
-        self, keeper: "Callable[[], Keeper]", changes: ChangeQueue, watcher: Watcher, gate: QuestionGate,
+        self, keeper: "Callable[[], IndexFile]", changes: ChangeQueue, watcher: Watcher, gate: QuestionGate,
         after: Callable[[bool], None] = lambda changed: None,
     ) -> None:  # fmt: skip
         super().__init__(name="index", daemon=True)

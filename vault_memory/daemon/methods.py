@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
-from vault_memory.memory import Memory
+from vault_memory.federation.federation import Federation
 from vault_memory.rendering import render
 from vault_memory.search import request
 from vault_memory.startup import FORMATS, SOURCES
@@ -40,7 +40,7 @@ class Method(NamedTuple):
     is_slow: bool = False
 
 
-def call(method: Method, memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+def call(method: Method, memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
     """Do what was asked; raises UsageError for a parameter that the method does not take, and what `progress` raises.
 
     That ends slow work between two notes, and leaves an index that is whole.
@@ -57,7 +57,7 @@ _NO_OPTIONS = frozenset({"as_text", "no_journal", "telling"})
 """What a client may ask of a recall besides what the command line may."""
 
 
-def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+def recall(memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
     """The `recall@1` document; `as_text` adds the answer as Markdown and what is to be said beside it.
 
     `telling` leaves out what tells nothing by itself, `no_journal` leaves no trace.
@@ -66,25 +66,23 @@ def recall(memory: Memory, params: Params, progress: "Progress | None" = None) -
     as_text = _flag(params, "as_text")
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
-    (answer,) = memory.roots.recall([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
+    (answer,) = memory.answers([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
     document = render.recall_document(answer)
     if as_text:
         document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
     return document | {"seconds": round(time.perf_counter() - started, 4)}
 
 
-def context(memory: Memory, params: Params, progress: "Progress | None" = None) -> Document:
+def context(memory: Federation, params: Params, progress: "Progress | None" = None) -> Document:
     """The `context@1` document; without `patience` (0) nothing is waited for, and no index is built."""
-    from vault_memory.context.context import bundle
-
     wanted = _wanted(params, memory)
     patience = params.get("patience", 1.0)
     if isinstance(patience, bool) or not isinstance(patience, int | float):
         raise UsageError("`patience` must be a number of seconds.", "For example 0.")
-    return render.context_document(bundle(memory, wanted, patience, progress), wanted)
+    return render.context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
-def _wanted(params: Params, memory: Memory) -> "Wanted":
+def _wanted(params: Params, memory: Federation) -> "Wanted":
     """What is asked of a context; without a prompt, core memory and what was noted lately."""
     from vault_memory.context.context import RECENT_DAYS, Wanted
 
@@ -116,57 +114,56 @@ def _keys(params: Params) -> frozenset[int]:
         ) from error
 
 
-def _status(memory: Memory, params: Params) -> Document:
+def _status(memory: Federation, params: Params) -> Document:
     from vault_memory.health.status import status
     from vault_memory.rendering.status import status_document
 
     return status_document(status(memory, request.scopes(params)))
 
 
-def _get(memory: Memory, params: Params) -> Document:
+def _get(memory: Federation, params: Params) -> Document:
     from vault_memory.search.get import parse_span
 
     path, lines = parse_span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
     most = params.get("max_tokens")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
-    return render.get_document(memory.roots.get(path, lines, most, request.scopes(params)))
+    return render.get_document(memory.get(path, lines, most, request.scopes(params)))
 
 
-def _entity(memory: Memory, params: Params) -> Document:
+def _entity(memory: Federation, params: Params) -> Document:
     name = _text(params, "name")
-    return render.entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.seen)
+    return render.entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.index_state)
 
 
-def _entities(memory: Memory, params: Params) -> Document:
+def _entities(memory: Federation, params: Params) -> Document:
     rows = memory.entities(scopes=request.scopes(params))
-    return render.entities_document(rows) | render.seen_document(memory.seen)
+    return render.entities_document(rows) | render.seen_document(memory.index_state)
 
 
-def _opinions(memory: Memory, params: Params) -> Document:
+def _opinions(memory: Federation, params: Params) -> Document:
     from vault_memory.rendering import opinions
 
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, scopes=request.scopes(params))
-    return opinions.document(held) | render.seen_document(memory.seen)
+    return opinions.document(held) | render.seen_document(memory.index_state)
 
 
-def _retain(memory: Memory, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.write.retain import parse_bullet, parse_day
-
+def _retain(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     confidence = params.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
     if confidence is not None and not 0 <= confidence <= 1:
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
-    kind = _text(params, "kind") if "kind" in params else "W"
-    scope = _text(params, "scope") if "scope" in params else ""
-    bullet = parse_bullet(_text(params, "text"), kind, request.texts(params, "entity"), confidence, scope)
-    day = parse_day(_text(params, "date") if "date" in params else None)
-    return render.retain_document(memory.retain(bullet, day)) | {"dry_run": False}
+    options = {name: _text(params, name) for name in ("kind", "scope") if name in params}
+    day = _text(params, "date") if "date" in params else None
+    done = memory.retain(
+        _text(params, "text"), entities=request.texts(params, "entity"), confidence=confidence, day=day, **options
+    )
+    return render.retain_document(done) | {"dry_run": False}
 
 
-def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+def _reflect(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.reflect.job import Steps, parse_asked
     from vault_memory.rendering import reflection
 
@@ -174,15 +171,15 @@ def _reflect(memory: Memory, params: Params, progress: "Progress | None") -> Doc
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     asked = parse_asked(since, now, request.texts(params, "only"), **flags)
     # What is being written is written to its end: only the index and the plan are given up.
-    return reflection.document(memory.reflect(asked, Steps(progress, progress)))
+    return reflection.document(memory.reflect_as(asked, Steps(progress, progress)))
 
 
-def _index(memory: Memory, params: Params, progress: "Progress | None") -> Document:
+def _index(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.rendering import index
 
     paths = request.texts(params, "paths")
-    done = memory.index(_flag(params, "rebuild"), paths, progress)
-    return index.index_document(done, None, None if paths else memory.roots.refresh_sessions())
+    done = memory.index(paths, rebuild=_flag(params, "rebuild"), progress=progress)
+    return index.index_document(done, None, None if paths else memory.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {

@@ -28,14 +28,14 @@ from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address, methods
 from vault_memory.daemon.background import Background
 from vault_memory.daemon.debounce import FEW_PATHS, ChangeQueue
-from vault_memory.daemon.held_memory import Told, WarmMemory
 from vault_memory.daemon.index_worker import IndexWorker, QuestionGate, Trouble
 from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.indexing.index_file import Keeper
-from vault_memory.memory import Memory
+from vault_memory.federation.federation import Federation
+from vault_memory.indexing.held_index import HeldIndex, WatcherReport
+from vault_memory.indexing.index_file import IndexFile
 from vault_memory.startup import vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import make_private, private
@@ -68,12 +68,11 @@ class Daemon:
         self._say = say
         self._changes = ChangeQueue()
         self._settings = LiveSettings(config, self._changes.add_everything)
-        self._kept: tuple[int, Keeper] | None = None
+        self._kept: tuple[int, IndexFile] | None = None
         self._gate = QuestionGate()
-        first = Memory(config)
-        self._root = first.vault.root
+        self._root = IndexFile(config).vault.root
         self._watcher = Watcher(self._root, self._changes, self._links)
-        self._warm: tuple[int, WarmMemory] | None = None
+        self._warm: tuple[int, Federation] | None = None
         self._has_all_events = False  # whether all that happened before the question in hand was told of
         self._answers = ThreadPoolExecutor(1, "answers")
         self._slow = ThreadPoolExecutor(1, "slow")
@@ -227,7 +226,7 @@ class Daemon:
         settings = self._settings.current()
         self._refuse_unlike(process)
         if method.is_slow:
-            return methods.call(method, Memory(settings.config), params, self._unless_stopping)
+            return methods.call(method, Federation(settings.config), params, self._unless_stopping)
         self._has_all_events = self._watcher.wait_for_events(EVENTS_SECONDS)
         # Before the gate: the index worker waits for whoever is in it.
         self._changes.settle(EVENTS_SECONDS if params.get("patience") == 0 else SETTLE_SECONDS)
@@ -248,28 +247,29 @@ class Daemon:
         if isinstance(environment, dict) and not self._settings.are_those_of(environment):
             raise NotRunningError("The daemon has other settings than this process.", "")
 
-    def _warm_memory(self) -> WarmMemory:
+    def _warm_memory(self) -> Federation:
         """The Memory that questions are answered from; made anew when the settings were read again."""
         settings = self._settings.current()
         if self._warm is None or self._warm[0] != settings.number:
             self._close()
-            self._warm = settings.number, WarmMemory(settings.config, self._watch_state, self._changes.add_everything)
+            held = HeldIndex(settings.config, self._watch_state, self._changes.add_everything)
+            self._warm = settings.number, Federation(settings.config, index_file=held, index_of=HeldIndex)
         return self._warm[1]
 
-    def _watch_state(self) -> Told:
+    def _watch_state(self) -> WatcherReport:
         if self._watcher.is_stale():
             self._changes.add_everything()
         done, total = self._worker.progress
         pending = self._changes.count
         # In the midst of many changes events come late: the answer is not fresh then anyway, and says so.
         is_whole = self._worker.knows_everything() and (self._has_all_events or pending > FEW_PATHS)
-        return Told(is_whole, max(pending, total - done), tuple(sorted(self._worker.unread)))
+        return WatcherReport(is_whole, max(pending, total - done), tuple(sorted(self._worker.unread)))
 
-    def _keeper(self) -> Keeper:
-        """The Keeper that the index worker works with; made anew when the settings were read again."""
+    def _keeper(self) -> IndexFile:
+        """The IndexFile that the index worker works with; made anew when the settings were read again."""
         settings = self._settings.current()
         if self._kept is None or self._kept[0] != settings.number:
-            self._kept = settings.number, Keeper(settings.config)
+            self._kept = settings.number, IndexFile(settings.config)
         return self._kept[1]
 
     def _links(self) -> frozenset[str]:

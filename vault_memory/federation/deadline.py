@@ -6,19 +6,19 @@ and asked in a thread, which is left behind when the time is over, and not joine
 
 import os
 import threading
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import VaultMemoryError
 from vault_memory.federation import other_vaults
+from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import schema
 
 if TYPE_CHECKING:
     from vault_memory.config import Config
-    from vault_memory.memory import Memory
+    from vault_memory.federation.federation import Federation
 
 SECONDS = 0.5
 """So long they are waited for: a quarter of what a hook has."""
@@ -36,15 +36,15 @@ _asking: dict[Path, "_Asking"] = {}
 class _Asking(threading.Thread):
     """The further vaults being asked; `found` is what each answers so far, or why it does not."""
 
-    def __init__(self, roots: Callable[[], Sequence[other_vaults.Further]], vault: "Memory", request: Request) -> None:
+    def __init__(self, vault: "Federation", request: Request) -> None:
         super().__init__(daemon=True)
-        self._roots, self._vault, self._request = roots, vault, request
+        self._vault, self._request = vault, request
         self.found: dict[str, Answer | str] = {}
 
     def run(self) -> None:
         """Ask them one after the other; nothing is raised."""
         try:
-            for root in self._roots():
+            for root in self._vault.further:
                 if root.is_open(self._request.filters.scopes):
                     self.found[root.name] = self._told(root)
         except Exception as error:  # the edge: what is wrong elsewhere never costs the vault's own answer
@@ -57,12 +57,12 @@ class _Asking(threading.Thread):
             return f"{root.name}: {error}"
 
     def _asked(self, root: other_vaults.Further) -> Answer | str:
-        memory = self._vault.apart(_without_models(other_vaults.config_of(root, self._vault.config, os.environ)))
-        why = memory.unusable()
+        memory = Memory(_without_models(other_vaults.config_of(root, self._vault.config, os.environ)))
+        why = memory.index_file.unusable()
         if why:
             return f"{root.name} has no index that can be used ({why}): {BUILDS}"
-        with memory.reading(write=False) as (store, freshness), store.snapshot():
-            answer = memory.engine(store).answer(self._request)
+        with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
+            answer = memory.search.engine(store).answer(self._request)
         behind = [] if freshness.fresh else [("source", f"{root.name} has changed since it was indexed: {BUILDS}")]
         return answer._replace(
             results=[other_vaults.told(root, result) for result in answer.results], fresh=freshness.fresh,
@@ -74,14 +74,12 @@ def _without_models(config: "Config") -> "Config":
     return replace(config, embedding_provider="builtin", rerank_provider="off")
 
 
-def ask(
-    roots: Callable[[], Sequence[other_vaults.Further]], vault: "Memory", request: Request
-) -> dict[str, Answer | str]:
-    """What each of the roots answers that the question's scopes open, or why it does not."""
+def ask(vault: "Federation", request: Request) -> dict[str, Answer | str]:
+    """What each of the other vaults answers that the question's scopes open, or why it does not."""
     before = _asking.get(vault.vault.root)
     if before and before.is_alive():
         return {ALL: "the further vaults still hang from an earlier question"}
-    asking = _asking[vault.vault.root] = _Asking(roots, vault, request)
+    asking = _asking[vault.vault.root] = _Asking(vault, request)
     asking.start()
     asking.join(SECONDS)
     late = {ALL: f"not every further vault answered in {SECONDS:g} s"} if asking.is_alive() else {}

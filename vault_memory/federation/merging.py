@@ -10,7 +10,7 @@ from vault_memory.search.answer import Answer, Request, Result, RootStatus, Unde
 from vault_memory.startup import NOTES, SESSIONS
 
 if TYPE_CHECKING:
-    from vault_memory.federation.roots import Given
+    from vault_memory.federation.federation import SourceAnswer
 
 OFF = "no session transcripts are indexed: `sessions.tools` in the user's own settings switches them on"
 _UNKNOWN = ("lexical", "entity", "temporal")
@@ -19,7 +19,7 @@ _SPEAKER = re.compile(r"- (?:\[[\d-]{10}\] )?(?:User|Assistant|Tool): ")
 _FACT = re.compile(r"[-*+] [WBOS](?:\([^()]*\))?[^:]*: ")
 
 
-def merged(request: Request, given: Sequence["Given"], missing: Sequence[RootStatus], vault: str) -> Answer:
+def merged(request: Request, given: Sequence["SourceAnswer"], missing: Sequence[RootStatus], vault: str) -> Answer:
     """One answer of several; the vault's own where nothing else was to be asked."""
     if request.source == NOTES and not missing and [each.name for each in given] == [NOTES]:
         return given[0].answer
@@ -80,7 +80,7 @@ def _bare(problem: tuple[str, str]) -> tuple[str, str]:
     return problem[0], problem[1].partition("; ")[0]
 
 
-def _ran(given: "Given", taken: Sequence[Result]) -> RootStatus:
+def _ran(given: "SourceAnswer", taken: Sequence[Result]) -> RootStatus:
     own = {id(result) for result in given.answer.results}
     answer = given.answer
     return RootStatus(given.name, answer.notes, sum(id(r) in own for r in taken), answer.fresh, answer.pending)

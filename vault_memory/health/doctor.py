@@ -18,7 +18,7 @@ from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.embedding.remote import RemoteEmbedder
-    from vault_memory.memory import Memory
+    from vault_memory.federation.federation import Federation
 
 
 SESSIONS = "sessions"
@@ -35,7 +35,7 @@ class Check:
     mend: str = ""
 
 
-def doctor(memory: "Memory", fix: bool = False) -> list[Check]:
+def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
     """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
     found = list(_checks(memory))
     if fix and any(check.name == "index" and check.level == "error" for check in found):
@@ -50,7 +50,7 @@ def doctor(memory: "Memory", fix: bool = False) -> list[Check]:
     return found
 
 
-def _checks(memory: "Memory") -> Iterator[Check]:
+def _checks(memory: "Federation") -> Iterator[Check]:
     walk = memory.vault.walk()
     holds = f"{_counted_as(len(walk.files), 'note')} in {_counted_as(walk.folders, 'folder')}"
     yield Check("vault", "ok", f"{memory.vault.root}: {holds}")
@@ -76,28 +76,30 @@ def _checks(memory: "Memory") -> Iterator[Check]:
     yield from _further(memory)
 
 
-def _refusal(memory: "Memory") -> RefusedError | None:
+def _refusal(memory: "Federation") -> RefusedError | None:
     """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
     with suppress(*schema.UNREADABLE, IndexUnusableError):
-        return memory.refusal()
+        return memory.index_file.refusal()
     return None
 
 
-def _place(memory: "Memory") -> Check:
-    if not locations.is_writable(memory.index_path):
-        level, what = ("warning", "it stays as it is") if memory.index_path.exists() else ("error", "there can be none")
-        cannot = f"the index folder {memory.index_path.parent} cannot be written: {what}"
+def _place(memory: "Federation") -> Check:
+    if not locations.is_writable(memory.index_file.path):
+        level, what = (
+            ("warning", "it stays as it is") if memory.index_file.path.exists() else ("error", "there can be none")
+        )
+        cannot = f"the index folder {memory.index_file.path.parent} cannot be written: {what}"
         return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
-    if memory.place.why == "vault":
-        return Check("place", "ok", f"the index lies in the vault: {memory.index_path}")
-    return Check("place", "ok", f"the index lies at {memory.index_path}: {memory.place.why}")
+    if memory.index_file.place.why == "vault":
+        return Check("place", "ok", f"the index lies in the vault: {memory.index_file.path}")
+    return Check("place", "ok", f"the index lies at {memory.index_file.path}: {memory.index_file.place.why}")
 
 
-def _index(memory: "Memory", may_run: bool) -> Check:
+def _index(memory: "Federation", may_run: bool) -> Check:
     """How the index is; `may_run`: indexing is not refused."""
-    run = "Run `memory index`." if may_run and locations.is_writable(memory.index_path) else ""
+    run = "Run `memory index`." if may_run and locations.is_writable(memory.index_file.path) else ""
     try:
-        why = memory.unusable()
+        why = memory.index_file.unusable()
     except VaultMemoryError as error:
         return Check("index", "error", str(error), error.next_step)
     if why == "there was none":
@@ -105,7 +107,7 @@ def _index(memory: "Memory", may_run: bool) -> Check:
     if why:
         return Check("index", "error", f"the index cannot be used: {why}", "Run `memory index`.")
     try:
-        with closing(Store.open(memory.index_path)) as store:
+        with closing(Store.open(memory.index_file.path)) as store:
             verdict = damage(store)
     except BusyError:
         return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
@@ -120,7 +122,7 @@ def _index(memory: "Memory", may_run: bool) -> Check:
     return Check("index", "ok", f"sound and up to date: {', '.join(_counted_as(*each) for each in held)}")
 
 
-def _journal(memory: "Memory") -> Iterator[Check]:
+def _journal(memory: "Federation") -> Iterator[Check]:
     """Files of the journal with lines that could not be read: these recalls do not count."""
     for name, file in journal.files(memory.vault.root).items():
         with suppress(OSError):
@@ -130,7 +132,7 @@ def _journal(memory: "Memory") -> Iterator[Check]:
                 yield Check("journal", "notice", what)
 
 
-def _reflect(memory: "Memory") -> Iterator[Check]:
+def _reflect(memory: "Federation") -> Iterator[Check]:
     """What the last reflect could not write: nobody looks on at night."""
     last = last_reflect(memory)
     if last is None:
@@ -150,7 +152,7 @@ def _counted_as(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _parts(memory: "Memory") -> Iterator[Check]:
+def _parts(memory: "Federation") -> Iterator[Check]:
     """What the package ships and loads."""
     from vault_memory.text.tokens import VOCABULARY, VOCABULARY_SHA256
 
@@ -159,7 +161,9 @@ def _parts(memory: "Memory") -> Iterator[Check]:
     except VaultMemoryError as error:
         yield Check("sqlite-vec", "error", str(error), "Reinstall vault-memory.")
     try:
-        yield Check("embedder", "ok", f"{memory.embedder.id}, {memory.embedder.dimensions} dimensions")
+        yield Check(
+            "embedder", "ok", f"{memory.index_file.embedder.id}, {memory.index_file.embedder.dimensions} dimensions"
+        )
     except VaultMemoryError as error:
         yield Check("embedder", "error", str(error), error.next_step)
     whole = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest() == VOCABULARY_SHA256
@@ -168,9 +172,9 @@ def _parts(memory: "Memory") -> Iterator[Check]:
         yield Check("device", "ok", locations.device_id())
 
 
-def _models(memory: "Memory") -> Iterator[Check]:
+def _models(memory: "Federation") -> Iterator[Check]:
     """The servers that the settings name: reachable, with the model, with the key, of the dimension in the index."""
-    remote = memory.remote
+    remote = memory.search.remote
     if remote:
         try:
             reads = remote.look().context_tokens
@@ -179,17 +183,17 @@ def _models(memory: "Memory") -> Iterator[Check]:
             yield Check("model", "warning", f"{remote.id}: {error}", error.next_step)
         finally:
             remote.close()
-    if memory.reranker:
+    if memory.search.reranker:
         try:
-            memory.reranker.look()
+            memory.search.reranker.look()
             yield Check("rerank", "ok", f"{memory.config.rerank_model} is there")
         except RemoteError as error:
             yield Check("rerank", "warning", str(error), error.next_step)
         finally:
-            memory.reranker.close()
+            memory.search.reranker.close()
 
 
-def _recognised(memory: "Memory", remote: "RemoteEmbedder", context_tokens: int | None) -> Check:
+def _recognised(memory: "Federation", remote: "RemoteEmbedder", context_tokens: int | None) -> Check:
     """Whether the model is the one that the index has vectors of."""
     why = _other_model(memory, remote)
     if why:
@@ -201,32 +205,32 @@ def _recognised(memory: "Memory", remote: "RemoteEmbedder", context_tokens: int 
     return Check("model", "ok", f"{remote.id}{reads}, {remote.where}{key}")
 
 
-def _is_usable(memory: "Memory") -> bool:
+def _is_usable(memory: "Federation") -> bool:
     """Whether there is an index of ours that can be read as it is."""
     with suppress(VaultMemoryError):
-        return memory.index_path.exists() and not memory.unusable()
+        return memory.index_file.path.exists() and not memory.index_file.unusable()
     return False
 
 
-def _other_model(memory: "Memory", remote: "RemoteEmbedder") -> str:
+def _other_model(memory: "Federation", remote: "RemoteEmbedder") -> str:
     from vault_memory.embedding.recognise import other_model
 
     if not _is_usable(memory):
         return other_model(None, remote)
-    with closing(Store.open(memory.index_path)) as store:
+    with closing(Store.open(memory.index_file.path)) as store:
         return other_model(store, remote)
 
 
-def _space(memory: "Memory", name: str) -> embedding_rows.Space | None:
+def _space(memory: "Federation", name: str) -> embedding_rows.Space | None:
     """An embedder's space in the index as it lies there."""
     with suppress(*schema.UNREADABLE):
-        if memory.index_path.exists():
-            with closing(Store.open(memory.index_path)) as store:
+        if memory.index_file.path.exists():
+            with closing(Store.open(memory.index_file.path)) as store:
                 return embedding_rows.find_space(store, name)
     return None
 
 
-def _vectors_kept(memory: "Memory") -> Iterator[Check]:
+def _vectors_kept(memory: "Federation") -> Iterator[Check]:
     """Vectors that wait to be made, and those of embedders that are not configured now."""
     if not _is_usable(memory):
         return
@@ -250,13 +254,13 @@ def _vectors_kept(memory: "Memory") -> Iterator[Check]:
             yield Check("vectors", "notice", lacks, again)
 
 
-def _bytes_each(memory: "Memory", name: str) -> float:
+def _bytes_each(memory: "Federation", name: str) -> float:
     """What a vector of a space takes in the index: its components, its bit code, and their rows."""
     space = _space(memory, name)
     return space.dimensions * 9 / 8 + 40 if space else 0.0
 
 
-def _forget(memory: "Memory") -> list[Check]:
+def _forget(memory: "Federation") -> list[Check]:
     """Delete vectors of no use: those without a text, and those of a model that is not the one it was."""
     done: list[Check] = []
     if not _is_usable(memory):
@@ -264,10 +268,10 @@ def _forget(memory: "Memory") -> list[Check]:
     unlike = _unlike(memory)
     with (
         suppress(BusyError),
-        locations.writer_lock(memory.index_path, 5.0),
-        closing(Store.open(memory.index_path)) as store,
+        locations.writer_lock(memory.index_file.path, 5.0),
+        closing(Store.open(memory.index_file.path)) as store,
     ):
-        space = embedding_rows.find_space(store, memory.remote.id) if memory.remote and unlike else None
+        space = embedding_rows.find_space(store, memory.search.remote.id) if memory.search.remote and unlike else None
         if space:
             embedding_rows.drop_space(store, space)
             done.append(_deleted(space))
@@ -280,18 +284,18 @@ def _deleted(space: embedding_rows.Space) -> Check:
     return Check("vectors", "ok", f"those of {space.name} were deleted")
 
 
-def forget_vectors(memory: "Memory", name: str) -> Check:
+def forget_vectors(memory: "Federation", name: str) -> Check:
     """Delete the vectors of an embedder that was left for another, or the texts of sessions that were switched off.
 
     Raises UsageError for what is configured and for what there is none of, BusyError while others write.
     """
     if name == SESSIONS:
         return _forget_sessions(memory)
-    if memory.remote and memory.remote.id == name:
+    if memory.search.remote and memory.search.remote.id == name:
         raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
     kept: list[embedding_rows.Space] = []
     if _is_usable(memory):
-        with locations.writer_lock(memory.index_path, 5.0), closing(Store.open(memory.index_path)) as store:
+        with locations.writer_lock(memory.index_file.path, 5.0), closing(Store.open(memory.index_file.path)) as store:
             kept = embedding_rows.configured_spaces(store)
             for space in kept:
                 if space.name == name:
@@ -301,21 +305,21 @@ def forget_vectors(memory: "Memory", name: str) -> Check:
     raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")
 
 
-def _unlike(memory: "Memory") -> bool:
+def _unlike(memory: "Federation") -> bool:
     """Whether the configured model answers, and is not the one it was."""
     try:
-        return bool(memory.remote and _other_model(memory, memory.remote))
+        return bool(memory.search.remote and _other_model(memory, memory.search.remote))
     except RemoteError:
         return False
     finally:
-        if memory.remote:
-            memory.remote.close()
+        if memory.search.remote:
+            memory.search.remote.close()
 
 
 # --- what is asked beside the vault ----------------------------------------------------------------------------------
 
 
-def _sessions(memory: "Memory") -> Iterator[Check]:
+def _sessions(memory: "Federation") -> Iterator[Check]:
     """Texts of agents' sessions: how many, of which folders, and those that nobody wants any more."""
     from vault_memory.sessions import session_root, tools
 
@@ -338,7 +342,7 @@ def _sessions(memory: "Memory") -> Iterator[Check]:
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
 
 
-def _forget_sessions(memory: "Memory") -> Check:
+def _forget_sessions(memory: "Federation") -> Check:
     from vault_memory.sessions import session_root
 
     left = session_root.unwanted_texts(memory.config, os.environ)
@@ -347,11 +351,11 @@ def _forget_sessions(memory: "Memory") -> Check:
         why = f"Those of {on} are switched on." if on else "None are kept."
         raise UsageError("There are no texts of sessions that are switched off.", why)
     session_root.forget(left.tools, memory.config, os.environ)
-    memory.roots.refresh_sessions()
+    memory.refresh_sessions()
     return Check("sessions", "ok", f"texts of {_counted_as(left.texts, 'session')} were deleted")
 
 
-def _further(memory: "Memory") -> Iterator[Check]:
+def _further(memory: "Federation") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
         if each.why_not:

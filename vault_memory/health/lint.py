@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def lint(memory: "Memory", progress: "Progress | None" = None) -> list[Problem]:
     """Every finding about the notes' format: stored ones, files passed over, names that look like slips of others."""
-    return memory.query(lambda store, freshness: _problems(store, memory.vault.walk(), freshness.report), progress)
+    return memory.index_file.read(
+        lambda store, freshness: _problems(store, memory.vault.walk(), freshness.report), progress
+    )
 
 
 def _problems(store: View, walk: Walk, report: "Report | None") -> list[Problem]:

@@ -147,7 +147,7 @@ class Stats:
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
     seen = Seen(today, entity_days=memory.config.reflect_entity_days)
-    return memory.query(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
+    return memory.index_file.read(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
 
 
 def _stats(asking: Asking) -> Stats:

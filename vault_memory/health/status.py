@@ -15,6 +15,7 @@ from vault_memory.store.rows import Store
 from vault_memory.vault.undo_history import Preimages
 
 if TYPE_CHECKING:
+    from vault_memory.federation.federation import Federation
     from vault_memory.memory import Memory
 
 
@@ -69,7 +70,7 @@ class Root(NamedTuple):
     bytes: int | None = 0
 
 
-def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
+def status(memory: "Federation", scopes: tuple[str, ...] = ()) -> Status:
     """Look at vault and index without writing anything, or at what lies in these scopes."""
     found = _looked_at(memory, scopes)
     if scopes:
@@ -78,9 +79,9 @@ def status(memory: "Memory", scopes: tuple[str, ...] = ()) -> Status:
 
 
 def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
-    vault, index = str(memory.vault.root), memory.index_path
-    base = Status(vault, str(index), memory.place.why, index.exists(), reflect=last_reflect(memory))
-    if not base.exists or memory.unusable():
+    vault, index = str(memory.vault.root), memory.index_file.path
+    base = Status(vault, str(index), memory.index_file.place.why, index.exists(), reflect=last_reflect(memory))
+    if not base.exists or memory.index_file.unusable():
         return base
     with suppress(*schema.DAMAGED):
         return _counted(memory, base, scopes)
@@ -88,17 +89,17 @@ def _looked_at(memory: "Memory", scopes: tuple[str, ...]) -> Status:
 
 
 def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
-    with memory.reading(write=False) as (store, freshness), store.snapshot():
+    with memory.index_file.reading(write=False) as (store, freshness), store.snapshot():
         view = store.view(scopes)
         return replace(
-            base, exists=True, bytes=None if scopes else schema.size(memory.index_path),
+            base, exists=True, bytes=None if scopes else schema.size(memory.index_file.path),
             fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
             notes=count_notes(view), passages=figures.count_passages(view), facts=figures.count_facts(view),
             embedders=() if scopes else tuple(_vectors(memory, store)),
         )  # fmt: skip
 
 
-def sessions(memory: "Memory") -> SessionCounts | None:
+def sessions(memory: "Federation") -> SessionCounts | None:
     found = count_sessions(memory.config, os.environ)
     if found is None:
         return None
@@ -107,11 +108,11 @@ def sessions(memory: "Memory") -> SessionCounts | None:
     return found._replace(pending=sync.behind(memory.config, os.environ))
 
 
-def further(memory: "Memory") -> Iterator[Root]:
-    for root in memory.roots.further:
+def further(memory: "Federation") -> Iterator[Root]:
+    for root in memory.further:
         known = Root(root.name, str(root.path), root.scope)
         try:
-            found = _looked_at(memory.roots.memory_of(root), ())
+            found = _looked_at(memory.memory_of(root), ())
         except VaultMemoryError as error:
             yield known._replace(why_not=str(error))
             continue
@@ -136,7 +137,7 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
 
 def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
     """Every embedder of the index, and the configured one even before it has a vector."""
-    named = memory.remote.id if memory.remote else memory.embedder.id
+    named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
     known = embedding_rows.all_spaces(store)
     for space in known:
         count = figures.count_vectors(store, space.id)

@@ -1,4 +1,4 @@
-"""Owns the life of one vault's index: opened, brought up to date, built anew and swapped in, mended when damaged.
+"""One vault's index file: opened, brought up to date, built anew and swapped in, repaired when damaged.
 
 Law 7 lives here: a vault that looks absent is not an empty one, and nothing is deleted for it.
 """
@@ -20,6 +20,7 @@ from vault_memory.startup import vault_id
 from vault_memory.store import schema, usage
 from vault_memory.store.note_rows import count_notes, note_paths
 from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import private
 from vault_memory.vault.vault import Vault
@@ -48,37 +49,71 @@ class Freshness(NamedTuple):
     unwritten: str = ""
     """Why it could not be brought up to date, where that is no other process at work."""
 
+    def degraded(self, scopes: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """What an answer says of the index: rebuilt, not up to date, unreadable parts; with scopes, no paths."""
+        why = self.report.rebuilt if self.report else ""
+        notes = [("index", f"the index was rebuilt: {why}")] if why not in ("", "there was none") else []
+        if self.unwritten:
+            notes.append(("index", f"the index cannot be updated: {self.unwritten}"))
+        if self.unreadable:
+            more = f" (and {len(self.unreadable) - 1} more)" if len(self.unreadable) > 1 else ""
+            what = "part of the vault" if scopes else f"{self.unreadable[0]}{more}"
+            notes.append(("files", f"{what} cannot be read, so it was not searched"))
+        return tuple(notes)
 
-class Keeper:
-    """One vault and its index."""
+
+class IndexState(NamedTuple):
+    """The index an answer came from: whether it had everything, and what is to be said of it."""
+
+    fresh: bool
+    pending: int
+    generation: int
+    notes: int
+    degraded: tuple[tuple[str, str], ...] = ()
+
+
+def index_state(view: View, freshness: Freshness, scopes: Sequence[str] = ()) -> IndexState:
+    """What an answer out of this index says of it, to an asker who sees these scopes."""
+    return IndexState(
+        freshness.fresh, freshness.pending, view.generation, count_notes(view), freshness.degraded(scopes)
+    )
+
+
+class IndexFile:
+    """One vault's index: `path` is where it lies and `place` says why there."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.vault = Vault(config)
         self.place = locations.index_place(config, self.vault.root)
+        self.state: IndexState | None = None
+        """The index that the last `read` came from."""
         self.links: frozenset[str] = frozenset()
         """The notes that change with what is at another path, as last seen by this object."""
 
     @property
-    def index_path(self) -> Path:
+    def path(self) -> Path:
         return self.place.path
 
     @cached_property
     def embedder(self) -> StaticEmbedder:
         return builtin()
 
+    def close(self) -> None:
+        """Close what is held open: nothing here; see HeldIndex."""
+
     # --- indexing ------------------------------------------------------------------------------------------------
 
-    def index(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
+    def update(self, rebuild: bool = False, paths: Sequence[str] = (), progress: "Progress | None" = None) -> "Report":
         """Bring the index up to date, or build a new one and swap it in; `paths` limits the run to those.
 
         Raises RefusedError when too much would be lost, BusyError when another process keeps writing.
         """
         started = time.monotonic()
         self._refuse_absent()
-        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
-            schema.sweep(self.index_path)
-            report = self._index(rebuild, [self._below(path) for path in paths], progress)
+        with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
+            schema.sweep(self.path)
+            report = self._bring_up_to_date(rebuild, [self._below(path) for path in paths], progress)
         report.seconds = time.monotonic() - started
         return report
 
@@ -88,18 +123,18 @@ class Keeper:
         Raises like `index`.
         """
         self._refuse_absent()
-        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+        with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             if paths is None or self.unusable():
-                schema.sweep(self.index_path)
-                return self._index(False, [], progress)
-            with closing(Store.open(self.index_path)) as store:
+                schema.sweep(self.path)
+                return self._bring_up_to_date(False, [], progress)
+            with closing(Store.open(self.path)) as store:
                 store.map_nothing()
                 walk = self.vault.look(paths)
                 unmounted_drives.mark_missing(store, self.vault, walk)
                 missed = store.notes(walk.covered).keys() - walk.files.keys()
                 if sum(not walk.cannot_tell(path) for path in missed) > LOSS_CAP:
                     walk = self.vault.walk()  # so many at once are measured against the whole vault (law 7)
-                return self._update(store, walk, progress)
+                return self._apply(store, walk, progress)
 
     def _below(self, path: str) -> str:
         """A path argument as vault-relative: a note or a folder."""
@@ -112,15 +147,15 @@ class Keeper:
             return inside.relative_to(self.vault.root).as_posix()
         raise RefusedError(f"{path} is not inside the vault.", f"Name notes or folders below {self.vault.root}.")
 
-    def _index(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
+    def _bring_up_to_date(self, rebuild: bool, below: list[str], progress: "Progress | None") -> "Report":
         from vault_memory.store import embedding_rows
 
         why = "asked for" if rebuild else self.unusable()
         if why:
             return self._rebuild(self.vault.walk(), why, progress)
         try:
-            with closing(Store.open(self.index_path)) as store:
-                report = self._update(store, self.vault.look(below) if below else self.vault.walk(), progress)
+            with closing(Store.open(self.path)) as store:
+                report = self._apply(store, self.vault.look(below) if below else self.vault.walk(), progress)
                 if usage.is_behind(store, self.vault.root):
                     with store.writing():
                         usage.catch_up(store, self.vault.root)
@@ -131,26 +166,26 @@ class Keeper:
 
     def unusable(self) -> str:
         """Why the index must be built anew, or ""."""
-        store, why = self._open()
+        store, why = self.open()
         if store:
             store.close()
         return why
 
-    def _open(self) -> tuple[Store | None, str]:
+    def open(self) -> tuple[Store | None, str]:
         """The index, or why it cannot be used and must be built anew."""
-        self._refuse_foreign()
-        if not self.index_path.exists():
+        self.refuse_foreign()
+        if not self.path.exists():
             return None, "there was none"
         try:
-            store = Store.open(self.index_path)
+            store = Store.open(self.path)
             store.check_words()
             if self.config.index_path and store.meta("vault") not in (None, vault_id(self.vault.root)):
                 store.close()
                 raise RefusedError(
-                    f"The index {self.index_path} belongs to another vault.",
+                    f"The index {self.path} belongs to another vault.",
                     "Let index.path name a folder: each vault then has its own index in it.",
                 )
-            if store.meta("fingerprint") == self._settings().fingerprint():
+            if store.meta("fingerprint") == self.settings().fingerprint():
                 return store, ""
             store.close()
             return None, "it was made by another version or with other settings"
@@ -160,40 +195,40 @@ class Keeper:
             return None, "it was not an index of this program"
         except schema.CANNOT_OPEN as error:
             raise IndexUnusableError(
-                f"The index {self.index_path} cannot be opened: {error}.",
+                f"The index {self.path} cannot be opened: {error}.",
                 "Check its permissions, or delete it: it is derived.",
             ) from error
 
-    def _refuse_foreign(self) -> None:
+    def refuse_foreign(self) -> None:
         """Refuse to replace a file that is not ours: `index.path` may name any file by mistake."""
-        whose = schema.belongs_to(self.index_path)
-        named = self.index_path == self.config.index_path  # elsewhere only this program puts files: damaged, then
+        whose = schema.belongs_to(self.path)
+        named = self.path == self.config.index_path  # elsewhere only this program puts files: damaged, then
         if whose == "another" or (whose == "unknown" and named):
             raise RefusedError(
-                f"{self.index_path} is not an index of this program: it was not touched.",
+                f"{self.path} is not an index of this program: it was not touched.",
                 "Let index.path name a folder or another file; if this one is of no use, delete it.",
             )
 
     def _rebuild(self, walk: Walk, why: str, progress: "Progress | None") -> "Report":
-        self._refuse_foreign()
-        self._refuse_empty(walk)
+        self.refuse_foreign()
+        self.refuse_empty(walk)
         self._refuse_unseen(walk, why == "asked for")
         if self.vault.filters_unknown:
             raise RefusedError(f"{self.vault.filters_unknown}.", "Mend it, for example by opening Obsidian's settings.")
-        built = schema.new_name(self.index_path)
+        built = schema.new_name(self.path)
         try:
             with closing(schema.create(built)) as connection:
                 store = Store(connection, built)
-                store.set_meta("fingerprint", self._settings().fingerprint())
+                store.set_meta("fingerprint", self.settings().fingerprint())
                 for key in ("generation", "built"):
                     store.set_meta(key, self._generation() + 1)
                 store.set_meta("vault", vault_id(self.vault.root))
                 self.links = walk.links if walk.covered is None else self.links | walk.links
-                report = self._indexer(store).load(walk, progress)
+                report = self.indexer(store).load(walk, progress)
                 usage.catch_up(store, self.vault.root)
                 unmounted_drives.remember(store, self.vault, walk)
                 self._carry_over(store)
-            schema.swap_in(built, self.index_path)
+            schema.swap_in(built, self.path)
             locations.remember(self.vault.root, report.added)
         finally:
             built.unlink(missing_ok=True)
@@ -206,23 +241,23 @@ class Keeper:
         from vault_memory.store import embedding_rows
 
         with suppress(*schema.UNREADABLE):
-            if self.index_path.exists():
-                with closing(Store.open(self.index_path)) as old, store.writing():
+            if self.path.exists():
+                with closing(Store.open(self.path)) as old, store.writing():
                     embedding_rows.carry_over(store, old)
 
     def _refuse_absent(self) -> None:
         """Refuse before the index's folder is made anew in what may be the place of a drive that is not mounted."""
-        if not self.index_path.exists():
-            self._refuse_empty(self.vault.walk())
+        if not self.path.exists():
+            self.refuse_empty(self.vault.walk())
 
-    def _refuse_empty(self, walk: Walk) -> None:
+    def refuse_empty(self, walk: Walk) -> None:
         """Refuse to take an absent vault for an empty one (law 7): its index, or this device, knows of notes."""
         if walk.files:
             return
         with suppress(*schema.UNREADABLE):
-            if self.index_path.exists():
-                with closing(Store.open(self.index_path)) as store:
-                    refuse_loss(count_notes(store), 0, 0, self.index_path)
+            if self.path.exists():
+                with closing(Store.open(self.path)) as store:
+                    refuse_loss(count_notes(store), 0, 0, self.path)
         known = locations.remembered(self.vault.root)
         refuse_loss(known, 0, 0, locations.memory_of(self.vault.root))
 
@@ -230,8 +265,8 @@ class Keeper:
         """Refuse a rebuild that would forget notes only because they cannot be seen now (law 7)."""
         known: list[str] = []
         with suppress(*schema.UNREADABLE):
-            if self.index_path.exists():
-                with closing(Store.open(self.index_path)) as store:
+            if self.path.exists():
+                with closing(Store.open(self.path)) as store:
                     known = note_paths(store)
                     if not asked_for:
                         unmounted_drives.mark_missing(store, self.vault, walk)
@@ -250,22 +285,22 @@ class Keeper:
         walk = self.vault.walk()
         try:
             if self.unusable():
-                self._refuse_empty(walk)
+                self.refuse_empty(walk)
                 self._refuse_unseen(walk, False)
                 return None
-            with closing(Store.open(self.index_path)) as store:
+            with closing(Store.open(self.path)) as store:
                 rows = store.notes()
                 unmounted_drives.mark_missing(store, self.vault, walk)
                 changes = diff(walk.files, rows, int(store.meta("checked_ns") or 0))
                 gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
-                moved = self._indexer(store).moved(changes.new, gone) if changes.new and gone else {}
+                moved = self.indexer(store).moved(changes.new, gone) if changes.new and gone else {}
                 refuse_loss(len(rows), len(walk.files), len(gone) - len(moved))
         except RefusedError as error:
             return error
         return None
 
     def _generation(self) -> int:
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self.path)) as store:
             return store.generation
         return 0
 
@@ -276,16 +311,35 @@ class Keeper:
             with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
                 handle.write(template("gitignore").read_text("utf-8"))
 
-    def _settings(self) -> schema.Settings:
+    def settings(self) -> schema.Settings:
         config = self.config
         return schema.Settings(
             self.vault.daily, config.chunk_tokens, config.chunk_overlap, self.embedder.id, config.folder_scopes
         )
 
-    def _indexer(self, store: Store) -> "Indexer":
+    def indexer(self, store: Store) -> "Indexer":
         from vault_memory.indexing.indexer import Indexer  # lazy: a recall with nothing to catch up needs none of it
 
-        return Indexer(self.vault, store, self._settings(), self.embedder)
+        return Indexer(self.vault, store, self.settings(), self.embedder)
+
+    def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
+        """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
+        from vault_memory.store.digest import searched
+
+        built = schema.new_name(self.path)
+        # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
+        with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
+            schema.sweep(self.path)
+            self._bring_up_to_date(False, [], progress)
+            with closing(Store.open(self.path)) as store:
+                mine = searched(store)
+            try:
+                with closing(schema.create(built)) as connection:
+                    store = Store(connection, built)
+                    self.indexer(store).load(self.vault.walk(), progress)
+                    return mine, searched(store)
+            finally:
+                built.unlink(missing_ok=True)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
@@ -297,16 +351,16 @@ class Keeper:
         """
         walk = self.vault.walk()
         report = None
-        with schema.mapped_errors(self.index_path):
-            opened, _ = self._open()
+        with schema.mapped_errors(self.path):
+            opened, _ = self.open()
             if opened is None:
-                self._refuse_empty(walk)
-                with locations.writer_lock(self.index_path, LOCK_SECONDS):
-                    report = self._index(False, [], progress)
-            with closing(opened or Store.open(self.index_path)) as store:
-                freshness = self._catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
+                self.refuse_empty(walk)
+                with locations.writer_lock(self.path, LOCK_SECONDS):
+                    report = self._bring_up_to_date(False, [], progress)
+            with closing(opened or Store.open(self.path)) as store:
+                freshness = self.catch_up(store, walk, write) if report is None else Freshness(True, 0, report)
                 if write:
-                    self._count_uses(store)
+                    self.count_uses(store)
                 yield store, freshness
 
     def ask(self, question: Callable[[Store, Freshness], T], progress: "Progress | None" = None) -> T:
@@ -315,27 +369,40 @@ class Keeper:
             with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
         except schema.DAMAGED as error:
-            self._mend(error, progress)
+            self.repair(error, progress)
             with self.reading(progress) as (store, freshness), store.snapshot():
                 return question(store, freshness)
+
+    def read(
+        self, question: Callable[[View, Freshness], T], progress: "Progress | None" = None,
+        scopes: tuple[str, ...] = (),
+    ) -> T:  # fmt: skip
+        """Read from the index what these scopes open, and remember as `state` what it was like."""
+
+        def within(store: Store, freshness: Freshness) -> T:
+            view = store.view(scopes)
+            self.state = index_state(view, freshness, scopes)
+            return question(view, freshness)
+
+        return self.ask(within, progress)
 
     def ask_indexed(self, question: Callable[[Store], T]) -> T:
         """Read from the index without a look at the vault: for who has just brought it up to date."""
         try:
             with (
-                schema.mapped_errors(self.index_path),
-                closing(Store.open(self.index_path)) as store,
+                schema.mapped_errors(self.path),
+                closing(Store.open(self.path)) as store,
                 store.snapshot(),
             ):
                 return question(store)
         except schema.DAMAGED:
             return self.ask(lambda store, _: question(store))
 
-    def _mend(self, error: Exception, progress: "Progress | None") -> "Report":
-        with schema.mapped_errors(self.index_path), locations.writer_lock(self.index_path, LOCK_SECONDS):
+    def repair(self, error: Exception, progress: "Progress | None") -> "Report":
+        with schema.mapped_errors(self.path), locations.writer_lock(self.path, LOCK_SECONDS):
             return self._rebuild(self.vault.walk(), f"the index was damaged ({error})", progress)
 
-    def _catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
+    def catch_up(self, store: Store, walk: Walk, write: bool) -> Freshness:
         store.outdated = ()
         rows = store.notes()
         unmounted_drives.mark_missing(store, self.vault, walk)
@@ -351,14 +418,14 @@ class Keeper:
             pending += unseen + len(changed) - len(changes.suspect)
             store.outdated = (*(f.path for f in changed), *(row.path for row in changes.gone))
             return Freshness(not pending, pending, unreadable=tuple(walk.unreadable))
-        self._refuse_empty(walk)
+        self.refuse_empty(walk)
         held_back = self.vault.filters_unknown if changes.new else ""
         try:
             # A busy writer never blocks reading: whoever holds the lock is catching up already.
-            with locations.writer_lock(self.index_path, 0):
+            with locations.writer_lock(self.path, 0):
                 # Only a walk made under the lock tells: another may have indexed a new note since the first one.
                 walk = self.vault.walk()
-                report = self._update(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
+                report = self._apply(store, walk, deadline=time.monotonic() + CATCH_UP_SECONDS)
         except (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE) as error:
             why = str(error) if isinstance(error, schema.UNWRITABLE) else held_back
             store.outdated = outdated(walk.files, store.notes())
@@ -369,22 +436,22 @@ class Keeper:
             store.outdated = outdated(walk.files, store.notes())
         return Freshness(not pending, pending, report, unread, held_back)
 
-    def _update(
+    def _apply(
         self, store: Store, walk: Walk, progress: "Progress | None" = None, deadline: float = float("inf")
     ) -> "Report":
         """Bring the index up to date under the writer lock, and note on this device how many notes there are."""
         self.links = walk.links if walk.covered is None else self.links | walk.links
         unmounted_drives.mark_missing(store, self.vault, walk)
-        report = self._indexer(store).update(walk, progress, deadline)
+        report = self.indexer(store).update(walk, progress, deadline)
         if walk.covered is None:
             unmounted_drives.remember(store, self.vault, walk)
         store.checkpoint()
         locations.remember(self.vault.root, count_notes(store))
         return report
 
-    def _count_uses(self, store: Store) -> None:
+    def count_uses(self, store: Store) -> None:
         """Read what is new in the journals; where the index cannot be written now, the next command does it."""
         if usage.is_behind(store, self.vault.root):
             busy = (BusyError, IndexUnusableError, *schema.BUSY, *schema.UNWRITABLE)
-            with suppress(*busy), locations.writer_lock(self.index_path, 0), store.writing():
+            with suppress(*busy), locations.writer_lock(self.path, 0), store.writing():
                 usage.catch_up(store, self.vault.root, time.monotonic() + CATCH_UP_SECONDS)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
-from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
+from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.page_writer import Applied, Ledger, Writer
@@ -95,7 +95,7 @@ class Steps:
     write: "Progress | None" = None
 
 
-def reflect(index: Keeper, asked: Asked, steps: Steps | None = None) -> Reflected:
+def reflect(index: IndexFile, asked: Asked, steps: Steps | None = None) -> Reflected:
     """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
     does."""
     log = RunLog(index.vault.root)
@@ -126,10 +126,10 @@ def _end_of(done: Reflected) -> ReflectEnd:
     )
 
 
-def _reflected(index: Keeper, asked: Asked, steps: Steps) -> Reflected:
+def _reflected(index: IndexFile, asked: Asked, steps: Steps) -> Reflected:
     started = time.monotonic()
     with _alone(index), _retelling(index, asked) as retelling:
-        index.index(progress=steps.index)
+        index.update(progress=steps.index)
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
         found = index.ask_indexed(lambda store: Look(index.vault, store, seen, retelling).found(steps.plan))
@@ -166,7 +166,7 @@ def _added(edit: Edit) -> int:
     return len(after - before - {""})
 
 
-def _applied(index: Keeper, found: Found, progress: "Progress | None" = None) -> Applied:
+def _applied(index: IndexFile, found: Found, progress: "Progress | None" = None) -> Applied:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     user_feedback.note(root, found.said, now)
@@ -190,7 +190,7 @@ def _heed(root: "Path", now: datetime, edit: Edit) -> None:
     journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
 
-def _remember(index: Keeper, found: Found, done: Applied) -> None:
+def _remember(index: IndexFile, found: Found, done: Applied) -> None:
     """Note in the index what each page was made of, for the next run; without that it only takes longer."""
     told_again = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
     told_again |= {orphan.path for orphan in found.plan.orphaned}  # so each run looks at them
@@ -203,18 +203,18 @@ def _remember(index: Keeper, found: Found, done: Applied) -> None:
     _write_index(index, remember)
 
 
-def _write_index(index: Keeper, write: Callable[[Store], None]) -> None:
+def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
     with (
         suppress(VaultMemoryError, apsw.Error),
-        locations.writer_lock(index.index_path, LOCK_SECONDS),
-        closing(Store.open(index.index_path)) as store,
+        locations.writer_lock(index.path, LOCK_SECONDS),
+        closing(Store.open(index.path)) as store,
         store.writing(),
     ):
         write(store)
 
 
 def undo(
-    index: Keeper, name: str = "", *, dry_run: bool = False, force: bool = False,
+    index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
     unforgetting: Callable[[Back], AbstractContextManager[None]] = lambda back: nullcontext(),
 ) -> Undone:  # fmt: skip
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
@@ -240,7 +240,7 @@ def undo(
 
 
 def _put_back(
-    index: Keeper, run: Run, found: Undone, unforgetting: Callable[[Back], AbstractContextManager[None]]
+    index: IndexFile, run: Run, found: Undone, unforgetting: Callable[[Back], AbstractContextManager[None]]
 ) -> None:
     # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
     # a person has removed would come back.
@@ -253,7 +253,7 @@ def _put_back(
 
 
 @contextmanager
-def _retelling(index: Keeper, asked: Asked) -> Iterator[Retelling | None]:
+def _retelling(index: IndexFile, asked: Asked) -> Iterator[Retelling | None]:
     """What has the configured model write on the pages of one run, if there is one."""
     writer = model_writer.configured_writer(index.config)
     if writer is None:
@@ -264,12 +264,12 @@ def _retelling(index: Keeper, asked: Asked) -> Iterator[Retelling | None]:
 
 
 @contextmanager
-def _alone(index: Keeper) -> Iterator[None]:
+def _alone(index: IndexFile) -> Iterator[None]:
     with RunLog(index.vault.root).writing_pages():
         yield
 
 
-def _named_blocks(index: Keeper) -> frozenset[str]:
+def _named_blocks(index: IndexFile) -> frozenset[str]:
     """The hashes that the closing markers of all notes name."""
     found: set[str] = set()
     for path in index.vault.walk().files:
@@ -278,11 +278,11 @@ def _named_blocks(index: Keeper) -> frozenset[str]:
     return frozenset(found)
 
 
-def _tell_index(index: Keeper, paths: list[str]) -> None:
+def _tell_index(index: IndexFile, paths: list[str]) -> None:
     # The pages are written: what they are must not be lost for an index that the next command brings up to date.
     with suppress(VaultMemoryError, apsw.Error):
         if paths:
-            index.index(paths=[str(index.vault.root / path) for path in paths])
+            index.update(paths=[str(index.vault.root / path) for path in paths])
 
 
 def parse_asked(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> Asked:

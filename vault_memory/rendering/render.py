@@ -18,7 +18,7 @@ from vault_memory.store.journal import digits
 
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, Wanted
-    from vault_memory.memory import Seen
+    from vault_memory.indexing.index_file import IndexState
     from vault_memory.search.entities import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
     from vault_memory.write.retain import Retained
@@ -174,7 +174,7 @@ def recall_notes(answer: Answer) -> list[str]:
     return notes
 
 
-def seen_document(seen: "Seen | None") -> Document:
+def seen_document(seen: "IndexState | None") -> Document:
     """What every answer out of the index says of that index: `index` and `degraded`."""
     if seen is None:
         return {}
@@ -182,7 +182,7 @@ def seen_document(seen: "Seen | None") -> Document:
     return {"index": index, "degraded": [{"what": what, "why": why} for what, why in seen.degraded]}
 
 
-def seen_notes(seen: "Seen | Answer | None") -> list[str]:
+def seen_notes(seen: "IndexState | Answer | None") -> list[str]:
     """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
     if seen is None:
         return []
@@ -192,7 +192,7 @@ def seen_notes(seen: "Seen | Answer | None") -> list[str]:
     return notes
 
 
-def _pending_sessions(seen: "Seen | Answer") -> list[int]:
+def _pending_sessions(seen: "IndexState | Answer") -> list[int]:
     """How much of what is pending are sessions, where there are any."""
     roots = seen.roots if isinstance(seen, Answer) else []
     return [root.pending for root in roots if root.name == "sessions" and root.pending]
@@ -272,7 +272,7 @@ def entities_text(rows: "Sequence[EntityRow]") -> str:
     return "\n".join(lines)
 
 
-def entity_document(profile: "EntityProfile | None", asked: str, seen: "Seen | None") -> Document:
+def entity_document(profile: "EntityProfile | None", asked: str, seen: "IndexState | None") -> Document:
     """The `entity@1` document."""
     if profile is None:
         return schema("entity") | {"name": None, "asked": asked, "not_found": True} | seen_document(seen)

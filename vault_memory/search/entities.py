@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from vault_memory.markdown import provenance
+from vault_memory.markdown.entities import link_name
 from vault_memory.search.names import Names
-from vault_memory.store import search_rows
+from vault_memory.store import note_rows, search_rows
 from vault_memory.store.rows import KINDS
 from vault_memory.store.view import View
 
@@ -115,3 +117,15 @@ def profile(store: View, name: str) -> EntityProfile | None:
         facts=[fact_line(found) for found in search_rows.facts_about(store, slugs)],
         related=[(names.shown(other) or other, count) for other, count in best],
     )
+
+
+def notes_called(view: View, name: str) -> list[str]:
+    """The paths of notes that a link with this name would open, else of those with such a title or alias."""
+    wanted = _plain(name)
+    files = [path for path in note_rows.note_paths(view) if _plain(path) == wanted]
+    titles = (path for path, title in note_rows.note_titles(view) if _plain(title) == wanted)
+    return files or list(dict.fromkeys(titles))
+
+
+def _plain(text: str) -> str:
+    return normalize("NFC", link_name(text)).casefold().removesuffix(".md")

@@ -1,6 +1,6 @@
-"""Owns what this program writes into notes when asked, retain and forget, and what follows in index and journal.
+"""Writes to notes when asked (retain, forget, edit, new notes), and keeps index and journal in step.
 
-How a note is edited is the business of writer.py and forgetting.py.
+How a note is edited stands in retain.py, forget.py, edit.py and new_note.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, UsageError, VaultError, VaultMemoryError
-from vault_memory.indexing.index_file import LOCK_SECONDS, Keeper
+from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.markdown import provenance
 from vault_memory.markdown.entities import link_name
 from vault_memory.store import journal, note_rows, schema, search_rows, usage
@@ -31,8 +31,42 @@ MOST_OF_ONE_NAME = 100
 """Notes of one title in one minute: whoever makes more is in a loop."""
 
 
-class Scribe(Keeper):
-    """One vault and its index, and the notes written to."""
+class NoteWriter:
+    """Writes into the notes of the vault that an index file belongs to."""
+
+    def __init__(self, index_file: IndexFile) -> None:
+        self._index, self.vault = index_file, index_file.vault
+
+    def retain_once(self, bullet: "Bullet", today: date, scopes: tuple[str, ...]) -> "Retained | str":
+        """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
+        with self._alone():
+            return self.same_fact(bullet, today, scopes) or self._retain(bullet, today)
+
+    def create_once(self, filing: "Filing", now: datetime, scopes: tuple[str, ...]) -> "Filed | str":
+        """Make a note, or say which one in these scopes holds the same text; of two writers at once one writes."""
+        with self._alone():
+            return self._same_note(filing, scopes) or self._file(filing, now)
+
+    def same_fact(self, bullet: "Bullet", today: date, scopes: tuple[str, ...] = ()) -> str | None:
+        """The citation of a fact in these scopes that says what a bullet would; None where no index can be asked."""
+        from vault_memory.markdown import facts
+        from vault_memory.markdown.parse import parse
+        from vault_memory.write import duplicates
+
+        if self._index.unusable():
+            return None
+        (fact,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
+        return self._index.read(lambda view, _: duplicates.fact(view, fact, today), scopes=scopes)
+
+    def _same_note(self, filing: "Filing", scopes: tuple[str, ...]) -> str | None:
+        from vault_memory.write import duplicates
+
+        if self._index.unusable():
+            return None
+        by = filing.by or provenance.PERSON
+        return self._index.read(
+            lambda view, _: duplicates.note(view, self.vault, filing.text, by, scopes), scopes=scopes
+        )
 
     def retain(self, bullet: "Bullet", day: date) -> "Retained":
         """Append a fact to a day's note and make it searchable."""
@@ -42,8 +76,8 @@ class Scribe(Keeper):
     def _retain(self, bullet: "Bullet", day: date) -> "Retained":
         from vault_memory.write.retain import retain_bullet
 
-        self._refuse_foreign()
-        self._refuse_empty(self.vault.walk())
+        self._index.refuse_foreign()
+        self._index.refuse_empty(self.vault.walk())
         done = retain_bullet(self._rewriter(), bullet, day, template("daily.md"))
         said = (self._findable(done.path), self._take_back(str(bullet)))
         return replace(done, warning=" ".join(filter(None, said)))
@@ -58,13 +92,13 @@ class Scribe(Keeper):
 
         notes.check(filing)
         check_entities(filing.entities)
-        self._refuse_foreign()
-        self._refuse_empty(self.vault.walk())
+        self._index.refuse_foreign()
+        self._index.refuse_empty(self.vault.walk())
         attempt = 0
         while True:
             path = notes.path(filing, now, attempt)
             try:
-                self.vault.write(path, notes.note(filing, now, self.config.folder_scopes), None)
+                self.vault.write(path, notes.note(filing, now, self._index.config.folder_scopes), None)
             except ConflictError:
                 attempt += 1  # another note of that title and minute
                 if attempt == MOST_OF_ONE_NAME:
@@ -83,14 +117,14 @@ class Scribe(Keeper):
         from vault_memory.vault.undo_history import Preimages
         from vault_memory.write import edit
 
-        opened = OpenScopes(scopes, self.config.folder_scopes)
+        opened = OpenScopes(scopes, self._index.config.folder_scopes)
 
         def compose(before: bytes | None) -> tuple[bytes, str]:
             after = edit.amended(wanted, before, opened)
             return after, edit.diff(wanted, before, after, opened)
 
         edit.check(wanted)
-        self._refuse_empty(self.vault.walk())
+        self._index.refuse_empty(self.vault.walk())
         run = Preimages(self.vault.root).begin("edit")
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
@@ -168,7 +202,7 @@ class Scribe(Keeper):
 
     def _alone(self) -> "AbstractContextManager[None]":
         """Several writers at once wait for each other instead of taking each other for an editor."""
-        return locations.writer_lock(self.index_path.with_name("retain"), LOCK_SECONDS)
+        return locations.writer_lock(self._index.path.with_name("retain"), LOCK_SECONDS)
 
     def _take_back(self, bullet: str) -> str:
         """Note that what was forgotten once was written again on purpose; returns why that cannot be noted."""
@@ -187,17 +221,17 @@ class Scribe(Keeper):
 
     def last_word(self, key: int) -> journal.Tombstone | None:
         """What was said last of a text's being forgotten; None when nothing was, an old word where nobody can tell."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
             return usage.last_word(store, key)
         return journal.Tombstone(key, 0, 0, stands=True)
 
     def _unindexed(self, done: "Removal") -> "Iterator[str]":
         """Bring the index, if there is one, up to date; yields what is to be said: where the same words still stand."""
-        if not self.index_path.exists():
+        if not self._index.path.exists():
             return
         try:
             self._index_own(done.path)
-            with closing(Store.open(self.index_path)) as store:
+            with closing(Store.open(self._index.path)) as store:
                 others = [f"{path}#L{line}" for _, path, line, *_ in search_rows.same_words(store, done.wording)]
                 links = list(_links_to(store, done))
             if others:
@@ -220,10 +254,10 @@ class Scribe(Keeper):
 
     def _index_own(self, path: str) -> bool:
         """Index a note this program wrote, and remember its hash; returns whether the settings let it be indexed."""
-        self.index(paths=[str(self.vault.root / path)])
+        self._index.update(paths=[str(self.vault.root / path)])
         with (
-            schema.mapped_errors(self.index_path),
-            closing(Store.open(self.index_path)) as store,
+            schema.mapped_errors(self._index.path),
+            closing(Store.open(self._index.path)) as store,
             store.writing(),
         ):
             own = note_rows.note_hash(store, path)
@@ -244,13 +278,13 @@ class Scribe(Keeper):
 
     def _is_known(self, path: str) -> bool:
         """Whether the index has that note."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
             return note_rows.note_hash(store, path) is not None
         return False
 
     def _own_hash(self, path: str) -> bytes | None:
         """The hash of a note as this program last wrote it."""
-        with suppress(*schema.UNREADABLE), closing(Store.open(self.index_path)) as store:
+        with suppress(*schema.UNREADABLE), closing(Store.open(self._index.path)) as store:
             value = store.meta(f"own:{path}")
             return bytes.fromhex(value) if isinstance(value, str) else None
         return None
@@ -259,8 +293,8 @@ class Scribe(Keeper):
 class _Word:
     """What the journal is to say of a text about to be forgotten (`stands`) or put back; taken back if that fails."""
 
-    def __init__(self, scribe: Scribe, cited: journal.Cited, *, stands: bool) -> None:
-        self._scribe, self._cited, self._stands = scribe, cited, stands
+    def __init__(self, writer: NoteWriter, cited: journal.Cited, *, stands: bool) -> None:
+        self._writer, self._cited, self._stands = writer, cited, stands
         self._was: journal.Tombstone | None = None
         self._said: datetime | None = None
 
@@ -268,7 +302,7 @@ class _Word:
         """Note it, once; raises RefusedError or VaultError."""
         if self._said:
             return
-        self._was = self._scribe.last_word(self._cited.key)
+        self._was = self._writer.last_word(self._cited.key)
         now = journal.later(datetime.now(UTC), self._was.at if self._was else None)
         try:
             self._note(self._stands, now)
@@ -283,7 +317,7 @@ class _Word:
                 self._note(not self._stands, max(datetime.now(UTC), self._said + timedelta(microseconds=1)))
 
     def _note(self, stands: bool, now: datetime) -> None:
-        root = self._scribe.vault.root
+        root = self._writer.vault.root
         if stands:
             journal.note_tombstone(root, self._cited, now)
         else:

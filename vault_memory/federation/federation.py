@@ -1,7 +1,7 @@
-"""Owns answering from several roots at once: the vault, further vaults of the user's settings, the agents' sessions.
+"""A vault asked together with other vaults of the user's settings and with the agents' sessions.
 
 Each root is a Memory with its own index, asked as if it were alone with the whole budget. Their answers are merged by
-score (the same features with the same weights, made comparable by shares.py) and packed anew into the one budget.
+score (the same features and weights, made comparable by score_scaling.py) and packed anew into the one budget.
 What one root cannot answer is said, and takes nothing from the others.
 """
 
@@ -11,26 +11,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.errors import RefusedError, VaultMemoryError
+from vault_memory.indexing.index_file import IndexFile
+from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request, Result, RootStatus
 from vault_memory.startup import NOTES, SESSIONS
 from vault_memory.store import journal
 
 if TYPE_CHECKING:
+    from vault_memory.config import Config
     from vault_memory.federation.other_vaults import Further
     from vault_memory.indexing.indexer import Progress, Report
-    from vault_memory.memory import Memory
     from vault_memory.search.get import Excerpt
     from vault_memory.sessions.sync import SyncReport
 
 
-class Given(NamedTuple):
-    """What one root gave: its name, its memory for the journal, its answer with results as they are told outside."""
+class SourceAnswer(NamedTuple):
+    """What one source answered: its name, its memory for the journal, its answer with results as cited outside."""
 
     name: str
-    memory: "Memory"
+    memory: Memory
     answer: Answer
 
 
@@ -42,21 +45,28 @@ class _Part(NamedTuple):
     scopes: tuple[str, ...]
 
 
-class Roots:
-    """One vault and what is asked besides it."""
+class Federation(Memory):
+    """One vault, asked together with the other vaults and the sessions that the user's settings name.
 
-    def __init__(self, vault: "Memory") -> None:
-        self._vault = vault
+    It offers what a Memory does; `source` says who is asked. `index_of` makes the index file of each of the others.
+    """
+
+    def __init__(
+        self, vault: "str | Path | Config | None" = None, *, index_file: IndexFile | None = None,
+        index_of: "Callable[[Config], IndexFile]" = IndexFile,
+    ) -> None:  # fmt: skip
+        super().__init__(vault, index_file=index_file)
+        self._index_of = index_of
         self._beside: dict[str, Memory] = {}
 
-    def recall(
+    def answers(
         self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
     ) -> Iterator[Answer]:
         """Answer questions one after the other, each from the roots that its source names."""
         waiting = _Waiting(requests)
         while waiting.next:
             if not self.is_asked_beside(waiting.next.source):
-                yield from self._vault.recall(waiting.while_of(NOTES), progress, keep)
+                yield from super().answers(waiting.while_of(NOTES), progress, keep)
             else:
                 request = waiting.next
                 yield self._merged(request, progress, keep)
@@ -64,13 +74,13 @@ class Roots:
 
     def get(
         self, path: str, lines: tuple[int, int | None] | None = None, max_tokens: int | None = None,
-        scopes: tuple[str, ...] = (),
+        scopes: Sequence[str] = (),
     ) -> "Excerpt":  # fmt: skip
         """Read lines of a note, or messages of a session; a note of the vault comes first where a path names both.
 
         What lies outside the scopes, where there are any, is not found.
         """
-        part = _Part(lines, max_tokens, scopes)
+        part = _Part(lines, max_tokens, tuple(scopes))
         session = None
         if path.startswith("sessions/"):
             from vault_memory.sessions import transcript
@@ -78,7 +88,7 @@ class Roots:
             session = transcript.inner(path)
         if session and session[1] is not None:
             return self._session(session, part)
-        found = self._vault.get(path, lines, max_tokens, scopes)
+        found = super().get(path, lines, max_tokens, scopes)
         if session and found.not_found:
             return self._session(session, part)
         return self._further_note(path, part) or found if found.not_found else found
@@ -88,14 +98,14 @@ class Roots:
 
         What cannot be read or indexed is among the problems.
         """
-        if not self._vault.config.sessions_tools:
+        if not self.config.sessions_tools:
             return None
         from vault_memory.sessions import session_root as sessions
         from vault_memory.sessions.sync import sync_transcripts
 
-        swept = sync_transcripts(self._vault.config, os.environ, progress)
+        swept = sync_transcripts(self.config, os.environ, progress)
         try:
-            if sessions.has_texts(self._vault.config, os.environ):
+            if sessions.has_texts(self.config, os.environ):
                 self._index_sessions()
         except VaultMemoryError as error:
             swept.problems.append(f"the sessions' index: {error}")
@@ -110,26 +120,29 @@ class Roots:
         try:
             memory.index()
         except RefusedError:
-            if ledger.missing(self._vault.config, os.environ):
+            if ledger.missing(self.config, os.environ):
                 raise
             if memory.vault.walk().files:
                 memory.index(rebuild=True)
             else:
-                sessions.forget_index(memory.vault.root, memory.index_path)
+                sessions.forget_index(memory.vault.root, memory.index_file.path)
 
     def close(self) -> None:
-        """Let go of what is held open besides the vault."""
+        """Let go of what is held open."""
+        super().close()
         for memory in (self.__dict__.get("sessions"), *self._beside.values()):
-            close = getattr(memory, "close", None)
-            if close:
-                close()
+            if memory:
+                memory.close()
+
+    def _memory(self, config: "Config") -> Memory:
+        return Memory(config, index_file=self._index_of(config))
 
     # --- further vaults ------------------------------------------------------------------------------------------
 
     @cached_property
     def further(self) -> "list[Further]":
         """The further vaults that the settings name."""
-        config = self._vault.config
+        config = self.config
         if not (config.roots or config.roots_under):
             return []  # nearly everybody: nothing is imported for it
         from vault_memory.federation import other_vaults
@@ -149,7 +162,7 @@ class Roots:
         if root.name not in self._beside:
             from vault_memory.federation import other_vaults
 
-            self._beside[root.name] = self._vault.beside(other_vaults.config_of(root, self._vault.config, os.environ))
+            self._beside[root.name] = self._memory(other_vaults.config_of(root, self.config, os.environ))
         return self._beside[root.name]
 
     def _further_note(self, name: str, part: _Part) -> "Excerpt | None":
@@ -167,14 +180,14 @@ class Roots:
         found = self.memory_of(root).get(path, *part)
         return replace(found, path=f"{other_vaults.PREFIX}{root.name}/{found.path}")
 
-    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> Given:
+    def _of_further(self, root: "Further", request: Request, progress: "Progress | None") -> SourceAnswer:
         """What a further vault answers."""
         from vault_memory.federation import other_vaults
 
         memory = self.memory_of(root)
-        (answer,) = memory.recall([request], progress, keep=False)
+        (answer,) = memory.answers([request], progress, keep=False)
         results = [other_vaults.told(root, result) for result in answer.results]
-        return Given(root.name, memory, answer._replace(results=results))
+        return SourceAnswer(root.name, memory, answer._replace(results=results))
 
     # --- the sessions --------------------------------------------------------------------------------------------
 
@@ -183,14 +196,14 @@ class Roots:
         """The derived texts of the sessions, as a Memory of their own."""
         from vault_memory.sessions import session_root as sessions
 
-        return self._vault.beside(sessions.config_of(self._vault.config, os.environ))
+        return self._memory(sessions.config_of(self.config, os.environ))
 
     def sessions_below(self, folder: str, scopes: tuple[str, ...]) -> list[str]:
         """The sessions in these scopes that `sessions` or a folder in it holds, as they are cited."""
         from vault_memory.sessions import session_root as sessions
         from vault_memory.sessions import transcript
 
-        if not f"{folder}/".startswith(transcript.PREFIX) or not sessions.has_texts(self._vault.config, os.environ):
+        if not f"{folder}/".startswith(transcript.PREFIX) or not sessions.has_texts(self.config, os.environ):
             return []
         inner = folder.removeprefix(transcript.PREFIX.rstrip("/")).strip("/")
         return [transcript.outer(path) for path in self.sessions.notes_below(inner, scopes)]
@@ -201,16 +214,16 @@ class Roots:
         from vault_memory.sessions import transcript
 
         path, messages = session
-        if not sessions.may_open(path, self._vault.config, os.environ):
+        if not sessions.may_open(path, self.config, os.environ):
             return Excerpt(transcript.outer(path), 0, 0, "", not_found=True)
         found = self.sessions.get(path, sessions.lines_of(part.lines or messages), *part[1:])
         if found.not_found:
             return Excerpt(transcript.outer(path), 0, 0, "", not_found=True)
         return sessions.outside_excerpt(found)
 
-    def _of_sessions(self, request: Request, progress: "Progress | None") -> Given | str:
+    def _of_sessions(self, request: Request, progress: "Progress | None") -> "SourceAnswer | str":
         """What the sessions answer, or why they do not."""
-        config = self._vault.config
+        config = self.config
         if not config.sessions_tools:
             from vault_memory.federation.merging import OFF
 
@@ -223,63 +236,62 @@ class Roots:
         if asked is None:
             return "sessions hold none of these kinds"
         behind = sessions.catch_up(config, os.environ)
-        (answer,) = self.sessions.recall([asked], progress, keep=False)
+        (answer,) = self.sessions.answers([asked], progress, keep=False)
         results = [sessions.outside_result(result) for result in answer.results]
         fresh, pending = answer.fresh and not behind, answer.pending + behind
-        return Given(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
+        return SourceAnswer(SESSIONS, self.sessions, answer._replace(results=results, fresh=fresh, pending=pending))
 
-    # --- merging -------------------------------------------------------------------------------------------------
+    # --- merging -----------------------------------------------------------------------------------------------------
 
     def _merged(self, request: Request, progress: "Progress | None", keep: bool) -> Answer:
         started = time.perf_counter()
         own = None
         if request.source != SESSIONS:
-            (own,) = self._vault.recall([request], progress, keep=False)
+            (own,) = super().answers([request._replace(source=NOTES)], progress, keep=False)
         given, missing = self._given(request, own, progress)
         answer = self._one(request, given, missing)
-        if keep and self._vault.config.journal and not request.is_pinned:
+        if keep and self.config.journal and not request.is_pinned:
             _note(request, given, answer.results)
         return answer._replace(seconds=time.perf_counter() - started)
 
-    def beside(self, request: Request, own: Answer | None) -> Answer:
-        """The vault's own answer, where its notes were asked, with what the other roots have to say; not journalled."""
-        given, missing = self._given(request, own)
-        return self._one(request, given, missing)
+    def beside(self, request: Request, own: Answer | None, may_wait: bool = True) -> Answer:
+        """The vault's own answer, where its notes were asked, with what other sources say; not journalled.
 
-    def at_once(self, request: Request, own: Answer | None) -> Answer:
-        """The same where nothing may be waited for.
-
-        Further vaults answer from the index they have; the sessions, which are always behind, do not.
+        Where nothing may be waited for, other vaults answer from the index they have; the sessions, which are always
+        behind, do not.
         """
-        config = self._vault.config
-        given = [Given(NOTES, self._vault, own)] if own else []
+        if may_wait:
+            if own and not self.is_asked_beside(request.source):
+                return own
+            return self._one(request, *self._given(request, own))
+        given = [SourceAnswer(NOTES, self, own)] if own else []
         missing: list[RootStatus] = []
-        if request.source != SESSIONS and (config.roots or config.roots_under):
+        if request.source != SESSIONS and (self.config.roots or self.config.roots_under):
             from vault_memory.federation import deadline
 
-            for name, found in deadline.ask(lambda: self.further, self._vault, request).items():
-                if isinstance(found, str):
-                    missing.append(RootStatus(name, why_not=found))
+            for name, answer in deadline.ask(self, request).items():
+                if isinstance(answer, str):
+                    missing.append(RootStatus(name, why_not=answer))
                 else:
-                    given.append(Given(name, self._vault, found))
+                    given.append(SourceAnswer(name, self, answer))
         if request.source != NOTES:
             missing.append(RootStatus(SESSIONS, why_not="sessions are not asked where nothing may be waited for"))
         return self._one(request, given, missing)
 
-    def _one(self, request: Request, given: Sequence[Given], missing: Sequence[RootStatus]) -> Answer:
-        from vault_memory.federation.merging import merged  # nearly everybody asks one root alone
+    def _one(self, request: Request, given: Sequence[SourceAnswer], missing: Sequence[RootStatus]) -> Answer:
+        from vault_memory.federation.merging import merged  # nearly everybody asks one vault alone
 
-        return merged(request, given, missing, self._vault.vault.root.name)
+        return merged(request, given, missing, self.vault.root.name)
 
     def is_asked_beside(self, source: str) -> bool:
-        """Whether other roots than the vault answer a question of this source."""
+        """Whether other sources than the vault's notes answer a question of this source."""
         return source != NOTES or bool(self.further)
 
     def _given(
         self, request: Request, own: Answer | None, progress: "Progress | None" = None
-    ) -> tuple[list[Given], list[RootStatus]]:
+    ) -> tuple[list[SourceAnswer], list[RootStatus]]:
         """What each root gave, and which gave nothing and why."""
-        given = [Given(NOTES, self._vault, own)] if own else []
+        given = [SourceAnswer(NOTES, self, own)] if own else []
         missing: list[RootStatus] = []
         for name, ask in self._beside_of(request, progress):
             try:
@@ -294,7 +306,7 @@ class Roots:
 
     def _beside_of(
         self, request: Request, progress: "Progress | None"
-    ) -> Iterator[tuple[str, Callable[[], Given | str]]]:
+    ) -> Iterator[tuple[str, Callable[[], SourceAnswer | str]]]:
         """The roots besides the vault that the question's source means and its scopes open, and how each is asked."""
         if request.source != SESSIONS:
             for root in self.further:
@@ -322,7 +334,7 @@ class _Waiting:
             self.step()
 
 
-def _note(request: Request, given: Sequence[Given], results: Sequence[Result]) -> None:
+def _note(request: Request, given: Sequence[SourceAnswer], results: Sequence[Result]) -> None:
     """Note in the journal of each root what of it was handed over."""
     keys = {(result.source, result.key) for result in results}
     for each in given:

@@ -1,0 +1,132 @@
+"""An index held open between questions, and trusted as long as someone watches the vault.
+
+What others did to the index file meanwhile is noticed at the next question: another file in its place is opened, one
+that vanished goes on answering from what is held open, and says so, while it is built anew.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from vault_memory.config import Config
+from vault_memory.indexing.diff import outdated
+from vault_memory.indexing.index_file import Freshness, IndexFile
+from vault_memory.store import schema
+from vault_memory.store.rows import Store
+from vault_memory.store.view import State
+from vault_memory.vault import locations
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import File
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.indexer import Progress
+
+
+SNAPSHOT_FILES = 50_000
+"""A look that saw more notes than this is not kept (300 bytes each)."""
+
+
+class WatcherReport(NamedTuple):
+    """What the watcher of the vault can say: whether it sees every change, how many notes wait to be looked at, and
+    which notes and folders could not be read.
+    """
+
+    is_whole: bool
+    pending: int
+    unreadable: tuple[str, ...] = ()
+
+
+class Snapshot(NamedTuple):
+    """A look through the vault that found the index up to date: how the index stood, and all notes."""
+
+    store: Store
+    state: State
+    files: dict[str, File]
+
+
+class HeldIndex(IndexFile):
+    """An index file for one thread that answers many questions.
+
+    `ask_watcher` is called before each question and says what is pending by then; `index_lost` is called when the index
+    is no longer where it was. Without them each question looks through the vault first.
+    """
+
+    def __init__(
+        self, config: Config, ask_watcher: Callable[[], WatcherReport] | None = None,
+        index_lost: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        super().__init__(config)
+        self._ask_watcher = ask_watcher or (lambda: WatcherReport(is_whole=False, pending=0))
+        self._index_lost = index_lost
+        self._store: Store | None = None
+        self._identity: tuple[int, int] | None = None
+        self._snapshot: Snapshot | None = None
+
+    def close(self) -> None:
+        """Close the index that is held open."""
+        store, self._store, self._snapshot = self._store, None, None
+        if store:
+            # Closing tidies up the write-ahead log by its name, and that may be another index's by now.
+            store.close(keep_log=locations.identity(self.path) != self._identity)
+
+    @contextmanager
+    def reading(self, progress: "Progress | None" = None, write: bool = True) -> Iterator[tuple[Store, Freshness]]:
+        """Yield the held index; it is brought up to date first only where the watcher does not see everything."""
+        with schema.mapped_errors(self.path):
+            store = self._current()
+            if store is None:
+                with super().reading(progress, write) as opened:
+                    yield opened
+                return
+            report = self._ask_watcher()
+            if report.is_whole:
+                freshness = Freshness(not report.pending, report.pending, unreadable=report.unreadable)
+                store.outdated = outdated(self.vault.walk().files, store.notes()) if report.pending else ()
+            else:
+                Vault(self.config)  # one that is gone is told as without a daemon
+                freshness = self._look_through(store, write)
+            if write:
+                self.count_uses(store)
+            try:
+                yield store, freshness
+            except schema.DAMAGED:
+                self.close()  # whoever asked has the index built anew
+                raise
+
+    def _look_through(self, store: Store, write: bool) -> Freshness:
+        """Bring the index up to date; where both are as after the last look, their rows need not be compared again."""
+        walk, state = self.vault.walk(), store.state()
+        snapshot = Snapshot(store, state, walk.files)
+        if snapshot == self._snapshot and not walk.unreadable:
+            return Freshness(True, 0)
+        freshness = self.catch_up(store, walk, write)
+        is_kept = freshness == Freshness(True, 0) and len(walk.files) <= SNAPSHOT_FILES
+        self._snapshot = snapshot if is_kept else None
+        return freshness
+
+    def missing(self) -> str:
+        """Why there is no index to answer from at once, or ""."""
+        with schema.mapped_errors(self.path):
+            return "" if self._current() else self.unusable()
+
+    def _current(self) -> Store | None:
+        """The index as it lies there now, or what is left of it."""
+        identity = locations.identity(self.path)
+        if identity and self._store and not os.path.getsize(self.path):
+            self.close()  # emptied by someone: while it is open nobody can make it anew
+        if identity is None:
+            if self._store:
+                self._index_lost()
+            return self._store
+        if self._store and self._identity == identity:
+            if self._store.meta("fingerprint") == self.settings().fingerprint():
+                return self._store
+        elif self._store:
+            self._index_lost()  # it may be an older one: a backup, another computer's
+        self.close()
+        self._store, _ = self.open()
+        self._identity = identity
+        if self._store:
+            self._store.map_nothing()
+        return self._store

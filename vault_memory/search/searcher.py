@@ -1,0 +1,130 @@
+"""Answers questions from one vault's index: opened once for many, repaired when damaged, noted in the journal."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from vault_memory.errors import BusyError
+from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
+from vault_memory.search.answer import Answer, Request
+from vault_memory.store import journal, schema
+from vault_memory.store.rows import Store
+from vault_memory.vault import locations
+
+if TYPE_CHECKING:
+    from vault_memory.embedding.backfill import BackfillReport
+    from vault_memory.embedding.remote import RemoteEmbedder
+    from vault_memory.indexing.indexer import Progress
+    from vault_memory.search.recall import Recall
+    from vault_memory.search.rerank import Reranker
+
+
+class Searcher:
+    """Answers questions from the index file it is given; one thread at a time."""
+
+    def __init__(self, index_file: IndexFile) -> None:
+        self._index = index_file
+        self._engine: tuple[Store, Recall] | None = None
+
+    def answers(
+        self, requests: Iterable[Request], progress: "Progress | None" = None, keep: bool = True
+    ) -> Iterator[Answer]:
+        """Answer questions one after the other from one opened index.
+
+        `keep` notes them in the journal, by the clock, but for those asked as if it were another time.
+        """
+        try:
+            yield from self._answers(requests, progress, keep)
+        finally:
+            self.close()
+
+    def _answers(self, requests: Iterable[Request], progress: "Progress | None", keep: bool) -> Iterator[Answer]:
+        waiting = iter(requests)
+        request = next(waiting, None)
+        repaired: tuple[tuple[str, str], ...] = ()
+        while request:
+            try:
+                with self._index.reading(progress) as (store, freshness):
+                    engine = self.engine(store)
+                    while request:
+                        answer = engine.answer(request)
+                        degraded = (*answer.degraded, *repaired, *freshness.degraded(request.filters.scopes))
+                        answer = answer._replace(fresh=freshness.fresh, pending=freshness.pending, degraded=degraded)
+                        if keep and self._index.config.journal and not request.is_pinned:
+                            self._note(answer)
+                        yield answer
+                        request, repaired = next(waiting, None), ()
+            except schema.DAMAGED as error:
+                if repaired:
+                    raise
+                self._index.repair(error, progress)
+                repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
+
+    def _note(self, answer: Answer) -> None:
+        cited = [journal.Cited(result.source, result.key) for result in answer.results]
+        journal.note_recall(self._index.vault.root, answer.request.query, datetime.now(UTC), cited)
+
+    def engine(self, store: Store) -> "Recall":
+        """What answers questions from an open index; as long as that stays open, with all it has learnt of it."""
+        from vault_memory.embedding.query_vector import QueryEmbedder
+        from vault_memory.search.recall import Recall
+
+        if self._engine is None or self._engine[0] is not store:
+            meaning = QueryEmbedder(store, self._index.embedder, self.remote)
+            self._engine = store, Recall(store, self._index.vault, meaning, self.reranker)
+        return self._engine[1]
+
+    def engine_without_models(self, store: Store, may_ask: bool) -> "Recall":
+        """The same without a reranker, and without any model's server where nothing may be waited for."""
+        if not (self.remote or self.reranker):
+            return self.engine(store)
+        from vault_memory.embedding.query_vector import QueryEmbedder
+        from vault_memory.search.recall import Recall
+
+        meaning = QueryEmbedder(store, self._index.embedder, self.remote if may_ask else None)
+        return Recall(store, self._index.vault, meaning)
+
+    @cached_property
+    def remote(self) -> "RemoteEmbedder | None":
+        """The embedder that the settings name besides the builtin one; kept, so that it knows who did not answer."""
+        if self._index.config.embedding_provider == "builtin":
+            return None
+        from vault_memory.embedding.remote import RemoteEmbedder
+
+        return RemoteEmbedder(self._index.config)
+
+    @cached_property
+    def reranker(self) -> "Reranker | None":
+        """The model that the settings name for a second look at the best passages."""
+        if self._index.config.rerank_provider == "off":
+            return None
+        from vault_memory.search.rerank import Reranker
+
+        return Reranker(self._index.config)
+
+    def close(self) -> None:
+        """Close the connections to models' servers."""
+        for model in (self.remote, self.reranker):
+            if model:
+                model.close()
+
+    def backfill(self, progress: "Progress | None" = None, deadline: float = float("inf")) -> "BackfillReport | None":
+        """Make the configured embedder's missing vectors, until all are there or `deadline` (time.monotonic) is over.
+
+        None when only the builtin embedder is configured. A server that fails is reported in the result, not raised;
+        what was made is kept, and the next call goes on from there.
+        """
+        if not self.remote or not self._index.path.exists() or self._index.unusable():
+            return None
+        from vault_memory.embedding.backfill import Backfill
+
+        path = self._index.path
+        with schema.mapped_errors(path), closing(Store.open(path)) as store, ExitStack() as alone:
+            backfill = Backfill(store, self.remote, partial(locations.writer_lock, path, LOCK_SECONDS))
+            try:  # one at a time: two would ask for the same vectors
+                alone.enter_context(locations.writer_lock(path.with_name("backfill"), 0))
+            except BusyError:
+                return backfill.elsewhere()
+            return backfill.run(progress, deadline)
