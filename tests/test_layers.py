@@ -13,8 +13,8 @@ LAYERS = re.split(
 )
 
 UPWARD = {
-    "context -> memory", "health -> rendering",
-    "markdown -> store", "memory -> federation",
+    "health -> rendering",
+    "markdown -> store",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 
