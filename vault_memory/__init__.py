@@ -1,3 +1,56 @@
-"""vault-memory: a long-term memory kept in Markdown files you own."""
+"""vault-memory: a long-term memory kept in Markdown files you own.
 
-__version__ = "0.1.0"
+from vault_memory import Memory
+
+with Memory("~/Notes") as memory:
+    for result in memory.recall("what does Peter prefer?", k=5).results:
+        print(result.source, result.content)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vault_memory.context.context import Bundle
+    from vault_memory.errors import (
+        BusyError,
+        ConflictError,
+        IndexUnusableError,
+        RefusedError,
+        RemoteError,
+        UsageError,
+        VaultError,
+        VaultMemoryError,
+    )
+    from vault_memory.federation.federation import Federation
+    from vault_memory.memory import Memory
+    from vault_memory.reflect.opinion_query import Opinion
+    from vault_memory.search.answer import Answer, Result
+    from vault_memory.search.entities import EntityProfile, FactLine
+    from vault_memory.search.get import Excerpt
+    from vault_memory.startup import __version__
+
+__all__ = [
+    "Answer", "Bundle", "BusyError", "ConflictError", "EntityProfile", "Excerpt", "FactLine", "Federation",
+    "IndexUnusableError", "Memory", "Opinion", "RefusedError", "RemoteError", "Result", "UsageError", "VaultError",
+    "VaultMemoryError", "__version__",
+]  # fmt: skip
+
+_MODULES = {
+    "Answer": "search.answer", "Bundle": "context.context", "EntityProfile": "search.entities", "Excerpt": "search.get",
+    "FactLine": "search.entities", "Federation": "federation.federation", "Memory": "memory",
+    "Opinion": "reflect.opinion_query", "Result": "search.answer", "__version__": "startup",
+}  # fmt: skip
+"""Where the public names live that are no errors: each is imported when it is first asked for, so that the command line
+starts without any of them."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - it is one of many
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -19,6 +19,8 @@ TOOLS = ("claude-code", "opencode", "openclaw")
 REFLECTED = ("entities", "opinions", "summaries", "proposals")
 """What a reflect can be limited to."""
 
+__version__ = "0.1.0"
+
 APP = "vault-memory"
 MARKERS = (".memory", ".obsidian")
 

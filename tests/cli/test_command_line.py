@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sample import NOW, at_home, call, working_in
 
-from vault_memory import __version__
+from vault_memory.startup import __version__
 
 
 @pytest.fixture

@@ -25,9 +25,9 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from vault_memory import __version__
 from vault_memory.agents import mcp_tools
 from vault_memory.errors import UsageError, VaultMemoryError
+from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     from vault_memory.agents.mcp_reading import Caller

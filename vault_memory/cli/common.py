@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from vault_memory import __version__
 from vault_memory.errors import VaultMemoryError
+from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     from vault_memory.federation.federation import Federation

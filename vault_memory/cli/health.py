@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vault_memory import __version__
 from vault_memory.cli.common import Bar, Shared, command, say_of_index
 from vault_memory.health import doctor as doctors
 from vault_memory.health import lint as linting
@@ -15,6 +14,7 @@ from vault_memory.health import status as state
 from vault_memory.health.doctor import Check
 from vault_memory.rendering import index, render
 from vault_memory.rendering import status as report
+from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     from vault_memory.memory import Memory

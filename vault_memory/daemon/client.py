@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from vault_memory import __version__, startup
+from vault_memory import startup
 from vault_memory.daemon import address
 from vault_memory.errors import (
     LostError,
@@ -19,6 +19,7 @@ from vault_memory.errors import (
     VaultMemoryError,
     of_exit_code,
 )
+from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
     import socket

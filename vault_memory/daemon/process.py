@@ -23,7 +23,6 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from vault_memory import __version__
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address, methods
 from vault_memory.daemon.background import Background
@@ -36,7 +35,7 @@ from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, 
 from vault_memory.federation.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.indexing.index_file import IndexFile
-from vault_memory.startup import vault_id
+from vault_memory.startup import __version__, vault_id
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import make_private, private
 
