@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.search.spread_over_time import LAST_FIT, in_order, spread, telling
+from vault_memory.search.candidates import LAST_FIT, in_order, spread, telling
 from vault_memory.store.lanes import DatedPassage, parts_of
 from vault_memory.text.spans import Span
 
@@ -16,7 +16,7 @@ FIRST = date(2025, 1, 1)
 def line(number: int, day: int, importance: float | None = None, tokens: int = 20, **more: bool) -> DatedPassage:
     kind = "note" if importance is None else "experience"
     of = {"aside": False, "told": True, "happened": True} | more
-    return DatedPassage(number, FIRST + timedelta(day), kind, day, importance, tokens, text=None, **of)
+    return DatedPassage(number, FIRST + timedelta(day), kind, day, importance, tokens, decided=None, **of)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_tells_most() -> None:
     assert [telling(passage) for passage in ranked] == [pytest.approx(0.935), 0.35, 0.3, 0.2, 0.1]
     assert telling(line(6, 0, 0.5, told=False)) < telling(line(7, 0, 0.4))
     assert telling(line(8, 0, aside=True)) == 0.1
-    assert telling(line(9, 0, 0.0)._replace(importance=None, text="- B: We decided on tiles.")) == pytest.approx(0.74)
+    assert telling(line(9, 0, 0.0)._replace(importance=None, decided=True)) == pytest.approx(0.74)
 
 
 lines = st.lists(

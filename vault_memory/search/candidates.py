@@ -4,6 +4,7 @@ A lane is one way of finding: by words (FTS5), by meaning (vectors), by entity, 
 """
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import accumulate
@@ -11,11 +12,12 @@ from typing import NamedTuple
 
 from vault_memory.embedding.query_vector import QueryEmbedder, QueryVector
 from vault_memory.markdown.entities import slug
+from vault_memory.search.decay import importance_of
 from vault_memory.search.names import Names
 from vault_memory.search.query import Query
 from vault_memory.store.caches import TermCache
 from vault_memory.store.candidate import Candidate, NoteFacts
-from vault_memory.store.lanes import Search
+from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, DatedPassage, Search
 from vault_memory.store.lexicon import Holding, Lexicon
 from vault_memory.store.view import Totals, View
 from vault_memory.text.spans import Span, plus
@@ -73,6 +75,23 @@ HALF_A_YEAR = 183
 """A day named without its year is that of the nearest one, counted from when it was written."""
 
 
+TURN = 0.4
+"""What a passage loses for each one of its part that comes before it: a fact that matters goes before another part's
+trifle once, hardly twice."""
+
+AWAY = 0.1
+"""What each day away from the one asked about costs, where a day is asked "around"."""
+
+LEAST_FACT, PLAIN, SHORT, ELSEWHERE = 0.35, 0.3, 0.2, 0.1
+"""What a fact of no importance tells, a line, one of fewer than SHORT_TOKENS, and what is aside or elsewhere."""
+
+TOLD_ELSEWHEN = 0.6
+"""What a fact counts that was written down on another day than those it is of, as plans are."""
+
+LAST_FIT, OUTSIDE_FIT = 0.4, 0.2
+"""How well the last in the order fits the time, the first fitting it wholly; and at the most what lies outside it."""
+
+
 class Candidates(NamedTuple):
     """All that was found for one question, by passage id unless said otherwise."""
 
@@ -125,12 +144,6 @@ class Candidates(NamedTuple):
     order: Mapping[int, float] = {}
     """1 for what the question wants first (latest, earliest), down to 0."""
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many passages each lane found."""
-        lanes = {"lexical": self.lexical, "semantic": self.semantic, "entity": self.about, "temporal": self.temporal}
-        return {name: len(lane) for name, lane in lanes.items()}
-
 
 class Finder:
     """Runs the lanes over one open store."""
@@ -171,7 +184,7 @@ class Finder:
             only_meaning=not with_words,
             only_time=only_time,
             lexical=self._lexical(query, terms) if with_words else {},
-            semantic=self._semantic(direction, query.request.wanted) if direction else (),
+            semantic=self._semantic(query, direction) if direction else (),
             about=about,
             temporal=temporal,
             title=title,
@@ -238,8 +251,8 @@ class Finder:
 
     # --- meaning and entities ----------------------------------------------------------------------------------------
 
-    def _semantic(self, direction: QueryVector, wanted: int) -> list[int]:
-        pool = max(SEMANTIC_POOL, wanted)
+    def _semantic(self, query: Query, direction: QueryVector) -> list[int]:
+        pool = max(SEMANTIC_POOL, query.request.wanted)
         return [i for i, _ in self._search.semantic(direction.space, direction.vector, pool * RESCORE, pool)]
 
     def _about(
@@ -288,7 +301,7 @@ class Finder:
 
     def _with_features(self, found: Candidates) -> Candidates:
         """What the candidates' own text, vectors, day and note tell."""
-        passages, direction = found.passages, found.direction
+        query, passages, direction = found.query, found.passages, found.direction
         stems = {i: self.lexicon.of_passage(p.text, p.kind) for i, p in passages.items()}
         terms = {} if found.only_meaning else found.terms
         hits = self._hits(list(terms), stems)
@@ -299,7 +312,7 @@ class Finder:
             embeddings = self._search.embeddings(direction.space, passages)
             cosine = self._search.cosines(direction.space, embeddings, direction.vector)
             found = found._replace(embeddings=embeddings, cosine=cosine)
-        if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, found.query.request.wanted):
+        if terms and not found.only_time and len(found.lexical) >= max(LEXICAL_POOL, query.request.wanted):
             found = found._replace(beyond_pool=self._beyond(terms, hits))
         notes = self._search.notes(ids)
         return found._replace(
@@ -308,8 +321,8 @@ class Finder:
             note_rarity={p: note_frequency(found.totals.notes, held.notes) for p, held in terms.items()},
             stems=stems,
             hits=hits,
-            days=self._fits(found),
-            order=self._ordinals(found),
+            days=self._fits(found) if query.window else {},
+            order=self._ordinals(found) if query.wants_latest or query.wants_earliest else {},
         )
 
     # --- time --------------------------------------------------------------------------------------------------------
@@ -333,8 +346,6 @@ class Finder:
         anything is known of that time."""
         if not query.window:
             return [], 0, False
-        from vault_memory.search.spread_over_time import spread
-
         lying, total = self._search.within(query.window.span, pool)
         order = spread(lying, query.window.middle)[:pool]
         naming = self._naming(query, query.window.span.start)
@@ -376,15 +387,11 @@ class Finder:
             fits |= {i: max(fits[i], OCCURRED) for i in found.temporal if i in fits}
         if not found.only_time:
             return fits
-        from vault_memory.search.spread_over_time import OUTSIDE_FIT, in_order
-
         return {i: OUTSIDE_FIT * fit for i, fit in fits.items()} | in_order(found.temporal)
 
     def _ordinals(self, found: Candidates) -> dict[int, float]:
         """For "last time" and "first time": 1 for the newest (oldest) of the passages found by words, down to 0."""
         query, passages = found.query, found.passages
-        if not (query.wants_latest or query.wants_earliest):
-            return {}
         note_of = {i: passages[i].note_id for i in found.lexical if i in passages}
         day_of = {note.id: note.day for note in self._search.notes(set(note_of.values())).values() if note.day}
         days = sorted(set(day_of.values()), reverse=query.wants_earliest)
@@ -398,6 +405,57 @@ def _fit(told: tuple[date, date], start: date, end: date, soft: timedelta) -> fl
         return 1.0
     away = start - last if last < start else first - end
     return max(0.0, 0.5 * (1 - away / soft))
+
+
+def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[int]:
+    """The ids in the order in which they answer for their period; `around` is the day that is meant, if one is.
+
+    Who asks for nothing but a time ("what happened in 2024?") wants an answer from all of it, so its parts take turns;
+    but what matters much comes before another part's trifle.
+    """
+    parts: dict[int, list[DatedPassage]] = defaultdict(list)
+    for passage in lying:
+        parts[passage.part if around is None else abs((passage.day - around).days)].append(passage)
+    keys: dict[int, tuple[float, int, int]] = {}
+    for part, found in parts.items():
+        away = AWAY * part if around else 0.0
+        for turn, passage in enumerate(_by_worth(found)):
+            keys[passage.id] = (round(away + TURN * turn - telling(passage), 6), turn, _scattered(part))
+    return sorted((passage.id for passage in lying), key=keys.__getitem__)
+
+
+def in_order(order: Sequence[int]) -> dict[int, float]:
+    """How well each of an order fits its period: 1 for the first, down to LAST_FIT."""
+    step = (1 - LAST_FIT) / max(len(order) - 1, 1)
+    return {passage: 1 - step * at for at, passage in enumerate(order)}
+
+
+def _by_worth(found: Sequence[DatedPassage]) -> list[DatedPassage]:
+    """What tells most first; what tells alike takes turns by day, so that no day speaks for its whole part."""
+    turns: Counter[tuple[float, date]] = Counter()
+    keys: dict[int, tuple[float, int, int]] = {}
+    for passage in found:
+        worth = telling(passage)
+        turns[worth, passage.day] += 1
+        keys[passage.id] = (-worth, turns[worth, passage.day], _scattered(passage.day.toordinal()))
+    return sorted(found, key=lambda passage: keys[passage.id])
+
+
+def telling(passage: DatedPassage) -> float:
+    """How much a passage tells of its time by itself, 0..1: a fact by its importance, any fact more than a line."""
+    if passage.aside or not passage.happened:
+        return ELSEWHERE
+    importance = passage.importance
+    if passage.decided is not None:
+        importance = importance_of(passage.kind, bool(passage.decided))
+    if importance is not None:
+        return (LEAST_FACT + (1 - LEAST_FACT) * importance) * (1.0 if passage.told else TOLD_ELSEWHEN)
+    return PLAIN if passage.tokens >= SHORT_TOKENS else SHORT
+
+
+def _scattered(number: int) -> int:
+    """A place for each number of a run such that the first few places lie far apart in the run (golden section)."""
+    return number * SCATTER % SCATTER_OVER
 
 
 def _searched(terms: Mapping[str, Holding]) -> list[str]:

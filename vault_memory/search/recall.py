@@ -114,7 +114,8 @@ class _Engine:
             request=query.request,
             results=results,
             mode=found.mode,
-            lanes=found.sizes,
+            lanes={"lexical": len(found.lexical), "semantic": len(found.semantic), "entity": len(found.about),
+                   "temporal": len(found.temporal)},
             embedder=found.direction.space.name if found.direction else None,
             understood=Understanding(
                 tuple(self._names.shown(slug) or slug for slug in found.entities),

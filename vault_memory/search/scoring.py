@@ -189,7 +189,11 @@ class Scorer:
         average = max(found.totals.words / max(found.totals.notes, 1), 1.0)
         self._norms = {n: K1 * (1 - B + B * facts.words / average) for n, facts in found.notes.items()}
         self._asked = self._by_question()
-        self._counts = self._count_stems()
+        stems: dict[int, list[str]] = {note: [] for note in found.notes}
+        for passage_id, each in found.stems.items():
+            stems[found.passages[passage_id].note_id] += each
+        self._counts = {note: Counter(each) for note, each in stems.items()}
+        """How often each stem stands in each note's candidate passages."""
         self._features: Mapping[str, Sequence[float]] = {}
         self._shares: Sequence[float] = ()
         self._lent_to: dict[int, float] = {}
@@ -401,13 +405,6 @@ class Scorer:
             for note, count in counts.items():
                 scores[note] += weight * count * (K1 + 1) / (count + norms[note])
         return scores
-
-    def _count_stems(self) -> dict[int, Counter[str]]:
-        """How often each stem stands in each note's candidate passages."""
-        stems: dict[int, list[str]] = {note: [] for note in self._found.notes}
-        for passage_id, found in self._found.stems.items():
-            stems[self._found.passages[passage_id].note_id] += found
-        return {note: Counter(found) for note, found in stems.items()}
 
     def _best_notes(self, scores: Mapping[int, float], count: int) -> list[int]:
         """The best notes by words and meaning; ties keep the order of the notes."""

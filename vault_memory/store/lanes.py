@@ -41,20 +41,20 @@ WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day 
 _LYING = f"""
 WITH lying AS (
   SELECT p.id, n.day, n.path, p.id - n.first AS place, p.kind, p.section = {ASIDE} AS aside, p.tokens,
-    f.passage_id AS fact, f.importance, 1 AS told,
+    f.passage_id AS fact, f.importance, f.decided, 1 AS told,
     coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
   FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id AND p.kind > 0
   WHERE n.day BETWEEN ?1 AND ?2 AND p.section >= 0 AND (p.id < n.first + ?6 OR f.passage_id IS NOT NULL) {{allowed}}
   UNION ALL
   SELECT p.id, f.occurred_from, n.path, p.id - n.first, p.kind, p.section = {ASIDE}, p.tokens,
-    f.passage_id, f.importance, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
+    f.passage_id, f.importance, f.decided, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
 ranked AS (
   SELECT *, row_number() OVER (PARTITION BY part ORDER BY
     NOT happened, fact IS NULL, NOT told, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
     CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
   FROM (SELECT *, max(0, {{part}}) AS part FROM lying))
 SELECT id, day, kind, part, importance, tokens, aside, told, happened,
-  CASE WHEN fact IS NOT NULL AND importance IS NULL THEN (SELECT text FROM passage p WHERE p.id = ranked.id) END
+  iif(fact IS NOT NULL AND importance IS NULL, decided, NULL)
 FROM ranked WHERE nth <= ?5 ORDER BY path, id
 """
 
@@ -77,7 +77,7 @@ class DatedPassage(NamedTuple):
     """A passage that lies in a period; `part` counts from its start. `importance` is None for what is no fact.
 
     `aside` is frontmatter or a comment; `told` says that it was not written on a day outside, `happened` that it is not
-    of another time. `text` is given where importance must be inferred from it.
+    of another time. `decided` says whether a fact without an importance tells of a decision.
     """
 
     id: int
@@ -89,7 +89,7 @@ class DatedPassage(NamedTuple):
     aside: bool
     told: bool
     happened: bool
-    text: str | None
+    decided: bool | None
 
 
 class Search:
