@@ -17,7 +17,7 @@ from rpc_server import PATIENCE_SECONDS, Served, request, served
 from vault_memory import errors
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
 from vault_memory.daemon.rpc import Limits
-from vault_memory.errors import LostError, NotRunningError, UnknownMethodError, UsageError, VaultMemoryError
+from vault_memory.errors import LostError, NotRunningError, UsageError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
 
@@ -84,12 +84,6 @@ def test_answers_come_as_they_were_given(server: Served) -> None:
     assert server.asked == ["health", "echo"] * 2 + ["health", "nothing"]
 
 
-def test_an_answer_of_megabytes(server: Served) -> None:
-    with connect(server.path) as client:
-        assert client.call("large", {"length": 3_000_000}) == "ß" * 3_000_000
-        assert client.call("echo", {"a": 1}) == {"a": 1}
-
-
 @pytest.mark.parametrize("error", [
     error for error in vars(errors).values()
     if isinstance(error, type) and issubclass(error, VaultMemoryError) and error.exit_code != 1
@@ -105,37 +99,11 @@ def test_an_error_comes_out_as_in_this_process(error: type[VaultMemoryError], pa
         assert client.call("echo") == {}  # an answered error does not end the connection
 
 
-def test_a_remote_models_error_keeps_its_words_and_its_exit_code(server: Served) -> None:
-    with connect(server.path) as client, pytest.raises(VaultMemoryError, match="ollama did not answer") as told:
-        client.call("remote")
-    assert (told.value.exit_code, told.value.next_step) == (1, "Start it.")
-    assert not isinstance(told.value, NotRunningError | LostError)  # the daemon did answer
-
-
-def test_a_fault_in_the_daemon_is_an_error_of_exit_code_1(server: Served) -> None:
-    with connect(server.path) as client, pytest.raises(VaultMemoryError) as told:
-        client.call("fault")
-    assert type(told.value) is VaultMemoryError and told.value.exit_code == 1
-
-
-def test_a_method_a_daemon_does_not_know(server: Served) -> None:
-    with connect(server.path) as client, pytest.raises(UnknownMethodError) as told:
-        client.call("later")
-    assert told.value.exit_code == 2
-
-
 @pytest.mark.parametrize("code", [2, -32602])
 def test_wrong_parameters_are_wrong_usage(code: int, path: Path) -> None:
     error = b'{"jsonrpc": "2.0", "id": 2, "error": {"code": %d, "message": "No."}}\n' % code
     with answering(path, ALIVE, error), connect(path) as client, pytest.raises(UsageError, match="No"):
         client.call("echo")
-
-
-def test_a_code_nobody_knows_is_an_error_all_the_same(path: Path) -> None:
-    error = b'{"jsonrpc": "2.0", "id": 2, "error": {"code": 99, "message": "New.", "data": {"exit_code": "x"}}}\n'
-    with answering(path, ALIVE, error), connect(path) as client, pytest.raises(VaultMemoryError, match="New") as told:
-        client.call("echo")
-    assert told.value.exit_code == 1
 
 
 def test_no_socket(path: Path, short_folder: Path) -> None:
@@ -214,33 +182,6 @@ def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> 
             assert client.call("echo", {"a": 2}) == {"a": 2}
 
 
-def test_what_is_given_up_on_is_never_sent(path: Path) -> None:
-    """The daemon wakes up later: it must not keep a fact that the caller has kept itself by then."""
-    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with listening:
-        listening.bind(str(path))
-        listening.listen()
-        with connect(path) as client, pytest.raises(NotRunningError):
-            client.call("retain", {"content": "a fact"})
-        peer, _ = listening.accept()
-        with peer, peer.makefile("rb") as lines:
-            assert [b'"health"' in line for line in lines] == [True]
-
-
-def test_a_backlog_that_is_full(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(str(path))
-        listening.listen(0)
-        waiting = []
-        try:
-            with pytest.raises(NotRunningError):
-                while len(waiting) < 100:
-                    waiting.append(connect(path))
-        finally:
-            for client in waiting:
-                client.close()
-
-
 def test_a_daemon_with_too_many_clients_counts_as_none(path: Path) -> None:
     with served(path, Limits(clients=1)) as server, connect(path) as first:
         assert first.call("echo") == {}
@@ -263,13 +204,6 @@ def test_an_answer_that_is_lost_is_told_apart(answer: bytes, path: Path) -> None
             client.call("echo")
         with pytest.raises(NotRunningError):  # nothing that may still come is taken for another answer
             client.call("echo")
-
-
-def test_a_daemon_killed_over_its_work(path: Path) -> None:
-    with process(path) as daemon, connect(path) as client:
-        threading.Timer(0.2, daemon.kill).start()
-        with pytest.raises(LostError):
-            client.call("hold")
 
 
 def test_an_answer_that_takes_too_long(server: Served) -> None:

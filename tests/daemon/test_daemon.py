@@ -49,34 +49,25 @@ def without_measures(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in ("seconds", "daemon")}
 
 
-def without_daemon(text: str) -> list[str]:
-    """The lines of an answer, without those of `status` that say whether a daemon runs."""
-    return [line for line in text.split("\n") if not line.startswith(("daemon", "         "))]
-
-
 # --- asked by the command line ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ASKED, (*ASKED, "--json"), (*ASKED, "--json", "--explain"), ("recall", "anchor", "--k", "1"),
-        ("recall", "nothing of the kind", "--entity", "Nobody"), ("recall", "anchor", "--since", "the 40th"),
-        ("recall", "anchor", "--kind", "X", "--json"), ("recall", "anchor", "--budget", "5"),
-        ("recall", "caf\udce9", "--json", "--now", "2025-12-01"), ("recall", "x" * 100_000), ("status",),
-        ("status", "--json"),
-    ],
-)  # fmt: skip
-def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path, arguments: tuple[str, ...]) -> None:
+def test_the_answer_is_the_same_with_a_daemon_and_without(root: Path) -> None:
+    questions = [
+        (*ASKED, "--json", "--explain"), ("recall", "anchor", "--k", "1"), ("recall", "nothing", "--entity", "Nobody"),
+        ("recall", "anchor", "--since", "the 40th"), ("recall", "anchor", "--kind", "X", "--json"),
+        ("recall", "caf\udce9", "--json", "--now", "2025-12-01"), ("recall", "x" * 100_000), ("status", "--json"),
+    ]  # fmt: skip
     memory(root).index()
-    alone = run(root, *arguments)
+    alone = [run(root, *question) for question in questions]
     start_daemon(root)
-    asked = run(root, *arguments)
-    assert (asked.returncode, asked.stderr) == (alone.returncode, alone.stderr)
-    if "--json" in arguments:
-        assert without_measures(json.loads(asked.stdout)) == without_measures(json.loads(alone.stdout))
-    else:
-        assert without_daemon(asked.stdout) == without_daemon(alone.stdout)
+    for question, before in zip(questions, alone, strict=True):
+        asked = run(root, *question)
+        assert (asked.returncode, asked.stderr) == (before.returncode, before.stderr)
+        if "--json" in question:
+            assert without_measures(json.loads(asked.stdout)) == without_measures(json.loads(before.stdout))
+        else:
+            assert asked.stdout == before.stdout
 
 
 def test_it_is_the_daemon_that_answers(root: Path) -> None:
@@ -177,6 +168,7 @@ def test_after_one_that_was_killed_another_starts(root: Path) -> None:
     assert told(root, "status")["daemon"]["pid"] == daemon.process.pid
 
 
+@pytest.mark.slow
 def test_two_vaults_have_a_daemon_each(root: Path, tmp_path: Path) -> None:
     other = fill(tmp_path / "other", {"a.md": "Another vault altogether."})
     daemons = start_daemon(root), start_daemon(other)
@@ -234,13 +226,7 @@ def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Si
     assert (root / ".memory/.gitignore").read_text().count("*.lock") == 1
 
 
-def test_it_stops_by_its_own_method(root: Path) -> None:
-    daemon = start_daemon(root)
-    assert daemon.ask("shutdown") == {"stopping": True}
-    daemon.process.communicate(timeout=30)
-    assert daemon.process.returncode == 0
-
-
+@pytest.mark.slow
 def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
     memory(root).index()
     fill(root, {f"{n}.md": "\n".join(f"heron {n} {m}" for m in range(40)) for n in range(280)})
@@ -254,6 +240,7 @@ def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
     assert index_digest(mine) == index_digest(fresh)
 
 
+@pytest.mark.slow
 def test_a_stop_ends_a_rebuild_that_was_asked_for_and_leaves_the_index_as_it_was(root: Path) -> None:
     fill(root, {f"{n}.md": "\n\n".join(f"## {m}\nheron {n} {m}" for m in range(12)) for n in range(1500)})
     memory(root).index()
@@ -300,38 +287,26 @@ def test_settings_are_read_again_when_their_file_changes(root: Path) -> None:
     assert "settings stay as they were" in run(root, "status").stdout or run(root, "status").returncode == 2
 
 
-def test_obsidians_own_settings_count_too(root: Path) -> None:
+def test_obsidians_own_settings_count_too_and_a_hang_up_has_all_read_again(root: Path) -> None:
     (root / ".obsidian").mkdir()
     daemon = start_daemon(root)
     assert daemon.ask("recall", query="anchor", mode="lexical")["results"]
     put(root, ".obsidian/app.json", '{"userIgnoreFilters": ["anchor.md"]}', 0)
     until(lambda: not daemon.ask("recall", query="anchor", mode="lexical")["results"])
-
-
-def test_a_hang_up_has_the_settings_read_again(root: Path) -> None:
-    daemon = start_daemon(root)
     log = Path(daemon.ask("health")["log"])
+    before = log.read_text().count("settings were read again")
     daemon.process.send_signal(signal.SIGHUP)
-    until(lambda: "settings were read again" in log.read_text())
-    assert daemon.ask("recall", query="anchor")["results"]
+    until(lambda: log.read_text().count("settings were read again") > before)
 
 
 # --- what goes wrong -------------------------------------------------------------------------------------------------
 
 
-def test_the_index_is_deleted_under_it(root: Path) -> None:
+@pytest.mark.parametrize("pattern", ["index.sqlite*", "index.sqlite"])
+def test_the_index_is_deleted_under_it(root: Path, pattern: str) -> None:
     daemon = start_daemon(root).settled()
-    for file in (root / ".memory").glob("index.sqlite*"):
+    for file in (root / ".memory").glob(pattern):
         file.unlink()
-    assert daemon.ask("recall", query="anchor")["results"]
-    until(lambda: (root / ".memory/index.sqlite").exists())
-    daemon.settled()
-    assert run(root, "index", "--check").returncode == 0
-
-
-def test_only_the_index_file_is_deleted_and_its_log_stays(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    (root / ".memory/index.sqlite").unlink()
     assert daemon.ask("recall", query="anchor")["results"]
     until(lambda: (root / ".memory/index.sqlite").exists())
     put(root, "heron.md", "heron", 0)
@@ -340,6 +315,7 @@ def test_only_the_index_file_is_deleted_and_its_log_stays(root: Path) -> None:
     assert run(root, "index", "--check").returncode == 0
 
 
+@pytest.mark.slow
 def test_the_index_is_swapped_under_it(root: Path) -> None:
     daemon = start_daemon(root).settled()
     for _ in range(3):
@@ -354,6 +330,7 @@ def test_the_index_is_swapped_under_it(root: Path) -> None:
     assert run(root, "index", "--check").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_older_index_is_put_in_its_place(root: Path) -> None:
     daemon = start_daemon(root).settled()
     with contextlib.closing(sqlite3.connect(root / ".memory/index.sqlite")) as connection:
@@ -387,6 +364,7 @@ def _found(daemon: Running, word: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_the_index_is_emptied_under_it(root: Path) -> None:
     daemon = start_daemon(root).settled()
     os.truncate(root / ".memory/index.sqlite", 0)
@@ -423,6 +401,7 @@ def test_a_vault_that_is_gone_is_said_to_be_gone(root: Path) -> None:
     daemon.settled()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_outlived(tmp_path: Path) -> None:
     if not hasattr(os, "geteuid") or os.geteuid() or not shutil.which("mount"):
         pytest.skip("only root may mount a small disk")
@@ -504,6 +483,7 @@ def test_a_folder_that_must_not_be_read_keeps_its_notes(root: Path) -> None:
     assert run(root, "index", "--check").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_index_that_must_not_be_written_is_told_and_written_later(root: Path) -> None:
     first = obeying_permissions()
     memory(root).index()
@@ -561,24 +541,23 @@ def test_what_else_can_be_asked(root: Path) -> None:
     assert daemon.ask("index", rebuild=True)["rebuilt"] == "asked for"
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("recall", {}), ("recall", {"query": 7}), ("recall", {"query": "x", "colour": "red"}),
-        ("recall", {"query": "x", "no_journal": "yes"}), ("recall", {"query": "x", "k": 0}),
-        ("get", {}), ("get", {"path": "a.md", "max_tokens": -1}), ("get", {"path": "a.md", "lines": "x"}),
-        ("retain", {"text": " "}), ("retain", {"text": "x", "kind": "Q"}), ("retain", {"text": "x", "confidence": 7}),
-        ("retain", {"text": "x", "date": "someday"}), ("retain", {"text": "x", "scope": "private"}),
-        ("index", {"paths": [7]}), ("entity", {"name": ""}),
-        ("status", {"x": 1}), ("opinions", {"entity": 3}),
-    ],
-)  # fmt: skip
-def test_bad_parameters_are_refused_with_a_sentence(root: Path, method: str, params: dict[str, Any]) -> None:
-    daemon = start_daemon(root)
+BAD_PARAMETERS: list[tuple[str, dict[str, Any]]] = [
+    ("recall", {}), ("recall", {"query": 7}), ("recall", {"query": "x", "colour": "red"}),
+    ("recall", {"query": "x", "no_journal": "yes"}), ("recall", {"query": "x", "k": 0}),
+    ("get", {}), ("get", {"path": "a.md", "max_tokens": -1}), ("get", {"path": "a.md", "lines": "x"}),
+    ("retain", {"text": " "}), ("retain", {"text": "x", "kind": "Q"}), ("retain", {"text": "x", "confidence": 7}),
+    ("retain", {"text": "x", "date": "someday"}), ("retain", {"text": "x", "scope": "private"}),
+    ("index", {"paths": [7]}), ("entity", {"name": ""}), ("status", {"x": 1}), ("opinions", {"entity": 3}),
+]  # fmt: skip
+
+
+def test_bad_parameters_are_refused_with_a_sentence(root: Path) -> None:
+    daemon = start_daemon(root).settled()
     before = snapshot(root)
-    with pytest.raises(UsageError) as refused:
-        daemon.ask(method, **params)
-    assert not isinstance(refused.value, UnknownMethodError) and str(refused.value)
+    for method, params in BAD_PARAMETERS:
+        with pytest.raises(UsageError) as refused:
+            daemon.ask(method, **params)
+        assert not isinstance(refused.value, UnknownMethodError) and str(refused.value), (method, params)
     assert snapshot(root) == before
 
 
@@ -591,6 +570,7 @@ def test_a_way_out_of_the_vault_and_an_unknown_method_are_refused(root: Path) ->
         daemon.ask("dance")
 
 
+@pytest.mark.slow
 def test_many_ask_at_once(root: Path) -> None:
     daemon = start_daemon(root)
     asking = [start(root, *ASKED, "--json") for _ in range(12)]
@@ -604,29 +584,24 @@ def test_many_ask_at_once(root: Path) -> None:
 # --- its log ---------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_a_notes_text_is_in_the_log(root: Path) -> None:
+def test_nothing_of_a_notes_text_is_in_the_log_and_the_notes_are_as_they_were(root: Path) -> None:
     daemon = start_daemon(root)
     put(root, "secret.md", "# Heron\nThe password is herring.\n\n## Retain\n- X(c=9) broken herring\n", 0)
     daemon.settled()
-    daemon.ask("recall", query="password herring")
+    before = snapshot(root)
+    daemon.ask("recall", query="password herring", no_journal=True)
+    assert snapshot(root) == before
     log = Path(daemon.ask("health")["log"])
-    assert daemon.stop() == 0
+    assert daemon.ask("shutdown") == {"stopping": True}
+    daemon.process.communicate(timeout=30)
+    assert daemon.process.returncode == 0
     assert (stat.S_IMODE(log.stat().st_mode), stat.S_IMODE(log.parent.stat().st_mode)) == (0o600, 0o700)
     text = log.read_text()
     assert re.search(r"INFO +vault-memory .* watches", text) and re.search(r"\d added", text) and "stopped" in text
     assert "herring" not in text and "Heron" not in text
 
 
-def test_the_notes_are_as_they_were(root: Path) -> None:
-    before = snapshot(root)
-    daemon = start_daemon(root)
-    for question in ("anchor", "Nora", "what happened last week?"):
-        daemon.ask("recall", query=question)
-    time.sleep(0.2)
-    assert daemon.stop() == 0
-    assert snapshot(root) == before
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the count of a thread's wake-ups is Linux's")
 def test_nothing_wakes_it_while_nothing_happens(root: Path) -> None:
     daemon = start_daemon(root).settled()

@@ -4,6 +4,7 @@ import os
 import shutil
 from typing import Any
 
+import pytest
 from daemons import Running, start_daemon
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -13,6 +14,9 @@ from vaults import index_digest, memory, run, snapshot
 
 EXAMPLES = int(os.environ.get("DAEMON_MACHINE_EXAMPLES", 0))
 """So many other sequences each time instead of the same few: for a long run."""
+
+SMALL, LARGE = (2, 12), (8, 30)
+"""Sequences and their longest length, by default and in the slow tests."""
 
 
 class DaemonMachine(VaultMachine):
@@ -102,7 +106,17 @@ def asked(daemon: Running, query: str) -> list[tuple[Any, ...]]:
     return [(r["source"], r["kind"], r["tier"], r["content"]) for r in answer["results"]]
 
 
-DaemonMachine.TestCase.settings = settings(
-    VaultMachine.TestCase.settings, max_examples=EXAMPLES or 6, stateful_step_count=30, derandomize=not EXAMPLES
-)
-TestDaemon = DaemonMachine.TestCase
+def machine(examples: int, steps: int) -> Any:
+    """The state machine as a test of so many sequences."""
+    case = type("TestCase", (DaemonMachine.TestCase,), {})
+    case.settings = settings(
+        VaultMachine.TestCase.settings,
+        max_examples=EXAMPLES or examples,
+        stateful_step_count=steps,
+        derandomize=not EXAMPLES,
+    )
+    return case
+
+
+TestDaemon = machine(*SMALL)
+TestDaemonForLong = pytest.mark.slow(machine(*LARGE))

@@ -117,18 +117,6 @@ def test_an_event_at_what_failed_makes_it_due_again(clock: Clock) -> None:
     assert taken(pending) == Batch({"bad.md": 100.0})
 
 
-def test_an_event_while_it_was_in_hand_is_not_made_to_wait(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
-    pending.add(["a.md"])
-    clock.now += 1
-    batch = taken(pending)
-    assert batch is not None
-    pending.add(["a.md"])
-    pending.done(batch, left=["a.md"], pause_seconds=60.0)
-    clock.now += LONE_SAVE_SECONDS
-    assert taken(pending) == Batch({"a.md": 100.0})
-
-
 def test_whoever_settles_has_a_few_looked_at_now() -> None:
     pending = ChangeQueue()
     done: list[str] = []
@@ -164,12 +152,6 @@ def test_nobody_waits_for_many_or_for_what_failed(clock: Clock) -> None:
     assert failed.count == 1
 
 
-def test_a_stop_lets_everybody_go() -> None:
-    pending = ChangeQueue()
-    threading.Timer(0.05, pending.stop).start()
-    assert pending.wait(60.0) is None
-
-
 @given(st.lists(st.tuples(st.sampled_from("abcdefghijklmn"), st.floats(0.0, 0.5)), max_size=60))
 def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) -> None:
     clock = Clock()
@@ -188,11 +170,3 @@ def test_nothing_is_lost_and_nothing_is_late(events: list[tuple[str, float]]) ->
     clock.now += LATEST_SECONDS
     batch = taken(pending)
     assert (batch.paths if batch else {}) == added
-
-
-def test_what_failed_again_has_waited_since_the_first_time(clock: Clock) -> None:
-    pending = ChangeQueue(clock)
-    pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)
-    clock.now += 10.0
-    pending.done(Batch({}, everything=True), left=["bad.md"], pause_seconds=60.0)
-    assert pending.oldest_seconds == 10.0

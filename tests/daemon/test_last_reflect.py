@@ -50,12 +50,6 @@ def checked(root: Path) -> list[Check]:
     return [check for check in doctor(memory(root)) if check.name == "reflect"]
 
 
-def test_where_none_ran_nothing_is_told(root: Path) -> None:
-    reflected(root, dry_run=True)
-    document, text = told(root)
-    assert (document, "reflect" in text, checked(root)) == (None, False, [])
-
-
 def test_what_was_written_and_how_to_undo_it(root: Path) -> None:
     began = datetime.now(UTC).replace(microsecond=0)
     done = reflect(root)
@@ -156,12 +150,6 @@ def test_what_is_damaged_is_not_known(root: Path, kept: object) -> None:
     put(RunLog(root).file.parent, RunLog(root).file.name, json.dumps({"jobs": {}, "reflected": kept}))
     assert RunLog(root).last() is None
     assert status(memory(root)).reflect is None
-
-
-def test_a_document_of_an_older_daemon_does_without(root: Path) -> None:
-    document = report.status_document(status(memory(root)))
-    del document["reflect"]
-    assert "reflect" not in report.status_text(document)
 
 
 # --- the night -------------------------------------------------------------------------------------------------------

@@ -149,18 +149,6 @@ def test_cron_and_the_shell_read_back_what_was_meant(vault: str, takes_double: b
         assert shlex.split(command) == [f"XDG_DATA_HOME={vault}", *PROGRAM, "--vault", str(Path(vault)), *last]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="cron's shell is sh")
-@pytest.mark.parametrize("vault", ODD)
-def test_the_shell_itself_reads_crons_line_so(vault: str, tmp_path: Path) -> None:
-    show = tmp_path / "show"
-    show.write_text('#!/bin/sh\nprintf "%s\\n" "$XDG_DATA_HOME" "$@"\n', "utf-8")
-    show.chmod(0o755)
-    row = service.cron(made(vault, (str(show),), XDG_DATA_HOME=vault)).splitlines()[1]
-    command = cron_reads(row.removeprefix("@reboot "), False)
-    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=30, check=True)
-    assert done.stdout.splitlines() == [vault, "--vault", str(Path(vault)), "watch"]
-
-
 # --- all of them -----------------------------------------------------------------------------------------------------
 
 
@@ -349,13 +337,6 @@ def test_other_units_and_links_of_the_user_stay(desk: Desk) -> None:
     assert desk.files() == before
 
 
-def test_units_that_systemd_does_not_know_are_deleted_without_complaint(desk: Desk) -> None:
-    desk.run("install")
-    (desk.fake / "forgotten").touch()
-    said = desk.run("uninstall")
-    assert (said.code, said.err, said.out.count("deleted ")) == (0, "", 3)
-
-
 def test_a_file_that_was_edited_is_left_alone_until_uninstall(desk: Desk) -> None:
     desk.run("install")
     file = desk.units() / f"{desk.name}.service"
@@ -446,13 +427,6 @@ def test_print_writes_nothing_and_starts_nothing(desk: Desk, action: str, kind: 
         said = desk.run(action, "--print", *more, kind=kind)
         assert said.code == 0 and said.out
     assert desk.files() == before and desk.calls() == []
-
-
-def test_a_folder_that_cannot_be_written_is_said(desk: Desk) -> None:
-    desk.units().parent.parent.mkdir(parents=True)
-    desk.units().parent.write_text("in the way", "utf-8")
-    said = desk.run("install")
-    assert said.code == 1 and "cannot be" in said.err and "Traceback" not in said.err
 
 
 def test_an_absent_vault_can_be_uninstalled_and_not_installed(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from vaults import age, fill, index_digest, memory, opened, paths, put, snapshot
+from vaults import age, fill, index_digest, memory, opened, paths, put
 
 from vault_memory.daemon import watch
 from vault_memory.daemon.debounce import ChangeQueue
@@ -91,16 +91,6 @@ def test_a_save_in_place(kept: WatchedVault) -> None:
     kept.settles_as(set(ALL))
 
 
-def test_a_save_in_several_writes_ends_with_the_last(kept: WatchedVault) -> None:
-    with open(kept.root / "a.md", "w") as file:
-        for word in ("heron", "weir", "ferry"):
-            file.write(word + "\n")
-            file.flush()
-            time.sleep(0.08)
-    kept.until(lambda: kept.has("a.md", "ferry"))
-    kept.settles_as(set(ALL))
-
-
 def test_a_new_note_and_a_deleted_one(kept: WatchedVault) -> None:
     (kept.root / "new.md").write_text("heron")
     (kept.root / "a.md").unlink()
@@ -111,14 +101,6 @@ def test_a_new_note_and_a_deleted_one(kept: WatchedVault) -> None:
 def test_a_save_by_temporary_file_and_rename(kept: WatchedVault, part: str) -> None:
     (kept.root / part).write_text("heron")
     (kept.root / part).replace(kept.root / "a.md")
-    kept.until(lambda: kept.has("a.md", "heron"))
-    kept.settles_as(set(ALL))
-
-
-def test_a_replacement_from_outside_the_vault(kept: WatchedVault) -> None:
-    outside = kept.root.parent / "outside.md"
-    outside.write_text("heron")
-    outside.replace(kept.root / "a.md")
     kept.until(lambda: kept.has("a.md", "heron"))
     kept.settles_as(set(ALL))
 
@@ -136,18 +118,6 @@ def test_vim_saves_by_way_of_a_backup(kept: WatchedVault) -> None:
 def test_a_rename(kept: WatchedVault) -> None:
     (kept.root / "a.md").rename(kept.root / "deep/renamed.md")
     kept.settles_as(ALL - {"a.md"} | {"deep/renamed.md"})
-
-
-def test_a_rename_of_case_only(kept: WatchedVault) -> None:
-    (kept.root / "a.md").rename(kept.root / "A.md")
-    kept.settles_as(ALL - {"a.md"} | {"A.md"})
-
-
-def test_a_file_becomes_a_note_and_a_note_another_file(kept: WatchedVault) -> None:
-    (kept.root / "text.txt").write_text("heron")
-    (kept.root / "text.txt").rename(kept.root / "text.md")
-    (kept.root / "a.md").rename(kept.root / "a.txt")
-    kept.settles_as(ALL - {"a.md"} | {"text.md"})
 
 
 def test_a_note_goes_to_the_trash_and_comes_back(kept: WatchedVault) -> None:
@@ -205,11 +175,6 @@ def test_a_folder_renamed_and_saved_into(kept: WatchedVault) -> None:
     kept.until(lambda: kept.has("Deeper/er/new.md", "still told of"))
 
 
-def test_a_folder_of_another_case(kept: WatchedVault) -> None:
-    (kept.root / "deep").rename(kept.root / "DEEP")
-    kept.settles_as({"a.md", "Other/d.md", "DEEP/b.md", "DEEP/er/c.md"})
-
-
 def test_a_folder_moved_out_and_in(kept: WatchedVault) -> None:
     (kept.root / "deep").rename(kept.root.parent / "outside")
     kept.settles_as({"a.md", "Other/d.md"})
@@ -226,21 +191,10 @@ def test_a_folder_into_the_trash(kept: WatchedVault) -> None:
     kept.settles_as({"a.md", "Other/d.md"})
 
 
-def test_a_folder_deleted_with_all_in_it(kept: WatchedVault) -> None:
-    shutil.rmtree(kept.root / "deep")
-    kept.settles_as({"a.md", "Other/d.md"})
-
-
 def test_folders_made_in_a_hurry(kept: WatchedVault) -> None:
     made = {f"new/{n}/very/deep/{n}.md" for n in range(30)}
     fill(kept.root, dict.fromkeys(sorted(made), "heron"))
     kept.settles_as(ALL | made)
-
-
-def test_a_note_replaced_by_a_folder(kept: WatchedVault) -> None:
-    (kept.root / "a.md").unlink()
-    put(kept.root, "a.md/inside.md", "heron", 0)
-    kept.settles_as(ALL - {"a.md"} | {"a.md/inside.md"})
 
 
 def test_git_checks_out_500_files(kept: WatchedVault) -> None:
@@ -287,16 +241,6 @@ def test_what_a_link_leads_to(kept: WatchedVault) -> None:
 
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-
-
-@needs_links
-def test_two_links_to_one_file(kept: WatchedVault) -> None:
-    (kept.root / "text.txt").write_text("heron")
-    for link in ("one.md", "two.md"):
-        (kept.root / link).symlink_to("text.txt")
-    kept.settles_as(ALL | {"one.md", "two.md"})
-    (kept.root / "text.txt").write_text("ferry")
-    kept.until(lambda: kept.has("one.md", "ferry") and kept.has("two.md", "ferry"))
 
 
 @needs_links
@@ -481,21 +425,6 @@ def test_file_systems_that_tell_nothing_are_known_by_their_kind(
     assert [mount.kind for mount in mounts.silent(Path("/v"))] == kinds
 
 
-@pytest.mark.skipif(not Path(watch.WATCHES).exists(), reason="the count of watches is Linux's")
-def test_what_was_moved_out_is_watched_no_longer(kept: WatchedVault) -> None:
-    (kept.root / "deep").rename(kept.root.parent / "outside")
-    kept.settles_as({"a.md", "Other/d.md"})
-    kept.until(kept.worker.knows_everything)
-    kept.until(lambda: watch._watches() == watch._folders(kept.root)[0])
-
-
-def test_a_change_of_permissions_is_told_of(kept: WatchedVault) -> None:
-    """A note that could not be read may be readable now."""
-    woke = kept.worker.last_sign
-    (kept.root / "a.md").chmod(0o640)
-    kept.until(lambda: kept.worker.last_sign > woke)
-
-
 def test_a_watcher_whose_threads_have_ended_is_started_again(kept: WatchedVault) -> None:
     for thread in threading.enumerate():
         if type(thread).__module__.startswith("watchdog"):
@@ -584,14 +513,6 @@ def test_a_deleted_index_is_built_again_when_it_is_noticed(kept: WatchedVault) -
     (kept.root / "a.md").write_text("heron")
     kept.until(lambda: kept.memory.index_file.path.exists() and kept.has("a.md", "heron"))
     kept.settles_as(set(ALL))
-
-
-def test_the_notes_stay_as_they_are(kept: WatchedVault) -> None:
-    (kept.root / "a.md").write_text("heron")
-    before = snapshot(kept.root)
-    kept.until(lambda: kept.has("a.md", "heron"))
-    kept.settles_as(set(ALL))
-    assert snapshot(kept.root) == before
 
 
 def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
