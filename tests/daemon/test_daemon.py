@@ -46,7 +46,8 @@ def told(root: Path, *arguments: str) -> Any:
 
 
 def without_measures(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if key not in ("seconds", "daemon")}
+    index = {key: value for key, value in document.get("index", {}).items() if key != "bytes"}
+    return {key: value for key, value in document.items() if key not in ("seconds", "daemon")} | {"index": index}
 
 
 # --- asked by the command line ---------------------------------------------------------------------------------------

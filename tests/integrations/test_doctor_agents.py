@@ -40,12 +40,6 @@ def test_an_agent_that_has_this_vault_is_well(home: Home, agent: str) -> None:
     assert home.files().keys() == before.keys()
 
 
-def test_in_the_users_home_nothing_is_told_twice(home: Home) -> None:
-    home.done("install", "claude-code")
-    home.project = home.folder
-    assert len(told(home)) == 1
-
-
 @pytest.mark.parametrize("agent", ["claude-code", "opencode", "vscode"])
 def test_another_vault_is_named_by_its_path_only(home: Home, agent: str) -> None:
     other = fill(home.folder / "other", {"secret.md": "# 4711\n"})
@@ -80,16 +74,6 @@ def test_a_program_that_is_gone_is_told(home: Home) -> None:
     (check,) = told(home)
     assert check["message"] == f"Claude Code starts {home.folder}/gone/bin/memory, which is not there"
     home.done("install", "claude-code")
-    assert [check["level"] for check in told(home)] == ["ok"]
-
-
-@pytest.mark.parametrize("program", ["memory", "bin/memory", "./.venv/bin/vault-memory"])
-def test_where_a_relative_program_is_only_its_agent_knows(home: Home, program: str) -> None:
-    home.done("install", "claude-code")
-    file = home.folder / ".claude.json"
-    document = json.loads(file.read_text())
-    document["mcpServers"]["vault-memory"]["command"] = program
-    file.write_text(json.dumps(document))
     assert [check["level"] for check in told(home)] == ["ok"]
 
 
@@ -173,12 +157,6 @@ def test_hooks_that_are_switched_off_are_told(home: Home, path: str, scope: str)
     assert [check["level"] for check in told(home)] == ["ok"]
 
 
-def test_a_plugin_that_is_gone_is_told(home: Home) -> None:
-    home.done("install", "opencode")
-    (home.folder / ".config/opencode/plugins/vault-memory.js").unlink()
-    assert [check["message"] for check in told(home)] == ["opencode has it half: vault-memory.js is missing"]
-
-
 def test_settings_that_cannot_be_read_are_no_obstacle(home: Home) -> None:
     home.put(SETTINGS, b"{")
     home.put(".cursor/mcp.json", b"\xff")
@@ -202,14 +180,6 @@ def test_hooks_that_fell_silent_are_told(home: Home) -> None:
     failed(home, f"{hook_log.TOO_LATE} 2 s.")
     assert "`memory service install`" in told(home, "hooks")[0]["mend"]
     failed(home, "The prompt names nothing to look for.", is_failure=False)
-    assert told(home, "hooks") == []
-
-
-def test_what_failed_long_ago_or_is_no_line_is_not_told(home: Home) -> None:
-    file = hook_log.folder(home.environ) / hook_log.NAME
-    file.parent.mkdir(parents=True)
-    call = f"claude-code Stop ({home.vault}): failed after 0.10 s. Why."
-    file.write_text(f"2020-01-01T00:00:00+00:00 {call}\nnever {call}\n\x00\n({home.vault}): failed after")
     assert told(home, "hooks") == []
 
 

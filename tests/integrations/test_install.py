@@ -347,24 +347,6 @@ def test_another_program_of_our_name_is_left_alone(home: Home, agent: str, path:
     assert home.files() == before
 
 
-def test_a_hook_of_another_program_that_looks_like_ours_stays(home: Home) -> None:
-    theirs = {"hooks": [{"type": "command", "command": "/bin/remember --vault /v hook claude-code Stop"}]}
-    data = json.dumps({"hooks": {"Stop": [theirs]}}).encode()
-    file = home.put(SETTINGS, data)
-    home.done("install", "claude-code")
-    groups = json.loads(file.read_text())["hooks"]["Stop"]
-    assert groups[0] == theirs and len(groups) == 2
-    home.done("uninstall", "claude-code")
-    assert file.read_bytes() == data
-
-
-def test_of_a_doubled_name_the_one_that_counts_is_renewed(home: Home) -> None:
-    ours = '"vault-memory": {"command": "/old/memory", "args": ["mcp"]}'
-    file = home.put(".cursor/mcp.json", f'{{"mcpServers": {{{ours}, {ours}}}}}'.encode())
-    home.done("install", "cursor")
-    assert str(home.vault) in json.loads(file.read_text())["mcpServers"]["vault-memory"]["args"]
-
-
 @pytest.mark.parametrize("agent", ["cursor", "claude-code", "opencode"])
 def test_what_a_user_added_to_our_server_stays(home: Home, agent: str) -> None:
     told = json.loads(home.done("--json", "install", agent))
@@ -444,36 +426,6 @@ def test_no_link_of_a_project_leads_out_of_it(home: Home, agent: str, link: str,
     assert home.run("install", agent, "--dry-run").returncode == 0
 
 
-def test_a_link_within_a_project_is_followed(home: Home) -> None:
-    (home.project / "settings").mkdir()
-    (home.project / ".claude").symlink_to("settings")
-    home.done("install", "claude-code", "--scope", "project")
-    assert (home.project / "settings/settings.json").is_file()
-
-
-def test_a_project_behind_a_link_is_its_own_folder(home: Home) -> None:
-    (home.folder / "linked").symlink_to(home.project)
-    home.project = home.folder / "linked"
-    home.environ["PWD"] = str(home.folder / "linked")
-    home.done("install", "cursor", "--scope", "project")
-    assert (home.project / ".cursor/mcp.json").is_file()
-
-
-def test_a_further_worktree_is_a_project_of_its_own(home: Home) -> None:
-    import shutil
-
-    if not shutil.which("git"):
-        pytest.skip("there is no git")
-    for words in (
-        ["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"],
-        ["worktree", "add", "-q", str(home.folder / "tree")],
-    ):  # fmt: skip
-        subprocess.run(["git", *words], cwd=home.project, env=home.environ, check=True, timeout=60)
-    home.project = home.folder / "tree"
-    home.done("install", "cursor", "--scope", "project")
-    assert (home.folder / "tree/.cursor/mcp.json").is_file()
-
-
 @pytest.mark.parametrize("command", ["install", "uninstall"])
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
 def test_what_is_no_plain_file_is_refused_at_once(home: Home, command: str, kind: str) -> None:
@@ -541,22 +493,6 @@ def test_what_was_pasted_below_a_comment_is_there_already(home: Home) -> None:
     assert home.done("install", "claude-code").startswith("changed ")
 
 
-def test_an_uninstall_leaves_a_file_with_comments_and_takes_out_the_rest(home: Home) -> None:
-    file = home.put(SETTINGS, COMMENTED)
-    said = home.run("install", "claude-code").stderr
-    home.done("uninstall", "claude-code")
-    assert not (home.folder / ".claude.json").exists() and file.read_bytes() == COMMENTED
-    file.write_text("// hi\n" + json.dumps(pasted(said)))
-    home.run("install", "claude-code")
-    ended = home.run("uninstall", "claude-code")
-    assert (
-        ended.returncode == 1
-        and "take this out of it yourself" in ended.stderr
-        and file.read_text().startswith("// hi")
-    )
-    assert not (home.folder / ".claude.json").exists()
-
-
 def test_an_uninstall_says_what_it_leaves_and_shows_it_as_it_stands(home: Home) -> None:
     home.done("install", "claude-code")
     file = home.folder / SETTINGS
@@ -609,18 +545,6 @@ def test_a_link_is_followed_and_kept(home: Home) -> None:
     assert link.is_symlink() and real.read_bytes() == b'{"a": 1}\n'
 
 
-def test_a_link_whose_file_is_not_there_yet_is_followed_too(home: Home) -> None:
-    dotfiles = home.folder / "dotfiles"
-    dotfiles.mkdir()
-    (dotfiles / "mcp.json").symlink_to("real.json")
-    (home.folder / ".cursor").symlink_to(dotfiles)
-    before = home.files()
-    home.done("install", "cursor")
-    assert (dotfiles / "mcp.json").is_symlink() and (dotfiles / "real.json").is_file()
-    home.done("uninstall", "cursor")
-    assert home.files() == before
-
-
 @pytest.mark.parametrize("command", ["install", "uninstall"])
 def test_a_file_that_is_read_only_is_not_touched(home: Home, command: str) -> None:
     if command == "uninstall":
@@ -633,12 +557,6 @@ def test_a_file_that_is_read_only_is_not_touched(home: Home, command: str) -> No
     assert home.files() == before
     file.chmod(0o644)
     home.done(command, "claude-code")
-
-
-def test_a_read_only_file_with_nothing_to_change_is_no_obstacle(home: Home) -> None:
-    home.done("install", "cursor")
-    (home.folder / ".cursor/mcp.json").chmod(0o444)
-    assert home.done("install", "cursor") == "Nothing to do.\n"
 
 
 def test_a_hard_link_is_not_parted_from_its_file(home: Home) -> None:
@@ -674,14 +592,6 @@ def test_a_vault_that_takes_the_place_of_another_says_so(home: Home, agent: str)
     )
     assert f"{settings_files.NAMES[agent]} has the vault {other} no more." in home.run("uninstall", agent).stderr
     assert home.run("uninstall", agent).stderr == "" and home.files() == before
-
-
-def test_a_vault_with_a_quote_in_its_name_is_named_in_full(home: Home) -> None:
-    vault = fill(home.folder / 'the "best" of 5"', {"b.md": "# B\n"})
-    home.done("install", "claude-code", vault=vault)
-    told = json.loads(home.done("--json", "uninstall", "claude-code", "--dry-run"))
-    assert told["vaults"] == [str(vault)]
-    assert f"has the vault {vault} no more" in home.run("uninstall", "claude-code").stderr
 
 
 @pytest.mark.parametrize(("agent", "is_told"), [("claude-code", True), ("opencode", True), ("cursor", False)])
@@ -792,20 +702,6 @@ def test_an_install_that_met_a_change_remembers_nothing_of_before(home: Home, is
         cursor.apply(cursor.install())
     cursor.apply(cursor.uninstall())
     assert file.read_bytes() == b"{}\n"
-
-
-def test_a_record_of_what_was_never_written_is_not_believed(home: Home) -> None:
-    """As where the program was ended between the record and the file."""
-    cursor, file = of_cursor(home), home.folder / ".cursor/mcp.json"
-    cursor.apply(cursor.install())
-    for data in (b"{}\n", b'{"mcpServers": {}}\n'):
-        file.write_bytes(data)
-        cursor.apply(cursor.uninstall())
-        assert file.read_bytes() == data
-
-
-def test_a_missing_vault_is_not_installed(home: Home) -> None:
-    assert home.run("install", "cursor", vault=home.folder / "gone").returncode == 3
 
 
 def test_an_uninstall_does_not_need_the_vault(home: Home) -> None:

@@ -1,4 +1,4 @@
-"""Owns the settings of a process that stays: read again when a file they come from has changed, or when told to.
+"""The settings of a process that stays: read again when a file they come from has changed, or when told to.
 
 Obsidian's own settings of the vault count as well: they say what is left out and where the daily notes are.
 """
@@ -18,14 +18,8 @@ from vault_memory.vault.vault import Vault
 
 log = logging.getLogger(__name__)
 
-MOST_ENVIRONMENTS = 100
-"""Of so many the comparison is kept: a client has the same variables each time."""
-
 _Stamp = tuple[int, int]
 """When a file was last changed (ns) and its bytes."""
-
-_State = tuple[int, list[_Stamp | None], _Stamp | None]
-"""The settings' number, the stamps of our files, and that of the asking process's own: what a comparison is made of."""
 
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
@@ -49,15 +43,14 @@ class LiveSettings:
             user_folder("config", os.environ) / "config.toml", config.vault / ".memory" / "config.toml",
             *(config.vault / folder / name for name in _OBSIDIAN),
         ]  # fmt: skip
-        self._stamps = self._looked_at()
-        self._alike: dict[frozenset[tuple[str, str]], tuple[_State, bool]] = {}
+        self._stamps = self._file_stamps()
         self.trouble = ""
         """Why the files as they are now are not in force, or ""."""
 
     def current(self) -> Settings:
         """The settings, after a look at the times of their files."""
         with self._lock:
-            stamps = self._looked_at()
+            stamps = self._file_stamps()
             if stamps == self._stamps:
                 return self._current
             self._stamps = stamps
@@ -79,20 +72,22 @@ class LiveSettings:
         return found
 
     def are_those_of(self, environ: Mapping[str, str]) -> bool:
-        """Whether a process with these variables (what `telling` gives of them) would answer the same."""
-        current, others = self._current, _variables_of(environ)
-        key = frozenset((str(name), str(value)) for name, value in environ.items())
-        # Its own settings file may be another one than this process reads, and change at any time.
-        state = current.number, self._looked_at(), _stamp(user_folder("config", others) / "config.toml")
-        before, same = self._alike.get(key, (None, False))
-        if before != state:
-            same = _are_alike(current.config, others)
-            if len(self._alike) > MOST_ENVIRONMENTS:
-                self._alike.clear()
-            self._alike[key] = (state, same)
-        return same
+        """Whether a process with these variables (its `relevant_environment`) would answer the same."""
+        config, own = self._current.config, startup.relevant_environment(os.environ)
+        others = {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
+        named = ["TZ"]
+        if "ollama" in (config.embedding_provider, config.rerank_provider, config.reflect_provider):
+            named.append("OLLAMA_HOST")
+        if any(others.get(name) != os.environ.get(name) for name in named):
+            return False
+        if user_folder("data", others) != user_folder("data", os.environ):
+            return False
+        try:
+            return replace(load(str(config.vault), others), vault=config.vault) == config
+        except VaultMemoryError:
+            return False  # that process is to say so itself
 
-    def _looked_at(self) -> list[_Stamp | None]:
+    def _file_stamps(self) -> list[_Stamp | None]:
         return [_stamp(file) for file in self._files]
 
 
@@ -102,23 +97,3 @@ def _stamp(file: Path) -> _Stamp | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def _variables_of(environ: Mapping[str, str]) -> dict[str, str]:
-    """All variables of a process, as far as they tell: what `telling` gave of them, and what else is here."""
-    own = startup.relevant_environment(os.environ)
-    return {name: value for name, value in os.environ.items() if name not in own} | dict(environ)
-
-
-def _are_alike(config: Config, others: Mapping[str, str]) -> bool:
-    named = ["TZ"]
-    if "ollama" in (config.embedding_provider, config.rerank_provider, config.reflect_provider):
-        named.append("OLLAMA_HOST")
-    if any(others.get(name) != os.environ.get(name) for name in named):
-        return False
-    if user_folder("data", others) != user_folder("data", os.environ):
-        return False
-    try:
-        return replace(load(str(config.vault), others), vault=config.vault) == config
-    except VaultMemoryError:
-        return False  # that process is to say so itself
