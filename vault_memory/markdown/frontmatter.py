@@ -5,12 +5,12 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.markdown.note import FRONT, Problem
 
 if TYPE_CHECKING:
-    from yaml import SafeLoader
+    from frontmatter.default_handlers import YAMLHandler
 
 _GUARDED = re.compile(
     r"^[ \t\"'{?-]*(scopes?\b|by(?=[ \t\"']*:))|[{,][ \t\"']*(scopes?|by)(?=[ \t\"']*:)", re.IGNORECASE | re.MULTILINE
@@ -33,16 +33,17 @@ def frontmatter(
         problems.append(Problem(path, 1, "frontmatter is never closed by ---: read as text"))
         return _unreadable("\n".join(lines)), 0
     states[: end + 1] = bytes([FRONT]) * (end + 1)
-    block = "\n".join(lines[1:end])
-    return (_load_yaml(path, block, problems) if block.strip() else {}), end + 1
+    block = "\n".join(lines[: end + 1])
+    return (_load_yaml(path, block, problems) if any(map(str.strip, lines[1:end])) else {}), end + 1
 
 
 def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, object]:
-    from frontmatter.default_handlers import YAMLHandler  # lazy: 30-60 ms, and recall parses no note
+    """The properties of a block that stands between its two lines of dashes."""
+    import frontmatter as reader  # lazy: 30-60 ms, and recall parses no note
     from yaml import YAMLError
 
     try:
-        loaded = YAMLHandler().load(block, Loader=_loader())
+        loaded, _ = reader.parse(block, handler=_handler())
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or type(error).__name__
@@ -52,12 +53,12 @@ def _load_yaml(path: str, block: str, problems: list[Problem]) -> Mapping[str, o
         else:
             problems.append(Problem(path, line, f"broken YAML: {what}; {_YAML_HINT}", "warning"))
         return _unreadable(block)
+    except _NoPropertiesError:
+        problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
+        return _unreadable(block)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         # The YAML reader builds dates and numbers itself: 2025-13-45 is a ValueError, not a YAMLError.
         problems.append(Problem(path, 1, f"broken YAML: {error}; {_YAML_HINT}", "warning"))
-        return _unreadable(block)
-    if not isinstance(loaded, dict):
-        problems.append(Problem(path, 1, "frontmatter is not a list of properties; read as text"))
         return _unreadable(block)
     flat = {str(key): _flat(value) for key, value in loaded.items()}
     for key, value in loaded.items():
@@ -96,10 +97,18 @@ def _unreadable(block: str) -> Mapping[str, object]:
     return dict.fromkeys(sorted(named), "unreadable")
 
 
+class _NoPropertiesError(Exception):
+    """What stands in the block is YAML, but no mapping."""
+
+
 @lru_cache(maxsize=1)
-def _loader() -> "type[SafeLoader]":
-    """A safe loader without merge keys: ten lines of them that name each other take minutes and gigabytes."""
+def _handler() -> "YAMLHandler":
+    """Reads YAML between lines of exactly three dashes with libyaml, where that is there.
+
+    Its loader takes no merge keys: ten lines of them that name each other take minutes and gigabytes.
+    """
     import yaml
+    from frontmatter.default_handlers import YAMLHandler
 
     class FlatLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         def flatten_mapping(self, node: yaml.MappingNode) -> None:
@@ -110,7 +119,16 @@ def _loader() -> "type[SafeLoader]":
                 if key.tag == "tag:yaml.org,2002:merge":
                     raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", key.start_mark)
 
-    return FlatLoader
+    class FlatHandler(YAMLHandler):
+        FM_BOUNDARY = re.compile(r"^---[^\S\n]*$", re.MULTILINE)
+
+        def load(self, fm: str, **_: object) -> Any:  # noqa: ANN401 - as its parent says
+            loaded = super().load(fm.removeprefix("\n").removesuffix("\n"), Loader=FlatLoader)
+            if not isinstance(loaded, dict):
+                raise _NoPropertiesError
+            return loaded
+
+    return FlatHandler()
 
 
 _LONGEST_NUMBER_BITS = 4096
