@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from vault_memory.store.view import View
     from vault_memory.vault.undo_history import Undone
     from vault_memory.vault.vault import Vault
-    from vault_memory.write.forget import Forgotten, Removal
-    from vault_memory.write.retain import Retained
+    from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.retain import RetainResult
 
 Scopes = Sequence[str]
 """The scopes that are open to whoever asks; none given means all."""
@@ -218,7 +218,7 @@ class Memory:
     def retain(
         self, text: str, *, kind: str = "world", entities: Sequence[str] = (), confidence: float | None = None,
         day: str | date | None = None, scope: str = "",
-    ) -> "Retained":  # fmt: skip
+    ) -> "RetainResult":  # fmt: skip
         """Append a fact to a day's note (today's), and make it searchable.
 
         `kind` is a letter or a word (W world, B experience, O opinion, S observation), `confidence` 0..1. Raises
@@ -237,7 +237,7 @@ class Memory:
         """
         return self.writer.forgettable(path, first, last)
 
-    def forget(self, planned: "Removal") -> "Forgotten":
+    def forget(self, planned: "Removal") -> "ForgetResult":
         """Take out what `plan_forget` said, keep the note as it was, and remember the text by its hash.
 
         Raises ConflictError when that text no longer stands in the note as it was shown.

@@ -17,7 +17,7 @@ from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.entities import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
 from vault_memory.store.filters import Filters
-from vault_memory.write.retain import Retained
+from vault_memory.write.retain import RetainResult
 
 NOW = datetime(2025, 12, 3, 9, tzinfo=UTC)
 
@@ -246,7 +246,7 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
         ("get", render.get_document(Excerpt("a.md", 1, 2, "x", False, False))),
         ("lint", report.lint_document([Problem("a.md", 1, "odd")])),
         ("doctor", report.doctor_document([Check("vault", "ok", "is there")])),
-        ("retain", render.retain_document(Retained("a.md", 3, "- W: x", True))),
+        ("retain", render.retain_document(RetainResult("a.md", 3, "- W: x", True))),
         ("opinions", opinions.document([])),
         ("entities", render.entities_document([MARA])),
         ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
@@ -275,7 +275,7 @@ def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> No
 
 
 def test_a_written_fact_is_cited() -> None:
-    assert render.retain_document(Retained("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
+    assert render.retain_document(RetainResult("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
 
 
 def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:

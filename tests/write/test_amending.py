@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
 from vault_memory.search.get import OpenScopes
-from vault_memory.write.edit import Amendment, amended, check, diff
+from vault_memory.write.edit import EditRequest, apply_edit, check, diff
 
 NOTE = b"# Memory\n\n- Likes trains.\n- Lives in Lisbon.\n"
 
 
 def edit(before: bytes | None, action: str, text: str, old: str = "") -> bytes:
-    wanted = Amendment("memory.md", action, text, old)
+    wanted = EditRequest("memory.md", action, text, old)
     check(wanted)
-    return amended(wanted, before)
+    return apply_edit(wanted, before)
 
 
 def test_append_puts_a_line_at_the_end() -> None:
@@ -65,8 +65,8 @@ def test_what_reflect_writes_is_not_touched() -> None:
 )  # fmt: skip
 def test_what_is_written_below_is_not_made_code(before: bytes, action: str, text: str, old: str) -> None:
     with pytest.raises(ConflictError, match="code"):
-        amended(Amendment("memory.md", action, text, old), before)
-    amended(Amendment("memory.md", "append", "```\nx = 1\n```"), before)
+        apply_edit(EditRequest("memory.md", action, text, old), before)
+    apply_edit(EditRequest("memory.md", "append", "```\nx = 1\n```"), before)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ HELD = (
 def test_what_is_out_of_scope_does_not_stand_in_the_file(action: str, old: str) -> None:
     for text in (old, "x"):
         with pytest.raises(UsageError, match="does not stand in"):
-            amended(Amendment("memory.md", action, text, old), HELD, MINE)
+            apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,14 @@ def test_what_is_out_of_scope_does_not_stand_in_the_file(action: str, old: str) 
 )  # fmt: skip
 def test_no_edit_changes_whose_a_line_is(action: str, old: str, text: str) -> None:
     with pytest.raises(ConflictError):
-        amended(Amendment("memory.md", action, text, old), HELD, MINE)
+        apply_edit(EditRequest("memory.md", action, text, old), HELD, MINE)
 
 
 def test_nothing_is_written_into_a_private_item() -> None:
     with pytest.raises(ConflictError):
-        amended(Amendment("memory.md", "append", "  and more"), b"- Likes trains.\n- (scope=agent:other) x\n", MINE)
+        apply_edit(
+            EditRequest("memory.md", "append", "  and more"), b"- Likes trains.\n- (scope=agent:other) x\n", MINE
+        )
 
 
 def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
@@ -139,8 +141,8 @@ def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
         ("replace", "mine", "still mine"), ("insert", "trains", "- (scope=agent:me) too"), ("append", "", "- x"),
         ("replace", "- (by=web) from a page\n", ""), ("replace", "Likes trains", "Hates trains"),
     ):  # fmt: skip
-        wanted = Amendment("memory.md", action, text, old)
-        after = amended(wanted, HELD, MINE)
+        wanted = EditRequest("memory.md", action, text, old)
+        after = apply_edit(wanted, HELD, MINE)
         assert b"(scope=agent:other) the safe code is 7719\n  and 7720\n" in after
         shown = diff(wanted, HELD, after, MINE)
         assert shown and "77" not in shown and "other" not in shown
@@ -148,7 +150,7 @@ def test_one_s_own_is_edited_and_the_diff_shows_no_more() -> None:
 
 def test_what_stands_twice_but_is_seen_once_is_edited() -> None:
     before = b"- (scope=agent:other) tea\n- tea\n"
-    assert amended(Amendment("memory.md", "replace", "rum", "tea"), before, MINE) == before[:-4] + b"rum\n"
+    assert apply_edit(EditRequest("memory.md", "replace", "rum", "tea"), before, MINE) == before[:-4] + b"rum\n"
 
 
 @pytest.mark.parametrize("before", [b"---\nscope: agent:other\n---\n- x\n", None])
@@ -156,19 +158,19 @@ def test_a_core_file_of_another_s_is_none(before: bytes | None) -> None:
     opened = MINE if before else MINE._replace(folders=(("", "agent:other"),))
     for action, old in (("append", ""), ("replace", "x")):
         with pytest.raises(UsageError, match="There is no note"):
-            amended(Amendment("memory.md", action, "y", old), before, opened)
+            apply_edit(EditRequest("memory.md", action, "y", old), before, opened)
 
 
 def test_an_agent_puts_no_fact_into_a_person_s_mouth() -> None:
     retained = b"# Memory\n\n## Retain\n- W @Nora: Has a cat.\n"
 
     def agents(action: str, text: str, old: str = "") -> bytes:
-        return amended(Amendment("memory.md", action, text, old, "agent:x"), retained)
+        return apply_edit(EditRequest("memory.md", action, text, old, "agent:x"), retained)
 
     for action, text, old in (("append", "- W @Nora: Has a dog.", ""), ("replace", "Has a dog", "Has a cat")):
         with pytest.raises(ConflictError, match="the user's own words"):
             agents(action, text, old)
-        assert amended(Amendment("memory.md", action, text, old), retained)
+        assert apply_edit(EditRequest("memory.md", action, text, old), retained)
     assert agents("append", "- W(by=agent:x) @Nora: Has a dog.").endswith(b"Has a dog.\n")
     assert agents("append", "- Has a dog.").endswith(b"- Has a dog.\n")
     assert agents("replace", "", "- W @Nora: Has a cat.\n") == b"# Memory\n\n## Retain\n"

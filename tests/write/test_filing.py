@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from vault_memory.errors import UsageError
 from vault_memory.markdown.parse import parse
 from vault_memory.vault.pathnames import inside
-from vault_memory.write.new_note import Filing, check, note, path
+from vault_memory.write.new_note import NewNote, check, note, path
 
 NOW = datetime(2025, 12, 3, 14, 5)
 
 
 def test_a_note_has_its_title_day_kind_and_writer() -> None:
-    filing = Filing('Trains: "the" plan', "# Why\n\nBecause.\n", "opinion", ("Nora",), "agent:x")
+    filing = NewNote('Trains: "the" plan', "# Why\n\nBecause.\n", "opinion", ("Nora",), "agent:x")
     assert path(filing, NOW) == "notes/opinion/trains-the-plan-2025-12-03-1405.md"
     assert path(filing, NOW, 1) == "notes/opinion/trains-the-plan-2025-12-03-1405-2.md"
     text = note(filing, NOW)
@@ -30,12 +30,12 @@ def test_a_note_has_its_title_day_kind_and_writer() -> None:
 )
 def test_what_makes_no_note_is_refused(title: str, text: str) -> None:
     with pytest.raises(UsageError):
-        check(Filing(title, text))
+        check(NewNote(title, text))
 
 
 @given(st.text(min_size=1, max_size=200))
 def test_any_title_gives_a_name_in_the_vault_and_is_read_back(title: str) -> None:
-    filing = Filing(title, "text")
+    filing = NewNote(title, "text")
     try:
         check(filing)
     except UsageError:

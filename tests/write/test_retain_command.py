@@ -19,7 +19,7 @@ from vault_memory.markdown import facts as grammar
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.vault.vault import SETTLE_SECONDS
-from vault_memory.write.retain import Bullet, Retained, insert, retain_bullet
+from vault_memory.write.retain import Bullet, RetainResult, insert, retain_bullet
 from vault_memory.write.rewrite import Rewriter
 
 DAY = date(2025, 11, 27)
@@ -28,7 +28,7 @@ FACT = Bullet("Lives in Gothenburg.", "W", ("Nora",))
 LINE = "- W @Nora: Lives in Gothenburg."
 
 
-def write(of: Memory, bullet: Bullet = FACT) -> Retained:
+def write(of: Memory, bullet: Bullet = FACT) -> RetainResult:
     """Retain without indexing."""
     return retain_bullet(Rewriter(of.vault), bullet, DAY, template("daily.md"))
 

@@ -260,11 +260,11 @@ def _by(text: str, agent: str) -> str:
 
 
 def _filed(caller: Caller, given: Arguments, content: str, scope: str) -> str:
-    from vault_memory.write.new_note import Filing
+    from vault_memory.write.new_note import NewNote
 
     by = provenance.least((_by(given["title"], caller.agent), _by(content, caller.agent)))
     names = tuple(name.lstrip("@") for name in given.get("entities", ()))
-    filing = Filing(given["title"], content, given.get("kind", "world"), names, by, scope)
+    filing = NewNote(given["title"], content, given.get("kind", "world"), names, by, scope)
     done = caller.desk.file(filing, _known_to(scope))
     if isinstance(done, str):
         return _stands(done)
@@ -293,7 +293,7 @@ def status(caller: Caller, given: Arguments) -> str:
 
 def edit(caller: Caller, given: Arguments) -> str:
     """Edit a core file, and say how it is undone."""
-    from vault_memory.write.edit import Amendment
+    from vault_memory.write.edit import EditRequest
 
     if not caller.desk.config().mcp_edit:
         raise RefusedError("memory_edit is switched off.", "The user can switch it on: [mcp] edit = true.")
@@ -306,7 +306,7 @@ def edit(caller: Caller, given: Arguments) -> str:
             "What came from outside does not go into core memory.",
             "Keep it with memory_store; the user may put it there.",
         )
-    done = caller.desk.amend(Amendment(file, given["action"], text, given.get("old", ""), by), caller.scopes)
+    done = caller.desk.amend(EditRequest(file, given["action"], text, given.get("old", ""), by), caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
     said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(cut))}"
     return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out

@@ -28,9 +28,9 @@ from vault_memory.vault.vault import Vault
 if TYPE_CHECKING:
     from vault_memory.search.entities import EntityProfile
     from vault_memory.search.get import Excerpt
-    from vault_memory.write.edit import Amended, Amendment
-    from vault_memory.write.new_note import Filed, Filing
-    from vault_memory.write.retain import Bullet, Retained
+    from vault_memory.write.edit import EditRequest, EditResult
+    from vault_memory.write.new_note import NewNote, StoredNote
+    from vault_memory.write.retain import Bullet, RetainResult
 
 Document = dict[str, Any]
 
@@ -158,15 +158,15 @@ class Desk:
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "Retained | str":
+    def retain(self, bullet: "Bullet", scopes: tuple[str, ...]) -> "RetainResult | str":
         """Append a fact to today's note, or say where a note in these scopes says the same already."""
         return Federation(self.config()).writer.retain_once(bullet, datetime.now().date(), scopes)
 
-    def file(self, filing: "Filing", scopes: tuple[str, ...]) -> "Filed | str":
+    def file(self, filing: "NewNote", scopes: tuple[str, ...]) -> "StoredNote | str":
         """Make a note of its own, or say which one in these scopes holds the same text already."""
         return Federation(self.config()).writer.create_once(filing, datetime.now(), scopes)
 
-    def amend(self, wanted: "Amendment", scopes: tuple[str, ...]) -> "Amended":
+    def amend(self, wanted: "EditRequest", scopes: tuple[str, ...]) -> "EditResult":
         """Edit a core file, as far as the open scopes go."""
         return Federation(self.config()).writer.amend(wanted, scopes)
 

@@ -16,7 +16,7 @@ from vault_memory.search.get import parse_span
 if TYPE_CHECKING:
     from vault_memory.memory import Memory
     from vault_memory.search.answer import Result
-    from vault_memory.write.forget import Forgotten, Removal
+    from vault_memory.write.forget import ForgetResult, Removal
 
 
 @command('memory forget "memory/2025-11-27.md#L14"', short_help="Take a fact out of its note.")
@@ -48,7 +48,7 @@ def _can_ask(shared: Shared) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not shared.json
 
 
-def _tell(shared: Shared, planned: "Removal", done: "Forgotten | None", is_known: bool) -> None:
+def _tell(shared: Shared, planned: "Removal", done: "ForgetResult | None", is_known: bool) -> None:
     if shared.json:
         shared.say(render.dump(forgotten.document(planned, done)))
     elif done is None:

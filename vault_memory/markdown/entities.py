@@ -42,7 +42,7 @@ _COPY_ENDS = frozenset("0123456789)yY")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{4}-W\d{2}$|\d{4}-\d{2}$")
 
 
-LONGEST_NAME = 180
+MAX_NAME_CHARS = 180
 """Bytes: file systems allow 255, and `.md`, a conflict copy's words and a temporary ending must fit as well."""
 
 _NO_FILE_NAME = re.compile(r'[/\\:*?"<>|#^\[\]\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]')
@@ -62,9 +62,9 @@ def is_reserved(name: str) -> bool:
 
 
 def file_name(name: str) -> str:
-    """A name as a file can have it everywhere: at most LONGEST_NAME bytes, no sign that turns the text around it."""
+    """A name as a file can have it everywhere: at most MAX_NAME_CHARS bytes, no sign that turns the text around it."""
     clean = _NO_FILE_NAME.sub(" ", name)
-    clean = " ".join(clean.split()).encode("utf-8", "replace")[:LONGEST_NAME].decode("utf-8", "ignore").strip(". ")
+    clean = " ".join(clean.split()).encode("utf-8", "replace")[:MAX_NAME_CHARS].decode("utf-8", "ignore").strip(". ")
     clean = clean or "unnamed"
     return f"{clean}_" if is_reserved(clean) else clean
 

@@ -47,7 +47,7 @@ class Fact:
     """The fact whose place it takes, as `note#block-id`, or `#block-id` for one of the same note."""
 
 
-class Bullet(NamedTuple):
+class ListItem(NamedTuple):
     """A list item: its lines, and its text behind marker and task box with continuation lines joined by a space."""
 
     start_line: int
@@ -115,7 +115,7 @@ def _sections(note: Note) -> Iterator[tuple[int, int]]:
         yield heading.line + 1, done
 
 
-def bullets(note: Note, start: int, end: int) -> Iterator[Bullet]:
+def bullets(note: Note, start: int, end: int) -> Iterator[ListItem]:
     """Yield the list items of lines `start`..`end`; indented lines that are no bullets with a kind belong to theirs."""
     number = start
     while number <= end:
@@ -127,7 +127,7 @@ def bullets(note: Note, start: int, end: int) -> Iterator[Bullet]:
         while last < end and _continues(note, last + 1, indent):
             last += 1
             parts.append(note.shown(last).strip())
-        yield Bullet(number, last, " ".join(parts).strip())
+        yield ListItem(number, last, " ".join(parts).strip())
         number = last + 1
 
 
@@ -152,7 +152,7 @@ def _continues(note: Note, number: int, indent: int) -> bool:
     return not (inner and _MEANT.match(inner[2]))
 
 
-def _fact(note: Note, bullet: Bullet, mentioned: dates.date | None, problems: list[Problem]) -> Fact | None:
+def _fact(note: Note, bullet: ListItem, mentioned: dates.date | None, problems: list[Problem]) -> Fact | None:
     """Read one bullet; None when it is plain text, with a problem when it was meant as a fact."""
     match = HEAD.match(bullet.text)
     reason = _malformed(bullet.text, match)

@@ -131,7 +131,7 @@ def _handler() -> "YAMLHandler":
     return FlatHandler()
 
 
-_LONGEST_NUMBER_BITS = 4096
+_MAX_NUMBER_BITS = 4096
 """Python refuses to write a longer whole number as text than some 14,000 bits; no property means one."""
 
 
@@ -144,7 +144,7 @@ def _flat(value: object) -> object:
 
 def _is_scalar(value: object) -> bool:
     if isinstance(value, int):
-        return value.bit_length() <= _LONGEST_NUMBER_BITS
+        return value.bit_length() <= _MAX_NUMBER_BITS
     return isinstance(value, str | float | date)
 
 

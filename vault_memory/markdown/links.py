@@ -16,7 +16,7 @@ class Link(NamedTuple):
     anchor: str
 
 
-class Tag(NamedTuple):
+class NoteTag(NamedTuple):
     """A tag without `#`; line 0 says it holds for the whole note."""
 
     line: int
@@ -43,7 +43,7 @@ def links(note: Note) -> Iterator[Link]:
             yield from (Link(number, target.replace("%20", " "), anchor) for target, anchor in sorted(found))
 
 
-def tags(note: Note) -> Iterator[Tag]:
+def tags(note: Note) -> Iterator[NoteTag]:
     """Yield tags: properties and lines of nothing but tags hold for the note (line 0), others for their line."""
     whole = {t.lstrip("#") for key in ("tags", "tag") for v in texts(note.properties.get(key)) for t in v.split()}
     inline: set[tuple[int, str]] = set()
@@ -54,7 +54,7 @@ def tags(note: Note) -> Iterator[Tag]:
         names = {match[1].strip("/") for match in _TAG.finditer(plain)}
         place = 0 if names and state == TEXT and _ONLY_TAGS.match(plain) else number
         inline |= {(place, name) for name in names}
-    yield from (Tag(line, name) for line, name in sorted({(0, name) for name in whole if name} | inline) if name)
+    yield from (NoteTag(line, name) for line, name in sorted({(0, name) for name in whole if name} | inline) if name)
 
 
 def block_id(line: str) -> str | None:

@@ -33,7 +33,7 @@ class Heading(NamedTuple):
     text: str
 
 
-class Owned(NamedTuple):
+class OwnedBlock(NamedTuple):
     """A block between `memory:begin` and `memory:end` markers, both lines included."""
 
     start_line: int
@@ -50,7 +50,7 @@ class Note:
     states: bytearray
     properties: Mapping[str, object]
     headings: tuple[Heading, ...]
-    owned: tuple[Owned, ...]
+    owned: tuple[OwnedBlock, ...]
     problems: tuple[Problem, ...]
     masked: Mapping[int, str] = field(default_factory=dict)
     """Lines whose comments or inline code are blanked out, by line number; the others are as in `lines`."""
@@ -98,24 +98,24 @@ def heading_path(headings: "tuple[Heading, ...] | list[Heading]", line: int) -> 
 _ENDS = re.compile(r"\r\n|\n|\r")
 
 
-class Damage(NamedTuple):
+class EncodingDamage(NamedTuple):
     """Where a note's bytes are not UTF-8, and what was made of them."""
 
     line: int
     message: str
 
 
-def decode(data: bytes) -> tuple[str, Damage | None]:
+def decode(data: bytes) -> tuple[str, EncodingDamage | None]:
     """Decode a note's bytes as UTF-8 (UTF-16 by its byte order mark); returns text and what was wrong, or None."""
     try:
         return data.decode("utf-8-sig"), None
     except UnicodeDecodeError as error:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             text = data.decode("utf-16", "replace")
-            return text, Damage(1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8")
+            return text, EncodingDamage(1, "UTF-16 text: readable here, but not in Obsidian; save it as UTF-8")
         line = len(_ENDS.split(data[: error.start].decode("utf-8", "replace")))
         text = data.decode("utf-8-sig", "replace")
-        return text, Damage(line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone")
+        return text, EncodingDamage(line, "bytes that are not UTF-8, shown as U+FFFD; the file itself is left alone")
 
 
 def split_lines(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from vault_memory.markdown.note import (
     TEXT,
     Heading,
     Note,
-    Owned,
+    OwnedBlock,
     Problem,
     decode,
     split_lines,
@@ -156,14 +156,14 @@ class _Scanner:
             self.uncommented[number] = _filled(line, comments, "")
         return visible
 
-    def owned(self) -> Iterator[Owned]:
+    def owned(self) -> Iterator[OwnedBlock]:
         """Pair the markers; broken or nested ones own nothing and are reported."""
         open_at: tuple[int, str] | None = None
         for number, what, name in self._markers:
             if what == "begin" and open_at is None:
                 open_at = (number, name)
             elif what == "end" and open_at is not None and open_at[1] == name:
-                yield Owned(open_at[0], number, name)
+                yield OwnedBlock(open_at[0], number, name)
                 open_at = None
             else:
                 self.problems.append(Problem(self.path, number, f"memory:{what} {name} without its partner"))

@@ -210,14 +210,14 @@ def of_each_line(note: Note, whole: str, facts: Iterable[tuple[int, int, str | N
     return found
 
 
-class Standing(NamedTuple):
+class LineAccess(NamedTuple):
     """Whose a line is, and who it is from."""
 
     scope: str
     by: str
 
 
-def of_all_lines(note: Note, folders: Folders) -> list[Standing]:
+def of_all_lines(note: Note, folders: Folders) -> list[LineAccess]:
     """Whose each line of a note is, and who it is from: what an edit must not change of a line it does not replace."""
     facts = list(retain.facts(note, None))
     whole = of_note(note.properties, note.path, folders)
@@ -227,6 +227,6 @@ def of_all_lines(note: Note, folders: Folders) -> list[Standing]:
         if fact.by:
             by |= dict.fromkeys(range(fact.start_line, fact.end_line + 1), fact.by)
     return [
-        Standing(own[number], provenance.own(by.get(number), of_whole) or of_whole)
+        LineAccess(own[number], provenance.own(by.get(number), of_whole) or of_whole)
         for number in range(1, len(note.lines) + 1)
     ]

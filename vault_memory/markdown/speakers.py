@@ -15,7 +15,7 @@ SPEAKER = re.compile(
 )
 """How a line of a conversation begins: `- Name: …`, `**Name:** …`, `[10:32] Name Surname: …`."""
 
-MOST_BEFORE_COLON = 160
+MAX_LABEL_CHARS = 160
 """So long are a mark, a time and a name before the colon at the most."""
 
 LEAST_TURNS, LEAST_TOGETHER = 2, 5
@@ -40,7 +40,7 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 def turn(text: str) -> re.Match[str] | None:
     """How a line begins that may be somebody's turn; its group `name` says whose."""
-    return SPEAKER.match(text) if ":" in text[:MOST_BEFORE_COLON] else None
+    return SPEAKER.match(text) if ":" in text[:MAX_LABEL_CHARS] else None
 
 
 def _may_be_name(label: str) -> bool:

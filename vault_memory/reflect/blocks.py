@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown.note import Owned
+from vault_memory.markdown.note import OwnedBlock
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.cite import LINE_NUMBER
 
@@ -202,7 +202,7 @@ def read(path: str, data: bytes, name: str) -> Page:
     return Page(before, _block(inner, parts[2 * (end - 1)]), "".join(parts[2 * end - 1 :]), parts[2 * start - 1])
 
 
-def _owned(path: str, data: bytes, name: str) -> Owned | None:
+def _owned(path: str, data: bytes, name: str) -> OwnedBlock | None:
     note = parse(path, data)
     broken = next((problem for problem in note.problems if _BROKEN.match(problem.message)), None)
     if broken:

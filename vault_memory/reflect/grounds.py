@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from vault_memory.text.daily_notes import ordinal
-from vault_memory.text.spans import Part, Span, day_of, unit_of
+from vault_memory.text.spans import CalendarPart, Span, day_of, unit_of
 from vault_memory.text.terms import bases
-from vault_memory.text.timewords import MONTHS, VERBS, Found, Tokens, ranged, read, tokens_of
+from vault_memory.text.timewords import MONTHS, VERBS, DateExpression, Tokens, ranged, read, tokens_of
 
 _FUNCTION_WORDS = """
     a an the he she they it its his her hers their theirs them him who whom whose which that this these those there
@@ -186,7 +186,7 @@ _ANCHOR = date(2001, 1, 1)
 """Relative words are never resolved here; the readers want a day all the same."""
 
 
-def _is_date(tokens: Tokens, at: int, found: Found) -> bool:
+def _is_date(tokens: Tokens, at: int, found: DateExpression) -> bool:
     word, capital = tokens[at].word, tokens[at].capital
     if found.sort == "month":
         return word in MONTHS and (capital or word not in VERBS)
@@ -197,22 +197,27 @@ def _is_date(tokens: Tokens, at: int, found: Found) -> bool:
     return found.sort != "season"
 
 
-def _ends(found: Found) -> list[Part | Span]:
+def _ends(found: DateExpression) -> list[CalendarPart | Span]:
     return [found.first] if found.second is None else [found.first, found.second]
 
 
-def _days(found: Found) -> set[Day]:
+def _days(found: DateExpression) -> set[Day]:
     days = {day for end in _ends(found) for day in _of_end(end)}
     first, second = found.first, found.second
-    if isinstance(first, Part) and isinstance(second, Part) and first.year is None and second.year is not None:
+    if (
+        isinstance(first, CalendarPart)
+        and isinstance(second, CalendarPart)
+        and first.year is None
+        and second.year is not None
+    ):
         # "Nov 27–Dec 1, 2025" says the year of both.
         turns = (first.month, first.day or 1) > (second.month, second.day or 31)
         days.add((second.year - turns, first.month, first.day))
     return days
 
 
-def _of_end(end: Part | Span) -> Iterator[Day]:
-    if isinstance(end, Part):
+def _of_end(end: CalendarPart | Span) -> Iterator[Day]:
+    if isinstance(end, CalendarPart):
         yield end.year, {12: None, 3: -end.month}.get(end.months, end.month), end.day
     elif end == unit_of(end.start, "year"):
         yield end.start.year, None, None

@@ -8,10 +8,10 @@ from vault_memory.search.answer import Result
 from vault_memory.search.pack import clean
 
 if TYPE_CHECKING:
-    from vault_memory.write.forget import Forgotten, Removal
+    from vault_memory.write.forget import ForgetResult, Removal
 
 
-def document(planned: "Removal", done: "Forgotten | None") -> Document:
+def document(planned: "Removal", done: "ForgetResult | None") -> Document:
     """The `forget@1` document of what is, or would be, taken out."""
     shown = done.removal if done else planned
     return schema("forget") | {

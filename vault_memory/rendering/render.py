@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vault_memory.indexing.index_file import IndexState
     from vault_memory.search.entities import EntityProfile, EntityRow, FactLine
     from vault_memory.search.get import Excerpt
-    from vault_memory.write.retain import Retained
+    from vault_memory.write.retain import RetainResult
 
 Document = dict[str, Any]
 
@@ -312,6 +312,6 @@ def _confidence(value: float | None) -> str:
     return f"[{value:.2f}] " if value is not None else ""
 
 
-def retain_document(done: "Retained") -> Document:
+def retain_document(done: "RetainResult") -> Document:
     """The `retain@1` document."""
     return schema("retain") | asdict(done) | {"source": f"{done.path}#L{done.line}"}

@@ -14,7 +14,7 @@ from vault_memory.errors import RefusedError, UsageError, VaultError
 from vault_memory.rendering.picture import svg
 from vault_memory.vault import atomic_write
 from vault_memory.vault.vault import Vault
-from vault_memory.vault.walk import is_hidden, shown
+from vault_memory.vault.walk import is_hidden, printable
 
 if TYPE_CHECKING:
     from vault_memory.health.stats import Stats
@@ -52,7 +52,7 @@ def put(vault: Vault, file: Path, svg: str, force: bool = False) -> Path:
     """
     named = Path(os.path.abspath(file))
     if named.suffix.lower() != ".svg":
-        raise UsageError(f"{shown(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
+        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
     target = Path(os.path.realpath(named))
     before = _before(target, force)
     inside = _inside(vault, named) or _inside(vault, target)
@@ -60,7 +60,7 @@ def put(vault: Vault, file: Path, svg: str, force: bool = False) -> Path:
         _replace(target, sealed(svg), before)
         return named
     if is_hidden(inside):
-        what = f"{shown(inside)} lies in a hidden folder of the vault, or is hidden: nothing was written."
+        what = f"{printable(inside)} lies in a hidden folder of the vault, or is hidden: nothing was written."
         raise RefusedError(what, "Name a file that can be seen there.")
     vault.write(inside, sealed(svg), before)
     return named
@@ -79,10 +79,10 @@ def _before(target: Path, force: bool) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise VaultError(f"{shown(str(target))} cannot be read: {error.strerror}.", "Name another file.") from error
+        raise VaultError(f"{printable(str(target))} cannot be read: {error.strerror}.", "Name another file.") from error
     if target.suffix.lower() != ".svg" or not (force or is_ours(before)):
         what = "is not a drawing of this program, or was changed since: it was not touched."
-        raise RefusedError(f"{shown(str(target))} {what}", "Name another file, or replace it with --force.")
+        raise RefusedError(f"{printable(str(target))} {what}", "Name another file, or replace it with --force.")
     return before
 
 
@@ -97,7 +97,7 @@ def _replace(target: Path, data: bytes, before: bytes | None) -> None:
             atomic_write.keep_attributes(target, part)
             os.replace(part, target)
     except OSError as error:
-        what = f"{shown(str(target))} cannot be written: {error.strerror or error}."
+        what = f"{printable(str(target))} cannot be written: {error.strerror or error}."
         raise VaultError(what, "Check the folder, its permissions and free space.") from error
     finally:
         with suppress(OSError):

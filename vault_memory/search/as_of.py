@@ -26,7 +26,7 @@ class AsOf:
         self._store, self._root, self._day = store, root, day
         self._notes = notes
         self._deadline = time.monotonic() + DEADLINE_SECONDS
-        self._git: dict[int, git_lines.Lines | None] = {}
+        self._git: dict[int, git_lines.CommittedLines | None] = {}
         self._tracked = git_lines.is_tracked(root)
         self._known: dict[int, bool | None] = {}
 
@@ -68,7 +68,11 @@ class AsOf:
 
 
 def was_there(
-    texts: Sequence[str], known: git_lines.Lines, day: date, from_char: int | None = None, own_day: date | None = None
+    texts: Sequence[str],
+    known: git_lines.CommittedLines,
+    day: date,
+    from_char: int | None = None,
+    own_day: date | None = None,
 ) -> bool | None:
     """Whether all these lines were there on a day, by their commits; a part of a long line is looked for within.
 
@@ -86,7 +90,7 @@ def was_there(
     return True if all(line and line.day <= day for line in found) else None
 
 
-def _line(text: str, known: git_lines.Lines, is_part: bool) -> git_lines.Line | None:
+def _line(text: str, known: git_lines.CommittedLines, is_part: bool) -> git_lines.CommittedLine | None:
     if not is_part:
         return known.lines.get(text)
     return min((line for whole, line in known.lines.items() if text in whole), default=None)

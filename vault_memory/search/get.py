@@ -8,7 +8,7 @@ from typing import NamedTuple
 from vault_memory.errors import UsageError, VaultError
 from vault_memory.markdown.note import decode, split_lines
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
+from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import Vault
 
@@ -107,7 +107,7 @@ def seen_lines(path: str, data: bytes, opened: OpenScopes) -> list[str]:
     return _seen(lines, of_all_lines(parse(path, data), opened.folders), opened.scopes)
 
 
-def _seen(lines: Sequence[str], standing: Sequence[Standing], scopes: tuple[str, ...]) -> list[str]:
+def _seen(lines: Sequence[str], standing: Sequence[LineAccess], scopes: tuple[str, ...]) -> list[str]:
     hidden = {number for number, (scope, _) in enumerate(standing, 1) if scope not in scopes}
     shown = ["" if number in hidden else line for number, line in enumerate(lines, 1)]
     while shown and len(shown) in hidden:

@@ -22,7 +22,7 @@ from vault_memory.store.view import ALL, View
 from vault_memory.text import terms
 
 if TYPE_CHECKING:
-    from vault_memory.markdown.links import Link, Tag
+    from vault_memory.markdown.links import Link, NoteTag
     from vault_memory.markdown.note import Problem
     from vault_memory.markdown.passages import Chunk
 
@@ -80,7 +80,7 @@ class NoteHead(NamedTuple):
     own_names: Sequence[str]
     names: Sequence[str]
     links: "Iterable[Link]"
-    tags: "Sequence[Tag]"
+    tags: "Sequence[NoteTag]"
 
 
 class PassageRow(NamedTuple):

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from vault_memory.text import tense
 from vault_memory.text.daily_notes import name_day, ordinal
-from vault_memory.text.spans import Part, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
+from vault_memory.text.spans import CalendarPart, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
 from vault_memory.text.timewords import (
     CALENDAR_WORDS,
     MONTHS,
     NAMES,
     VERBS,
-    Found,
+    DateExpression,
     Tokens,
     counted_unit,
     ends_here,
@@ -123,15 +123,15 @@ def find_window(question: str, today: date) -> Window | None:
     return None
 
 
-def _year_before(found: Found, window: Window) -> Span | None:
+def _year_before(found: DateExpression, window: Window) -> Span | None:
     """The same days a year earlier, where no year is named: the notes may be older than people think."""
-    if not isinstance(found.first, Part) or _tied(found) or window.kind in ("since", "until"):
+    if not isinstance(found.first, CalendarPart) or _tied(found) or window.kind in ("since", "until"):
         return None
     start, end = (shift(day, "year", -1) for day in window.span)
     return Span(start, end) if start.day == window.span.start.day else None  # 29 February
 
 
-def _turned(found: Found, today: date, span: Span) -> Span | None:
+def _turned(found: DateExpression, today: date, span: Span) -> Span | None:
     """The days that another tense would have meant."""
     readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
     return next((reading for reading in readings if reading and reading != span), None)
@@ -206,23 +206,23 @@ def property_day(value: object) -> date | None:
     return span.start if span and span.start == span.end else None
 
 
-def settle(found: Found, anchor: date, mode: str) -> Span | None:
+def settle(found: DateExpression, anchor: date, mode: str) -> Span | None:
     """The days of what was found; the two ends of a range lend each other their year."""
     first, second = found.first, found.second
     if second is None:
         return resolve(first, anchor, mode)
-    if isinstance(first, Part) and isinstance(second, Part):
+    if isinstance(first, CalendarPart) and isinstance(second, CalendarPart):
         first, second = _lent(first, second, anchor, mode)
     start, end = resolve(first, anchor, mode), resolve(second, anchor, mode)
     return Span(start.start, end.end) if start and end and start.start <= end.end else None
 
 
-def _mode(found: Found, mode: str) -> str:
+def _mode(found: DateExpression, mode: str) -> str:
     # A range that has begun may reach a few days ahead.
     return "past" if found.second is not None and mode == tense.PAST else mode
 
 
-def _moved(found: Found, today: date, mode: str) -> Found:
+def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
     """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
     first = found.first
     if mode != tense.AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
@@ -245,7 +245,7 @@ def _opened(window: Window, today: date) -> Window:
     return window._replace(span=Span(start, date.max)) if window.kind == "since" and start > today else window
 
 
-def _lent(first: Part, second: Part, anchor: date, mode: str) -> tuple[Part, Part]:
+def _lent(first: CalendarPart, second: CalendarPart, anchor: date, mode: str) -> tuple[CalendarPart, CalendarPart]:
     turns = (first.month, first.day or 1) > (second.month, second.day or 31)
     if second.year is None and first.year is not None:
         return first, second._replace(year=first.year + turns)
@@ -256,7 +256,7 @@ def _lent(first: Part, second: Part, anchor: date, mode: str) -> tuple[Part, Par
     return first, second
 
 
-def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[Found, _Lead]]:
+def _dated(tokens: Tokens, anchor: date, today: date | None) -> Iterator[tuple[DateExpression, _Lead]]:
     """Every expression that stands, in order, with what leads it."""
     at = 0
     while tokens[at].kind != "end":
@@ -294,7 +294,7 @@ def _skip_back(tokens: Tokens, at: int) -> int:
     return at
 
 
-def _tied(found: Found) -> bool:
+def _tied(found: DateExpression) -> bool:
     """Whether the expression carries its own year."""
     if found.sort in ("relative", "vague", "weekday", "abbreviation", "ordinal"):
         return False
@@ -302,7 +302,7 @@ def _tied(found: Found) -> bool:
     return any(isinstance(end, Span) or end.year is not None for end in ends)
 
 
-def _stands(tokens: Tokens, at: int, found: Found, lead: _Lead, today: date | None) -> bool:
+def _stands(tokens: Tokens, at: int, found: DateExpression, lead: _Lead, today: date | None) -> bool:
     """Whether the words around make it a date; `today` is None inside a fact, where less is believed."""
     ends, led = ends_here(tokens, found.stop), lead.word != ""
     match found.sort:
@@ -331,10 +331,10 @@ def _month_stands(word: str, lead: str, ends: bool, in_fact: bool) -> bool:
     return ends or word not in NAMES | VERBS
 
 
-def _year_stands(last: Part | Span, lead: str, today: date | None) -> bool:
+def _year_stands(last: CalendarPart | Span, lead: str, today: date | None) -> bool:
     if today is None:
         return lead in _FACT_LEADS
-    if not isinstance(last, Part) or last.year is None or last.year > today.year + 1:
+    if not isinstance(last, CalendarPart) or last.year is None or last.year > today.year + 1:
         return False
     return lead in _YEAR_LEADS or (lead != "" and last.year % 100 != 0)
 

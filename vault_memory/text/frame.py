@@ -87,7 +87,7 @@ _ESCAPED = re.compile(
 _JSON = re.compile(rf'\{{\s*+(?:"{NAME}":\s*+{re.escape(json.dumps(NOTE))}|"schema":\s*+"{NAME}/[a-z]++@\d)')
 """How our documents begin, printed in one line or in many."""
 
-MOST_BROKEN = 100
+MAX_BROKEN = 100
 """So many documents that are cut off are taken out of a text: each time json counts all lines before."""
 
 
@@ -118,7 +118,7 @@ def stripped(text: str) -> str:
 def _without_json(text: str) -> str:
     kept: list[str] = []
     at = broken = 0
-    while broken < MOST_BROKEN and (match := _JSON.search(text, at)):
+    while broken < MAX_BROKEN and (match := _JSON.search(text, at)):
         kept += [text[at : match.start()], "\n"]
         try:
             at = json.JSONDecoder().raw_decode(text, match.start())[1]

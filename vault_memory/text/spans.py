@@ -33,7 +33,7 @@ class Span(NamedTuple):
         return f"{self.start.isoformat()}/{self.end.isoformat()}"
 
 
-class Part(NamedTuple):
+class CalendarPart(NamedTuple):
     """`months` whole months from `month`, or one `day` of it; without a year until something resolves it."""
 
     year: int | None
@@ -52,13 +52,13 @@ def parse_t(text: str) -> Span | None:
     return Span(first.start, last.end)
 
 
-def parse_numeric(text: str) -> Part | None:
+def parse_numeric(text: str) -> CalendarPart | None:
     """The day of `5.9.2026` (day first), `25/9/2026`, `2026/9/5` or `20260905`; None where it may be two of them."""
     found = readings(text)
     return found[0] if len(found) == 1 else None
 
 
-def readings(text: str) -> list[Part]:
+def readings(text: str) -> list[CalendarPart]:
     """The days that a date in numbers may be: with dots the day comes first, with slashes or dashes day or month."""
     if text.isdigit() and len(text) == 8:
         text = f"{text[:4]}/{text[4:6]}/{text[6:]}"
@@ -67,11 +67,11 @@ def readings(text: str) -> list[Part]:
         return []
     first, second, year = numbers
     if first > 999:
-        found = {Part(first, second, 1, year)}
+        found = {CalendarPart(first, second, 1, year)}
     elif "." in text:
-        found = {Part(year, second, 1, first)}
+        found = {CalendarPart(year, second, 1, first)}
     else:
-        found = {Part(year, second, 1, first), Part(year, first, 1, second)}
+        found = {CalendarPart(year, second, 1, first), CalendarPart(year, first, 1, second)}
     return sorted(part for part in found if part.year and days_of(part, part.year))
 
 
@@ -88,8 +88,8 @@ def _iso(text: str) -> Span | None:
         except ValueError:
             return None
     if month is None:
-        return days_of(Part(year, 1, 12), year)
-    return None if day == 0 else days_of(Part(year, month, 1, day), year)
+        return days_of(CalendarPart(year, 1, 12), year)
+    return None if day == 0 else days_of(CalendarPart(year, month, 1, day), year)
 
 
 def day_of(year: int, month: int, day: int) -> date | None:
@@ -128,7 +128,7 @@ def unit_of(day: date, unit: str) -> Span:
     return Span(date(day.year, first, 1), _month_end(day.year, first + months - 1))
 
 
-def days_of(part: Part, year: int) -> Span | None:
+def days_of(part: CalendarPart, year: int) -> Span | None:
     """The days of `part` in `year`, or None when there are none."""
     start = day_of(year, part.month, part.day or 1)
     if start is None:
@@ -144,7 +144,7 @@ def _month_end(year: int, month: int) -> date:
     return date(year, month, _MONTH_DAYS[month - 1] + leap)
 
 
-def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
+def resolve(what: CalendarPart | Span, anchor: date, mode: str) -> Span | None:
     """Days of `what`; a missing year is sought around `anchor`.
 
     The last that has begun ("before") or will within a week ("past"), the next not yet over ("ahead"), the nearest
@@ -168,7 +168,7 @@ def resolve(what: Part | Span, anchor: date, mode: str) -> Span | None:
     return None
 
 
-def _years(part: Part, anchor: date, step: int) -> range:
+def _years(part: CalendarPart, anchor: date, step: int) -> range:
     # 29 February may be eight years away; anything else, and a winter that began last year, is within two.
     reach = 8 if (part.month, part.day) == (2, 29) else 2
     return range(anchor.year - step * reach, anchor.year + step * (reach + 1), step)

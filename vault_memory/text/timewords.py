@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.text.spans import Part, Span, days_of, parse_numeric, parse_t, plus, resolve, shift, unit_of
+from vault_memory.text.spans import CalendarPart, Span, days_of, parse_numeric, parse_t, plus, resolve, shift, unit_of
 
 # Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
 # What is glued to other signs (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
@@ -102,7 +102,7 @@ CALENDAR_WORDS = frozenset(
 )
 
 
-class Found(NamedTuple):
+class DateExpression(NamedTuple):
     """What a reader saw up to token `stop`: one expression, or the two ends of a range.
 
     `sort` is how sure it is: "fixed" is a date whatever stands around it, "relative" is clear once the day it
@@ -110,13 +110,13 @@ class Found(NamedTuple):
     number, weekday, abbreviation, ordinal) need the right words around them.
     """
 
-    first: Part | Span
+    first: CalendarPart | Span
     stop: int
     sort: str = "fixed"
-    second: Part | Span | None = None
+    second: CalendarPart | Span | None = None
 
 
-_Reader = Callable[[Tokens, int, date], Found | None]
+_Reader = Callable[[Tokens, int, date], DateExpression | None]
 
 
 def hinted(text: str) -> bool:
@@ -125,7 +125,7 @@ def hinted(text: str) -> bool:
     return not CALENDAR_WORDS.isdisjoint(words) or any(word[0].isdigit() for word in words)
 
 
-def read(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def read(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """The expression that starts at token `at`, its relative words counted from `anchor`."""
     token = tokens[at]
     if token.kind == "num":
@@ -138,20 +138,20 @@ def read(tokens: Tokens, at: int, anchor: date) -> Found | None:
     return reader(tokens, at, anchor) if reader else None
 
 
-def ranged(tokens: Tokens, first: Found, anchor: date, lead: str) -> Found:
+def ranged(tokens: Tokens, first: DateExpression, anchor: date, lead: str) -> DateExpression:
     """`first` together with the expression after "to" or a dash (or "and", after "between"), if any."""
     if first.second is not None or not _joins(tokens[first.stop], lead):
         return first
     start = first.stop + 1 + (tokens[first.stop + 1].word == "the")
-    part = first.first if isinstance(first.first, Part) else None
+    part = first.first if isinstance(first.first, CalendarPart) else None
     if part and part.day and (closed := _day_range(tokens, part, start)):
         return closed
     second = read(tokens, start, anchor)
     if second is None or second.second is not None:
         return first
-    lends = part is not None and isinstance(second.first, Part) and second.first.year is not None
+    lends = part is not None and isinstance(second.first, CalendarPart) and second.first.year is not None
     sort = second.sort if lends else max(first.sort, second.sort, key=_doubt)
-    return Found(first.first, second.stop, sort, second.first)
+    return DateExpression(first.first, second.stop, sort, second.first)
 
 
 def _doubt(sort: str) -> int:
@@ -162,15 +162,15 @@ def _joins(token: Token, lead: str) -> bool:
     return token.kind == "dash" or token.word in _TO or (token.word == "and" and lead == "between")
 
 
-def _day_range(tokens: Tokens, first: Part, at: int) -> Found | None:
+def _day_range(tokens: Tokens, first: CalendarPart, at: int) -> DateExpression | None:
     """The rest of "Nov 3-10, 2025"."""
     day = _day(tokens[at])
     if day is None or tokens[at + 1].word in MONTHS or (tokens[at + 1].word == "of"):
         return None
     year, stop = _year_at(tokens, at + 1)
-    second = Part(year or first.year, first.month, 1, day)
+    second = CalendarPart(year or first.year, first.month, 1, day)
     tight = tokens[at - 1].kind == "dash" or year or ends_here(tokens, stop)
-    return Found(first, stop, "fixed", second) if tight and day > (first.day or 0) else None
+    return DateExpression(first, stop, "fixed", second) if tight and day > (first.day or 0) else None
 
 
 def _day(token: Token) -> int | None:
@@ -194,33 +194,33 @@ def _year_at(tokens: Tokens, at: int) -> tuple[int | None, int]:
     return (year, skip + 1) if year is not None else (None, at)
 
 
-def _iso_token(tokens: Tokens, at: int) -> Found | None:
+def _iso_token(tokens: Tokens, at: int) -> DateExpression | None:
     word = tokens[at].word.upper()
     if len(word) == 7 and word[:2] not in ("19", "20"):
         return None
     span = parse_t(word.replace("/", "-") if word[4] == "/" else word)
-    return Found(span, at + 1) if span else None
+    return DateExpression(span, at + 1) if span else None
 
 
-def _numeric(tokens: Tokens, at: int) -> Found | None:
+def _numeric(tokens: Tokens, at: int) -> DateExpression | None:
     """Reads "5.9.2026", "25/9/2026", "20260905"; the last may be any number."""
     part = parse_numeric(tokens[at].word)
     if part is None or tokens[at - 1].word in ("version", "release", "build", "section", "chapter"):
         return None
-    return Found(part, at + 1, "number" if tokens[at].word.isdigit() else "fixed")
+    return DateExpression(part, at + 1, "number" if tokens[at].word.isdigit() else "fixed")
 
 
-def _number(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def _number(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     year = _year(tokens[at])
     if year is not None:
-        return Found(Part(year, 1, 12), at + 1, "year" if len(tokens[at].word) == 4 else "fixed")
+        return DateExpression(CalendarPart(year, 1, 12), at + 1, "year" if len(tokens[at].word) == 4 else "fixed")
     if ago := _ago(tokens, at, anchor):
         return ago
     day = _day(tokens[at])
     return None if day is None else _day_first(tokens, at, anchor, day)
 
 
-def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> Found | None:
+def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> DateExpression | None:
     """Reads "27 November 2025", "the 27th of Nov", "3-10 Nov", "5. September", "the 27th"."""
     ordinal = not tokens[at].word.isdigit()
     dotted = tokens[at + 1].word == "."
@@ -230,80 +230,80 @@ def _day_first(tokens: Tokens, at: int, anchor: date, day: int) -> Found | None:
     if word in MONTHS:
         year, stop = _year_at(tokens, month_at + 1)
         sure = ordinal or year is not None or not (dotted or word in VERBS)
-        return Found(Part(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
+        return DateExpression(CalendarPart(year, MONTHS[word], 1, day), stop, "fixed" if sure else "dayfirst")
     if _joins(tokens[at + 1], tokens[at - 1].word) and (end := _day(tokens[at + 2])) and end > day:
         # A month must follow at once: without that, "1-2-3-4-…" would nest as deep as it is long.
         month_at = at + 3 + (tokens[at + 3].word == "of")
         rest = _day_first(tokens, at + 2, anchor, end) if tokens[month_at].word in MONTHS else None
-        if rest and isinstance(rest.first, Part):
-            return Found(rest.first._replace(day=day), rest.stop, rest.sort, rest.first)
+        if rest and isinstance(rest.first, CalendarPart):
+            return DateExpression(rest.first._replace(day=day), rest.stop, rest.sort, rest.first)
     return _nth(day, at + 1, anchor) if ordinal else None
 
 
-def _nth(day: int, stop: int, anchor: date) -> Found | None:
+def _nth(day: int, stop: int, anchor: date) -> DateExpression | None:
     """Reads "the 27th": of this month or the one before."""
     month = unit_of(plus(anchor, 7), "month").start
-    spans = (days_of(Part(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
+    spans = (days_of(CalendarPart(None, m.month, 1, day), m.year) for m in (month, shift(month, "month", -1)))
     span = next((span for span in spans if span and span.start <= plus(anchor, 7)), None)
-    return Found(span, stop, "ordinal") if span else None
+    return DateExpression(span, stop, "ordinal") if span else None
 
 
-def _month(tokens: Tokens, at: int, anchor: date) -> Found:
+def _month(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     """Reads "Nov 27, 2025", "November 2025", "November"."""
     word, behind = tokens[at].word, at + 1
     if tokens[behind].word == "." and (len(word) == 3 or word == "sept") and tokens[behind + 1].kind == "num":
         behind += 1
     day = _day(tokens[behind])
     year, stop = _year_at(tokens, behind + 1 if day else behind)
-    part = Part(year, MONTHS[word], 1, day)
+    part = CalendarPart(year, MONTHS[word], 1, day)
     if year is not None:
-        return Found(part, stop)
+        return DateExpression(part, stop)
     if day:
         # "March 5" is written as a date; "May 5 users log in?" is not.
         sure = word not in VERBS or (tokens[at].capital and (word != "may" or at > 0))
-        return Found(part, stop, "fixed" if sure else "day")
-    return Found(part, at + 1, "month")
+        return DateExpression(part, stop, "fixed" if sure else "day")
+    return DateExpression(part, at + 1, "month")
 
 
-def _season(tokens: Tokens, at: int, anchor: date) -> Found:
+def _season(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     year, stop = _year_at(tokens, at + 1)
-    part = Part(year, _SEASONS[tokens[at].word], 3)
-    return Found(part, stop, "season" if year is None else "fixed")
+    part = CalendarPart(year, _SEASONS[tokens[at].word], 3)
+    return DateExpression(part, stop, "season" if year is None else "fixed")
 
 
-def _quarter(tokens: Tokens, at: int, anchor: date) -> Found:
+def _quarter(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     year, stop = _year_at(tokens, at + 1)
-    return Found(Part(year, _QUARTERS[tokens[at].word], 3), stop, "month" if year is None else "fixed")
+    return DateExpression(CalendarPart(year, _QUARTERS[tokens[at].word], 3), stop, "month" if year is None else "fixed")
 
 
-def _weekday(tokens: Tokens, at: int, anchor: date) -> Found:
+def _weekday(tokens: Tokens, at: int, anchor: date) -> DateExpression:
     """Reads "Tuesday", "Tuesday, Nov 25", "Tuesday last week"."""
     word, behind = tokens[at].word, at + 1
     behind += tokens[behind].word == ","
     if tokens[behind + 1].word == "week" and tokens[behind].word in _TURNS:
         turn = 7 * _MOVES[_TURNS[tokens[behind].word]]
         day = plus(unit_of(anchor, "week").start, turn + _WEEKDAYS[word])
-        return Found(Span(day, day), behind + 2, "relative")
+        return DateExpression(Span(day, day), behind + 2, "relative")
     dated = read(tokens, behind, anchor) if tokens[behind].word not in _WEEKDAYS else None
     if dated and dated.sort == "fixed" and (isinstance(dated.first, Span) or dated.first.day):
         return dated
     day = plus(anchor, -((anchor.weekday() - _WEEKDAYS[word]) % 7))
-    return Found(Span(day, day), at + 1, "weekday" if len(word) > 5 else "abbreviation")
+    return DateExpression(Span(day, day), at + 1, "weekday" if len(word) > 5 else "abbreviation")
 
 
-def _named(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def _named(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """Reads "yesterday"; a capital inside a sentence or a quotation mark before it makes it a title."""
     token, before = tokens[at], tokens[at - 1]
     if (token.capital and before.kind == "word") or before.word in ('"', "“", "'", "‘", "*", "["):
         return None
     day = plus(anchor, _NAMED[token.word])
-    return Found(Span(day, day), at + 1, "vague" if day == anchor else "relative")
+    return DateExpression(Span(day, day), at + 1, "vague" if day == anchor else "relative")
 
 
-def _before_yesterday(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def _before_yesterday(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     if (tokens[at + 1].word, tokens[at + 2].word) != ("before", "yesterday"):
         return None
-    return Found(Span(plus(anchor, -2), plus(anchor, -2)), at + 3, "relative")
+    return DateExpression(Span(plus(anchor, -2), plus(anchor, -2)), at + 3, "relative")
 
 
 def counted_unit(tokens: Tokens, at: int) -> tuple[int, str, int] | None:
@@ -321,7 +321,7 @@ def counted_unit(tokens: Tokens, at: int) -> tuple[int, str, int] | None:
     return (count, unit, behind + 1) if unit else None
 
 
-def _ago(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def _ago(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """Reads "two weeks ago": as wide as its unit is vague, and never past `anchor`."""
     counted = counted_unit(tokens, at)
     if counted is None or tokens[counted[2]].word != "ago":
@@ -329,10 +329,10 @@ def _ago(tokens: Tokens, at: int, anchor: date) -> Found | None:
     count, unit, stop = counted
     day = shift(anchor, unit, -count)
     slack = _SLACK[unit] or (2 if "few" in (tokens[at].word, tokens[at + 1].word) else 0)
-    return Found(Span(plus(day, -slack), min(plus(day, slack), anchor)), stop + 1, "relative")
+    return DateExpression(Span(plus(day, -slack), min(plus(day, slack), anchor)), stop + 1, "relative")
 
 
-def _turn(tokens: Tokens, at: int, anchor: date) -> Found | None:
+def _turn(tokens: Tokens, at: int, anchor: date) -> DateExpression | None:
     """Reads "last week", "past three days", "this morning", "last Tuesday", "next November"."""
     turn, behind = _TURNS[tokens[at].word], at + 1
     word = tokens[behind].word
@@ -344,51 +344,51 @@ def _turn(tokens: Tokens, at: int, anchor: date) -> Found | None:
         return _turn_time(turn, word, behind + 1, anchor)
     if (counted := counted_unit(tokens, behind)) and turn != "this" and not word.startswith("a"):
         other = shift(anchor, counted[1], counted[0] if turn == "next" else -counted[0])
-        return Found(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
+        return DateExpression(Span(min(other, anchor), max(other, anchor)), counted[2], "vague")
     return _turn_named(tokens, behind, anchor, turn)
 
 
-def _turn_unit(word: str, unit: str, stop: int, anchor: date) -> Found | None:
+def _turn_unit(word: str, unit: str, stop: int, anchor: date) -> DateExpression | None:
     if unit == "day":
         return None
     if word == "past":
-        return Found(Span(shift(anchor, unit, -1), anchor), stop, "vague")
+        return DateExpression(Span(shift(anchor, unit, -1), anchor), stop, "vague")
     move = _MOVES[_TURNS[word]]
-    return Found(unit_of(shift(anchor, unit, move), unit), stop, "relative" if move else "vague")
+    return DateExpression(unit_of(shift(anchor, unit, move), unit), stop, "relative" if move else "vague")
 
 
-def _turn_time(turn: str, word: str, stop: int, anchor: date) -> Found | None:
+def _turn_time(turn: str, word: str, stop: int, anchor: date) -> DateExpression | None:
     if word == "weekend":
         saturday = plus(unit_of(anchor, "week").start, 5 + 7 * _MOVES[turn])
-        return Found(Span(saturday, plus(saturday, 1)), stop, "relative" if turn == "last" else "vague")
+        return DateExpression(Span(saturday, plus(saturday, 1)), stop, "relative" if turn == "last" else "vague")
     if (turn == "last") != (word == "night") or turn == "next":
         return None
     day = plus(anchor, -1 if turn == "last" else 0)
-    return Found(Span(day, day), stop, "relative" if turn == "last" else "vague")
+    return DateExpression(Span(day, day), stop, "relative" if turn == "last" else "vague")
 
 
-def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | None:
+def _turn_named(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpression | None:
     """A weekday, month, season, quarter or yearless date after last, this or next."""
     word = tokens[at].word
     if word in _WEEKDAYS:
         return _turn_weekday(tokens, at, anchor, turn)
     found = read(tokens, at, anchor) if word in MONTHS or word in _SEASONS or word in _QUARTERS else None
-    if found is None or not isinstance(found.first, Part) or found.first.year is not None:
+    if found is None or not isinstance(found.first, CalendarPart) or found.first.year is not None:
         return None
     if (word in VERBS or word in ("fall", "spring")) and not ends_here(tokens, found.stop):
         return None
     span = resolve(found.first, anchor, turn)
-    return Found(span, found.stop, "relative" if turn == "last" else "vague") if span else None
+    return DateExpression(span, found.stop, "relative" if turn == "last" else "vague") if span else None
 
 
-def _turn_weekday(tokens: Tokens, at: int, anchor: date, turn: str) -> Found | None:
+def _turn_weekday(tokens: Tokens, at: int, anchor: date, turn: str) -> DateExpression | None:
     word = tokens[at].word
     if len(word) < 6 and not (tokens[at].capital and ends_here(tokens, at + 1)) and tokens[at + 1].kind != "end":
         return None
     ahead = _WEEKDAYS[word] - anchor.weekday()
     steps = {"last": ahead % 7 - 7, "this": ahead, "next": (ahead - 1) % 7 + 1}
     day = plus(anchor, steps[turn])
-    return Found(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
+    return DateExpression(Span(day, day), at + 1, "relative" if turn == "last" else "vague")
 
 
 def ends_here(tokens: Tokens, stop: int) -> bool:

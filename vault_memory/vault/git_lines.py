@@ -30,7 +30,7 @@ _MOVED = ("-w", "-M12", "-C12")
 """A line moved, indented, or split off into another note in one commit is as old as it was; of 12 letters at least."""
 
 
-class Line(NamedTuple):
+class CommittedLine(NamedTuple):
     """When a line was committed (a local day), wherever it stood then.
 
     Of the lines of the repository's first commit (`is_first`) and of a note's own (`is_new`) it is not known how old
@@ -42,10 +42,10 @@ class Line(NamedTuple):
     is_new: bool = False
 
 
-class Lines(NamedTuple):
+class CommittedLines(NamedTuple):
     """The committed lines of a note by their text, and the last day any of them was committed."""
 
-    lines: Mapping[str, Line]
+    lines: Mapping[str, CommittedLine]
     last: date
 
 
@@ -54,7 +54,7 @@ def is_tracked(root: Path) -> bool:
     return any((folder / ".git").exists() for folder in (root, *root.parents))
 
 
-def lines(root: Path, path: str, deadline: float) -> Lines | None:
+def lines(root: Path, path: str, deadline: float) -> CommittedLines | None:
     """When each line of a note was committed; None when git is absent, knows nothing, or is late (time.monotonic)."""
     left, git = deadline - time.monotonic(), shutil.which("git")
     # Some systems look into the working folder first: a program that lies in the vault is not the user's git.
@@ -69,22 +69,22 @@ def lines(root: Path, path: str, deadline: float) -> Lines | None:
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return None
-    found: dict[str, Line] = {}
+    found: dict[str, CommittedLine] = {}
     porcelain = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
     # Where git would part or read lines otherwise than note.py does, it knows nothing of them.
     if done.returncode == 0 and not any(odd in porcelain for odd in "\r\0\ufffd"):
         with suppress(ValueError, KeyError, IndexError, OverflowError):
             for text, line in _parsed(porcelain):
                 found[text] = min(line, found.get(text, line))
-    return Lines(found, max(line.day for line in found.values())) if found else None
+    return CommittedLines(found, max(line.day for line in found.values())) if found else None
 
 
-def _parsed(porcelain: str) -> Iterator[tuple[str, Line]]:
+def _parsed(porcelain: str) -> Iterator[tuple[str, CommittedLine]]:
     """Yield each line and when it was committed; a note's first commit has no `previous` one."""
     day, headers = date.max, set[str]()
     for row in porcelain.split("\n"):
         if row.startswith("\t"):
-            yield row[1:].strip("\ufeff \t"), Line(day, "boundary" in headers, "previous" not in headers)
+            yield row[1:].strip("\ufeff \t"), CommittedLine(day, "boundary" in headers, "previous" not in headers)
             headers.clear()
         elif row.startswith("author-time "):
             day = datetime.fromtimestamp(int(row.split()[1])).astimezone().date()

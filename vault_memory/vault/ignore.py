@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-LONGEST_PATH = 500
+MAX_FILTERED_CHARS = 500
 """A longer path counts as left out where an expression would have to be tried on it: its time grows steeply."""
 MAX_REPEATS = 3
 """Unbounded repeats in a row, and one more for an expression that may begin anywhere: 500 characters take 0.2 s."""
@@ -34,7 +34,7 @@ class Filters(NamedTuple):
             return True
         if not (self.globs or self.expressions):  # most vaults: 20,000 paths come by
             return False
-        too_long = len(path) > LONGEST_PATH and bool(self.expressions)
+        too_long = len(path) > MAX_FILTERED_CHARS and bool(self.expressions)
         return too_long or any(g.match(path) for g in self.globs) or any(e.search(path) for e in self.expressions)
 
 

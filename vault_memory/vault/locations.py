@@ -32,25 +32,25 @@ _SYNC_FOLDERS = (
 )
 
 
-class Place(NamedTuple):
+class IndexPlace(NamedTuple):
     """Where the index lies, and why there: "vault", or a reason in words."""
 
     path: Path
     why: str
 
 
-def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = None) -> Place:
+def index_place(config: Config, root: Path, environ: Mapping[str, str] | None = None) -> IndexPlace:
     """Decide where this vault's index lies; the user's `index.path` wins."""
     environ = os.environ if environ is None else environ
     if config.index_path:
         # A folder holds the indexes of all vaults, each under its id; a file is the index of one.
         one = config.index_path.suffix in (".sqlite", ".db")
         path = config.index_path if one else config.index_path / vault_id(root) / "index.sqlite"
-        return Place(path, "set by index.path")
+        return IndexPlace(path, "set by index.path")
     why = _linked(root) or _synced(root) or _network(root) or _not_writable(root)
     if not why:
-        return Place(root / MEMORY_FOLDER / "index.sqlite", "vault")
-    return Place(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
+        return IndexPlace(root / MEMORY_FOLDER / "index.sqlite", "vault")
+    return IndexPlace(user_folder("data", environ) / vault_id(root) / "index.sqlite", why)
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 
 from vault_memory.errors import RefusedError, UsageError
 
-LONGEST = 1000
+MAX_PATH_CHARS = 1000
 """The characters of a path that a system may have in mind; more are not looked at."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -24,7 +24,7 @@ def inside(path: str) -> str:
 
     `./` in front and doubled slashes are harmless, and gone in what is returned.
     """
-    if len(path) > LONGEST:
+    if len(path) > MAX_PATH_CHARS:
         raise UsageError("The path is too long.", "Name a note by its path inside the vault, for example memory.md.")
     if not path.strip():
         raise UsageError("The path is empty.", "Name a note by its path inside the vault, for example memory.md.")

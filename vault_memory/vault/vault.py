@@ -21,7 +21,7 @@ from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.note import Problem
 from vault_memory.vault import atomic_write, ignore, locations
-from vault_memory.vault.walk import Walk, Walker, is_hidden, shown
+from vault_memory.vault.walk import Walk, Walker, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
@@ -174,12 +174,12 @@ class Vault:
             real = self._real(full)
             if real is None or not self._is_inside(full):
                 raise RefusedError(
-                    f"{shown(path)} leads out of the vault.", "Name a note by its path inside the vault."
+                    f"{printable(path)} leads out of the vault.", "Name a note by its path inside the vault."
                 )
             if os.path.isfile(full) and full.name[-3:].lower() == ".md":
                 relative = full.relative_to(self.root).as_posix()
                 if is_hidden(relative) or is_hidden(real):
-                    raise RefusedError(f"{shown(path)} is not a note.", "Hidden folders are not part of the vault.")
+                    raise RefusedError(f"{printable(path)} is not a note.", "Hidden folders are not part of the vault.")
                 return relative
         return None
 

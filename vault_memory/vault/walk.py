@@ -29,7 +29,7 @@ _CONFLICT_COPY = re.compile(
 # Such a name is no dot file and no conflict copy, and every folder above it has been looked at already.
 _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.IGNORECASE).fullmatch
 
-_MOST_WALKS = 3
+_MAX_WALKS = 3
 """So often a walk is begun before a folder that is moved meanwhile counts as one that cannot be read."""
 
 
@@ -84,7 +84,7 @@ class Walker:
 
     def walk(self) -> Walk:
         """Look at every folder and note; raises RefusedError when the vault itself is gone."""
-        for _ in range(_MOST_WALKS):
+        for _ in range(_MAX_WALKS):
             found = Walk()
             links: list[str] = []
             if not self._below([""], found, links):
@@ -171,7 +171,7 @@ class Walker:
 
     def _unreadable(self, folder: str, error: OSError, found: Walk) -> None:
         found.unreadable.append(folder)
-        found.skipped.append(Problem(shown(folder), 0, f"folder cannot be read: {error.strerror}", "error"))
+        found.skipped.append(Problem(printable(folder), 0, f"folder cannot be read: {error.strerror}", "error"))
 
     # --- one entry -----------------------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ class Walker:
             return  # gone since its folder was read, as an editor's temporary files are
         except OSError as error:
             found.unreadable.append(path)
-            found.skipped.append(Problem(shown(path), 0, f"cannot be looked at: {error.strerror}", "error"))
+            found.skipped.append(Problem(printable(path), 0, f"cannot be looked at: {error.strerror}", "error"))
 
     def _visit(self, entry: "os.DirEntry[str]", path: str, found: Walk, pending: list[str], links: list[str]) -> None:
         name = entry.name
@@ -206,7 +206,7 @@ class Walker:
             if note or os.path.isdir(self._root / path):  # DirEntry.is_dir raises for a link in a loop
                 links.append(path)
             elif not os.path.exists(self._root / path):
-                found.skipped.append(Problem(shown(path), 0, "a link that leads nowhere"))
+                found.skipped.append(Problem(printable(path), 0, "a link that leads nowhere"))
             return
         if entry.is_dir(follow_symlinks=False):
             if not self._leave_out(f"{path}/"):
@@ -216,7 +216,7 @@ class Walker:
             return
         if not is_encodable(path):
             found.skipped.append(
-                Problem(shown(path), 0, "the file's name is not UTF-8: rename it to index it", "warning")
+                Problem(printable(path), 0, "the file's name is not UTF-8: rename it to index it", "warning")
             )
         elif not entry.is_file(follow_symlinks=False):
             found.skipped.append(Problem(path, 0, "not a regular file (pipe, socket or device)"))
@@ -235,7 +235,7 @@ class Walker:
         except (OSError, RuntimeError) as error:
             loop = isinstance(error, RuntimeError) or error.errno == errno.ELOOP  # the former before Python 3.13
             reason = "a link in a loop" if loop else "a link that leads nowhere"
-            found.skipped.append(Problem(shown(path), 0, reason))
+            found.skipped.append(Problem(printable(path), 0, reason))
             return
         inside = self._root in target.parents
         if not inside or stat.S_ISDIR(status.st_mode) or not stat.S_ISREG(status.st_mode):
@@ -244,11 +244,11 @@ class Walker:
                 if inside or target == self._root
                 else "a link out of the vault: not followed"
             )
-            found.skipped.append(Problem(shown(path), 0, what))
+            found.skipped.append(Problem(printable(path), 0, what))
             return
         leads_to = target.relative_to(self._root).as_posix()
         if self.is_left_out(leads_to):
-            found.skipped.append(Problem(shown(path), 0, "a link to what is left out: not followed"))
+            found.skipped.append(Problem(printable(path), 0, "a link to what is left out: not followed"))
         elif not _is_note_name(leads_to) and is_encodable(path) and not self._leave_out(path):
             _take_in(path, status, found)
 
@@ -282,7 +282,7 @@ def is_hidden(path: str) -> bool:
     return path.startswith(".") or "/." in path
 
 
-def shown(path: str) -> str:
+def printable(path: str) -> str:
     """A path that can be printed: bytes that are not UTF-8 as \\xNN."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 

@@ -13,7 +13,7 @@ from vault_memory.errors import ConflictError, UsageError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.note import CODE, COMMENT
 from vault_memory.markdown.parse import parse
-from vault_memory.markdown.scopes import Standing, of_all_lines, of_note
+from vault_memory.markdown.scopes import LineAccess, of_all_lines, of_note
 from vault_memory.search.get import EVERYTHING, OpenScopes, seen_lines
 from vault_memory.write.rewrite import difference_of_lines
 
@@ -22,7 +22,7 @@ ACTIONS = (APPEND, REPLACE, INSERT)
 
 
 @dataclass(frozen=True)
-class Amendment:
+class EditRequest:
     """What is to be done to the note `path`: `text` goes to its end, in place of `old`, or behind the line of `old`.
 
     `by` is who wants it, "" for a person.
@@ -36,7 +36,7 @@ class Amendment:
 
 
 @dataclass(frozen=True)
-class Amended:
+class EditResult:
     """What was done, as a unified diff, and the run of preimages.py that undoes it."""
 
     path: str
@@ -45,7 +45,7 @@ class Amended:
     warning: str = ""
 
 
-def check(wanted: Amendment) -> None:
+def check(wanted: EditRequest) -> None:
     """Raise UsageError for an edit that says nothing, or not where."""
     if wanted.action not in ACTIONS:
         raise UsageError(f"`{wanted.action}` is not an action.", f"Choose from {', '.join(ACTIONS)}.")
@@ -57,7 +57,7 @@ def check(wanted: Amendment) -> None:
         raise UsageError("There is no text to put in.", "Give `text`.")
 
 
-def amended(wanted: Amendment, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:
+def apply_edit(wanted: EditRequest, before: bytes | None, opened: OpenScopes = EVERYTHING) -> bytes:
     """The note with the edit made by somebody for whom these scopes are open.
 
     Raises UsageError when `old` does not stand exactly once in what they see, or the note is not theirs; ConflictError
@@ -121,7 +121,7 @@ def _of_persons(path: str, data: bytes) -> set[str]:
     return {fact.narrative for fact in facts.facts(note, None) if (fact.by or by_note) == provenance.PERSON}
 
 
-def diff(wanted: Amendment, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
+def diff(wanted: EditRequest, before: bytes | None, after: bytes, opened: OpenScopes = EVERYTHING) -> str:
     """The change as a unified diff of what the asker sees."""
     old = seen_lines(wanted.path, before, opened) if before is not None else None
     return difference_of_lines(wanted.path, old, seen_lines(wanted.path, after, opened))
@@ -172,7 +172,7 @@ def _refuse_moved(path: str, before: bytes, after: bytes, opened: OpenScopes) ->
         )
 
 
-def _with_text(lines: list[tuple[str, Standing]]) -> list[tuple[str, Standing]]:
+def _with_text(lines: list[tuple[str, LineAccess]]) -> list[tuple[str, LineAccess]]:
     return [(line, standing) for line, standing in lines if line.strip()]
 
 
@@ -181,7 +181,7 @@ def _appended(text: str, new: str, ending: str) -> str:
     return text + lead + new.rstrip("\r\n") + ending
 
 
-def _placed(wanted: Amendment, text: str, values: tuple[str, str], found: list[int]) -> str:
+def _placed(wanted: EditRequest, text: str, values: tuple[str, str], found: list[int]) -> str:
     if len(found) != 1:
         what = "does not stand in" if not found else f"stands {len(found)} times in"
         raise UsageError(

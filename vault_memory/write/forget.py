@@ -58,7 +58,7 @@ class Removal:
 
 
 @dataclass(frozen=True)
-class Forgotten:
+class ForgetResult:
     """What was taken out, and where the note as it was is kept (a run of preimages.py)."""
 
     removal: Removal

@@ -15,15 +15,15 @@ from vault_memory.text.scope_syntax import GLOBAL, Folders
 
 FOLDER = "notes"
 
-LONGEST = 100_000
+MAX_NOTE_CHARS = 100_000
 """The characters of a note: beyond that it is a document, and belongs into the vault as a file."""
 
-LONGEST_NAME = 60
+MAX_NAME_CHARS = 60
 """The characters of a title that go into the file's name."""
 
 
 @dataclass(frozen=True)
-class Filing:
+class NewNote:
     """A note to be made: `by` is who writes it ("" for the vault's own person), `kind` a word like `world`, `scope` for
     whom it counts ("" for those who may read its folder)."""
 
@@ -36,21 +36,21 @@ class Filing:
 
 
 @dataclass(frozen=True)
-class Filed:
+class StoredNote:
     """Where the note was put, and why it cannot be found (yet), or ""."""
 
     path: str
     warning: str = ""
 
 
-def check(filing: Filing) -> None:
+def check(filing: NewNote) -> None:
     """Raise UsageError for a title or text that makes no note."""
     if not " ".join(filing.title.split()) or not entities.slug(filing.title):
         raise UsageError("The title says nothing.", "Give a few words.")
     if not filing.text.strip():
         raise UsageError("There is nothing to store.", "Give the note's text.")
-    if len(filing.text) > LONGEST:
-        raise UsageError(f"The text is longer than {LONGEST:,} characters.", "Store what matters of it.")
+    if len(filing.text) > MAX_NOTE_CHARS:
+        raise UsageError(f"The text is longer than {MAX_NOTE_CHARS:,} characters.", "Store what matters of it.")
     if parse("x.md", filing.text.encode("utf-8", "replace")).problems:
         raise UsageError(
             "The text has an open comment, fence or block marker.",
@@ -58,15 +58,15 @@ def check(filing: Filing) -> None:
         )
 
 
-def path(filing: Filing, now: datetime, attempt: int = 0) -> str:
+def path(filing: NewNote, now: datetime, attempt: int = 0) -> str:
     """`notes/<kind>/<slug>-<day>-<time>.md`; with another attempt another name."""
     slug = "".join(char if unicodedata.category(char)[0] in "LMN" else " " for char in entities.slug(filing.title))
-    name = "-".join(slug.split())[:LONGEST_NAME].strip("-") or "note"
+    name = "-".join(slug.split())[:MAX_NAME_CHARS].strip("-") or "note"
     again = f"-{attempt + 1}" if attempt else ""
     return f"{FOLDER}/{filing.kind}/{name}-{now:%Y-%m-%d-%H%M}{again}.md"
 
 
-def note(filing: Filing, now: datetime, folders: Folders = ()) -> bytes:
+def note(filing: NewNote, now: datetime, folders: Folders = ()) -> bytes:
     """The note's bytes: flat frontmatter that Obsidian reads, the text, and links to whom it is about."""
     title = " ".join(filing.title.split())
     head = [f"title: {_quoted(title)}", f"date: {now:%Y-%m-%d}", f"kind: {filing.kind}"]

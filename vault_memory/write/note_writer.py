@@ -20,14 +20,14 @@ from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.vault.undo_history import Back
-    from vault_memory.write.edit import Amended, Amendment
-    from vault_memory.write.forget import Forgotten, Removal
-    from vault_memory.write.new_note import Filed, Filing
-    from vault_memory.write.retain import Bullet, Retained
+    from vault_memory.write.edit import EditRequest, EditResult
+    from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.new_note import NewNote, StoredNote
+    from vault_memory.write.retain import Bullet, RetainResult
     from vault_memory.write.rewrite import Rewriter
 
 
-MOST_OF_ONE_NAME = 100
+MAX_NOTES_OF_ONE_NAME = 100
 """Notes of one title in one minute: whoever makes more is in a loop."""
 
 
@@ -37,12 +37,12 @@ class NoteWriter:
     def __init__(self, index_file: IndexFile) -> None:
         self._index, self.vault = index_file, index_file.vault
 
-    def retain_once(self, bullet: "Bullet", today: date, scopes: tuple[str, ...]) -> "Retained | str":
+    def retain_once(self, bullet: "Bullet", today: date, scopes: tuple[str, ...]) -> "RetainResult | str":
         """Retain a fact, or say where one in these scopes says the same; of two writers at once one writes."""
         with self._alone():
             return self.same_fact(bullet, today, scopes) or self._retain(bullet, today)
 
-    def create_once(self, filing: "Filing", now: datetime, scopes: tuple[str, ...]) -> "Filed | str":
+    def create_once(self, filing: "NewNote", now: datetime, scopes: tuple[str, ...]) -> "StoredNote | str":
         """Make a note, or say which one in these scopes holds the same text; of two writers at once one writes."""
         with self._alone():
             return self._same_note(filing, scopes) or self._file(filing, now)
@@ -58,7 +58,7 @@ class NoteWriter:
         (fact,) = facts.facts(parse("x.md", f"## Retain\n{bullet}\n".encode()), None)
         return self._index.read(lambda view, _: duplicates.fact(view, fact, today), scopes=scopes)
 
-    def _same_note(self, filing: "Filing", scopes: tuple[str, ...]) -> str | None:
+    def _same_note(self, filing: "NewNote", scopes: tuple[str, ...]) -> str | None:
         from vault_memory.write import duplicates
 
         if self._index.unusable():
@@ -68,12 +68,12 @@ class NoteWriter:
             lambda view, _: duplicates.note(view, self.vault, filing.text, by, scopes), scopes=scopes
         )
 
-    def retain(self, bullet: "Bullet", day: date) -> "Retained":
+    def retain(self, bullet: "Bullet", day: date) -> "RetainResult":
         """Append a fact to a day's note and make it searchable."""
         with self._alone():
             return self._retain(bullet, day)
 
-    def _retain(self, bullet: "Bullet", day: date) -> "Retained":
+    def _retain(self, bullet: "Bullet", day: date) -> "RetainResult":
         from vault_memory.write.retain import retain_bullet
 
         self._index.refuse_foreign()
@@ -82,7 +82,7 @@ class NoteWriter:
         said = (self._findable(done.path), self._take_back(str(bullet)))
         return replace(done, warning=" ".join(filter(None, said)))
 
-    def _file(self, filing: "Filing", now: datetime) -> "Filed":
+    def _file(self, filing: "NewNote", now: datetime) -> "StoredNote":
         """Make a note of its own and make it searchable; raises UsageError for one that would say nothing.
 
         `now` is local: it names the note. To be called `_alone`.
@@ -101,12 +101,12 @@ class NoteWriter:
                 self.vault.write(path, notes.note(filing, now, self._index.config.folder_scopes), None)
             except ConflictError:
                 attempt += 1  # another note of that title and minute
-                if attempt == MOST_OF_ONE_NAME:
+                if attempt == MAX_NOTES_OF_ONE_NAME:
                     raise
                 continue
-            return notes.Filed(path, self._findable(path))
+            return notes.StoredNote(path, self._findable(path))
 
-    def amend(self, wanted: "Amendment", scopes: tuple[str, ...] = ()) -> "Amended":
+    def amend(self, wanted: "EditRequest", scopes: tuple[str, ...] = ()) -> "EditResult":
         """Make one exact edit in a note, keep the note as it was, and make what it says now searchable.
 
         Who is named `scopes` edits, and is told of, only what lies in them.
@@ -120,7 +120,7 @@ class NoteWriter:
         opened = OpenScopes(scopes, self._index.config.folder_scopes)
 
         def compose(before: bytes | None) -> tuple[bytes, str]:
-            after = edit.amended(wanted, before, opened)
+            after = edit.apply_edit(wanted, before, opened)
             return after, edit.diff(wanted, before, after, opened)
 
         edit.check(wanted)
@@ -136,7 +136,7 @@ class NoteWriter:
             except VaultMemoryError:
                 run.drop()
                 raise
-            return edit.Amended(wanted.path, difference, run.name, self._findable(wanted.path))
+            return edit.EditResult(wanted.path, difference, run.name, self._findable(wanted.path))
 
     def forgettable(self, path: str, first: int, last: int) -> "Removal":
         """What forgetting these lines of a note would take out; writes nothing.
@@ -152,13 +152,13 @@ class NoteWriter:
             raise UsageError(f"There is no note `{path}`.", "A note is named by its path in the vault.")
         return removal(found, data, first, last)
 
-    def forget(self, planned: "Removal") -> "Forgotten":
+    def forget(self, planned: "Removal") -> "ForgetResult":
         """Take out what `forgettable` said, keep the note as it was, and remember the text by its hash.
 
         Raises ConflictError when that text does not stand in the note any more as it was shown.
         """
         from vault_memory.vault.undo_history import Preimages
-        from vault_memory.write.forget import Forgotten, again
+        from vault_memory.write.forget import ForgetResult, again
 
         def compose(before: bytes | None) -> "tuple[bytes, Removal]":
             made = again(planned, before)
@@ -179,7 +179,7 @@ class NoteWriter:
                 run.drop()
                 raise
             warnings = self._unindexed(done)
-        return Forgotten(done, run.name, run.place, tuple(warnings))
+        return ForgetResult(done, run.name, run.place, tuple(warnings))
 
     @contextmanager
     def unforgetting(self, back: "Back") -> "Iterator[None]":

@@ -22,7 +22,7 @@ from vault_memory.write.rewrite import Rewriter, current
 
 
 @dataclass(frozen=True)
-class Retained:
+class RetainResult:
     """Where a bullet was put: note, line, the bullet, and whether the note was made for it."""
 
     path: str
@@ -100,7 +100,7 @@ def _states(fact: facts.Fact, bullet: Bullet) -> bool:
     )
 
 
-def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path) -> Retained:
+def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path) -> RetainResult:
     """Append a bullet to the Retain section of that day's note, making the note from its template if need be.
 
     Raises ConflictError after three tries against an editor that keeps saving.
@@ -109,11 +109,11 @@ def retain_bullet(rewriter: Rewriter, bullet: Bullet, day: date, template: Path)
     vault = rewriter.vault
     path = daily_notes.note_path(day, vault.daily.folder, vault.daily.format)
 
-    def compose(before: bytes | None) -> tuple[bytes, Retained]:
+    def compose(before: bytes | None) -> tuple[bytes, RetainResult]:
         start = before if before is not None else _from_template(vault, template, day, path)
         text = str(_needed(bullet, of_note(parse(path, start).properties, path, vault.config.folder_scopes)))
         data, line = insert(path, start, text)
-        return data, Retained(path, line, text, created=before is None)
+        return data, RetainResult(path, line, text, created=before is None)
 
     return rewriter.rewrite(path, compose)
 
