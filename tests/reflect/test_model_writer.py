@@ -13,7 +13,7 @@ from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.embedding.servers import MAX_CHAT_BYTES
 from vault_memory.errors import RemoteError
 from vault_memory.reflect.model_writer import FAILED_PAGES, USELESS_PAGES, Budget, ModelWriter, configured_writer
-from vault_memory.reflect.prose import About, Sentence
+from vault_memory.reflect.prose import About, CitedSentence
 
 FACTS = (
     "2025-11-27: Ada prefers short replies on the ferry.",
@@ -21,8 +21,8 @@ FACTS = (
     "2025-11-30: The boathouse in Tarn was painted green.",
 )
 GOOD = (
-    Sentence("Ada prefers short replies on the ferry.", (1,)),
-    Sentence("Ada mended two oars with Ben.", (2,)),
+    CitedSentence("Ada prefers short replies on the ferry.", (1,)),
+    CitedSentence("Ada mended two oars with Ben.", (2,)),
 )
 PROVIDERS = ("ollama", "openai", "anthropic")
 PATHS = {"ollama": "/api/chat", "openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
@@ -70,7 +70,7 @@ def writer(
     return found
 
 
-def written(mine: ModelWriter) -> tuple[Sentence, ...]:
+def written(mine: ModelWriter) -> tuple[CitedSentence, ...]:
     return mine.write("Ada", FACTS)
 
 

@@ -1,27 +1,25 @@
 """What a model is asked, and the checks on what it wrote: form, citations, and whether it stands in its facts."""
 
 import json
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.reflect.grounds import stated
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.prose import (
     SHOWN_CHARACTERS,
     SHOWN_TOKENS,
     About,
-    Limits,
-    Sentence,
+    CitedSentence,
+    SummaryLimits,
+    fact_line,
     messages,
+    number_facts,
+    parse_answer,
     problems,
-    read,
-    shown,
-    told,
-)
-from vault_memory.text.daily_notes import ordinal
+)  # fmt: skip
 from vault_memory.text.spans import Span
 
 FACTS = {
@@ -33,12 +31,13 @@ FACTS = {
     6: "Cleo paid 40% of the rent, twenty-five dollars, on the 3rd.",
     7: "2025-10-04: Dr. Ida Holm met iOS people from R2 Labs.",
     8: "Set `rope.length` by hand in boat.toml.",
+    9: "2025-11-21: Mag das neue Büro in Kiel sehr.",
 }
 ABOUT = About(aliases=("Addie",))
 
 
 def wrong(text: str, *facts: int) -> list[str]:
-    return problems([Sentence(text, facts)], FACTS, "Ada Voss", ABOUT)
+    return problems([CitedSentence(text, facts)], FACTS, "Ada Voss", ABOUT)
 
 
 # --- what stands in the facts ----------------------------------------------------------------------------------------
@@ -50,25 +49,17 @@ def wrong(text: str, *facts: int) -> list[str]:
         ("Ada prefers short replies on the ferry.", (1,)),
         ("Addie prefers short replies on the ferry.", (1,)),
         ("Ada Voss's replies should be short, under 1500 chars.", (1,)),
-        ("Since 27 November 2025 Ada preferred short replies.", (1,)),
-        ("On Thursday Ada preferred short replies.", (1,)),
-        ("In November 2025 she preferred short replies.", (1,)),
-        ("She bought 3 lamps with Ben Lowe for €1500.", (2,)),
-        ("On the 3rd of December she bought three lamps.", (2,)),
-        ("Short replies and three lamps: she preferred them, and Ben bought them.", (1, 2)),
-        ("Ada never eats fish.", (3,)),
-        ("The Otter project moved to v2.1 for 2500 users.", (4,)),
-        ("The Otter project moves at 14:30 from 27 to 29 October 2025.", (4,)),
-        ("The Otter project moved in October.", (4,)),
-        ("田中さん lives in 東京.", (5,)),
-        ("Cleo paid $25 of the rent, 40 percent.", (6,)),
-        ("Cleo paid the rent on the 3rd.", (6,)),
-        ("Ida Holm met the R2 Labs people of iOS.", (7,)),
-        ("They met Dr. Ida Holm on 4 October.", (7,)),
+        ("In November 2025 Ada prefers short replies.", (1,)),
+        ("She bought three lamps with Ben Lowe for €1500.", (2,)),
+        ("On 2025-12-03 she bought three lamps with Ben.", (2,)),
+        ("Short replies and three lamps: Ada prefers them, and Ben bought lamps.", (1, 2)),
+        ("The Otter project moves to v2.1 at 14:30, for 2.5k users.", (4,)),
+        ("田中さんは東京に住む in 2025.", (5,)),
+        ("They met Dr. Ida Holm with R2 Labs people of iOS.", (7,)),
         ("It's Ada who prefers short replies.", (1,)),
-        ("Three lamps she bought with Ben.", (2,)),
-        ("The rope.length in boat.toml was set by hand.", (8,)),
-        ("She bought one of three lamps for a price with Ben.", (2,)),
+        ("Three lamps were bought with Ben.", (2,)),
+        ("The rope.length was set by hand in boat.toml.", (8,)),
+        ("Mag das neue Büro in Kiel sehr.", (9,)),
     ],
 )
 def test_a_sentence_that_stands_in_its_facts_is_accepted(text: str, facts: tuple[int, ...]) -> None:
@@ -82,37 +73,20 @@ def test_a_sentence_that_stands_in_its_facts_is_accepted(text: str, facts: tuple
         ("Ada prefers short replies on the ferry with Bob.", (1,), "the name “bob”"),
         ("Ben prefers short replies on the ferry.", (1,), "the name “ben”"),
         ("Ada Lowe prefers short replies on the ferry.", (1, 2), "“ada lowe” stands so in none"),
-        ("Will prefers short replies on the ferry.", (1,), "the name “will”"),
-        ("山田さん lives in 東京.", (5,), "the name “山田さん”"),
-        ("The R3 Labs people met Ida Holm.", (7,), "the name “r3”"),
+        ("The R3 Labs people met Ida Holm.", (7,), "the number r3"),
         ("Аda prefers short replies on the ferry.", (1,), "the name"),  # a Cyrillic А
+        ("Mag das neue Büro in Köln sehr.", (9,), "the name “köln”"),
         ("Ada prefers 20 short replies on the ferry.", (1,), "the number 20"),
-        ("Ada prefers twenty short replies on the ferry.", (1,), "the number 20"),
+        ("Ada prefers 27 short replies on the ferry.", (1,), "the number 27"),  # a day is no number of replies
         ("Ada prefers short replies, 1500.5 chars.", (1,), "the number 1500.5"),
-        ("Bought 29 lamps with Ben.", (2,), "the number 29"),
-        ("Bought three hundred lamps with Ben.", (2,), "the number 300"),
-        ("Bought three lamps twice with Ben.", (2,), "the number 2"),
-        ("Bought the third lamp with Ben for €1,500.", (7,), "the number 3rd"),
-        ("Bought hundreds of lamps with Ben.", (2,), "the number hundreds"),
-        ("Bought three lamps for half of €1,500.", (2,), "the number half"),
         ("Bought three lamps for $1,500 with Ben.", (2,), "the sign $"),
-        ("Cleo paid 40 euros of the rent.", (6,), "the sign €"),
+        ("Cleo paid €40 of the rent.", (6,), "the sign €"),
         ("Ada prefers short replies on ferry.example there.", (1,), "“ferry.example” is in none"),
         ("The Otter project moves to v2.2.", (4,), "the number v2.2"),
         ("The Otter project moves at 14:31.", (4,), "the number 14:31"),
-        ("The Otter project moves for 2.5 users.", (4,), "the number 2.5"),
-        ("Bought three lamps on 4 December.", (2,), "the date ?-12-04"),
-        ("Bought three lamps on 3 December 2024.", (2,), "the date 2024-12-03"),
-        ("Bought three lamps in May 2025.", (2,), "the date 2025-05-?"),
-        ("Bought three lamps in summer 2025.", (2,), "the date 2025"),
-        ("Bought three lamps in 2019.", (2,), "the date 2019"),
-        ("Bought three lamps on Friday.", (2,), "the weekday"),
-        ("Bought three lamps on the 5th.", (2,), "the number 5th"),
-        ("Bought three lamps yesterday with Ben.", (2,), "another day tomorrow"),
-        ("Bought three lamps last week with Ben.", (2,), "another day tomorrow"),
-        ("Bought three lamps two weeks ago with Ben.", (2,), "another day tomorrow"),
-        ("Ada eats fish.", (3,), "leaves out the “not”"),
-        ("Ada does not prefer short replies.", (1,), "denies what none"),
+        ("Bought three lamps with Ben on 2025-12-04.", (2,), "the number 2025-12-04"),
+        ("Bought three lamps with Ben in May.", (2,), "the name “may”"),
+        ("Bought three lamps with Ben in 2019.", (2,), "the number 2019"),
         ("She secretly wants to leave everything behind.", (1,), "too few of its words"),
         ("This page sums up what the notes say of Ada.", (1,), "too few of its words"),
         ("It is what it is.", (1,), "too few of its words"),
@@ -125,7 +99,7 @@ def test_what_stands_in_no_fact_is_refused(text: str, facts: tuple[int, ...], sa
 
 @pytest.mark.parametrize(
     ("facts", "said"),
-    [((), "cites no fact"), ((9,), "no fact 9"), ((1, 0), "no fact 0"), ((-1,), "no fact -1")],
+    [((), "cites no fact"), ((99,), "no fact 99"), ((1, 0), "no fact 0"), ((-1,), "no fact -1")],
 )
 def test_a_sentence_cites_facts_that_it_was_given(facts: tuple[int, ...], said: str) -> None:
     assert said in wrong("Ada prefers short replies on the ferry.", *facts)[0]
@@ -133,71 +107,8 @@ def test_a_sentence_cites_facts_that_it_was_given(facts: tuple[int, ...], said: 
 
 def test_who_cites_everything_cites_nothing() -> None:
     given = dict.fromkeys(range(1, 20), FACTS[1])
-    found = problems([Sentence("Ada prefers short replies on the ferry.", tuple(given))], given, "Ada", About())
+    found = problems([CitedSentence("Ada prefers short replies on the ferry.", tuple(given))], given, "Ada", About())
     assert found == ["sentence 1: it cites 19 facts, over 8"]
-
-
-# --- dates and numbers in any usual form -----------------------------------------------------------------------------
-
-FORMS = (
-    lambda d: f"{d.day} {d:%B} {d.year}",
-    lambda d: f"{d.day}{ordinal(d.day)} of {d:%B}",
-    lambda d: f"{d:%B} {d.day}, {d.year}",
-    lambda d: f"{d.day} {d:%b} {d.year}",
-    lambda d: f"{d:%b} {d.day}",
-    lambda d: d.isoformat(),
-    lambda d: f"{d.day}.{d.month}.{d.year}",
-    lambda d: f"{d:%Y/%m/%d}",
-)
-DAYS = st.dates(date(1950, 1, 1), date(2099, 12, 31))
-
-
-@given(DAYS, st.sampled_from(FORMS), st.sampled_from(FORMS))
-def test_a_day_is_the_same_in_every_form(day: date, in_fact, in_sentence) -> None:
-    fact = f"On {in_fact(day)} the oars were mended."
-    # A fact without a year cannot tell a sentence the year.
-    assume(str(day.year) in in_fact(day) or str(day.year) not in in_sentence(day))
-    text = f"The oars were mended on {in_sentence(day)}."
-    assert problems([Sentence(text, (1,))], {1: fact}, "Oars", About()) == []
-
-
-@given(DAYS, st.integers(1, 20_000), st.sampled_from(FORMS), st.sampled_from(FORMS))
-def test_another_day_is_another_day_in_every_form(day: date, later: int, in_fact, in_sentence) -> None:
-    other = day + timedelta(later)
-    assume((other.month, other.day) != (day.month, day.day))
-    text = f"The oars were mended on {in_sentence(other)}."
-    fact = f"On {in_fact(day)} the oars were mended."
-    assert problems([Sentence(text, (1,))], {1: fact}, "Oars", About())
-
-
-WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.booleans())
-def test_number_words_are_numbers(in_fact: int, in_sentence: int, spelled: bool) -> None:
-    first, second = (WORDS[in_fact - 1], str(in_sentence)) if spelled else (str(in_fact), WORDS[in_sentence - 1])
-    found = problems([Sentence(f"Mended {second} oars.", (1,))], {1: f"Mended {first} oars."}, "Oars", About())
-    assert bool(found) == (in_fact != in_sentence)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("1,500 oars", "1500 oars", True),
-        ("2.5k oars", "2500 oars", True),
-        ("3 million oars", "3,000,000 oars", True),
-        ("two dozen oars", "24 oars", True),
-        ("twenty-five oars", "25 oars", True),
-        ("5km of rope", "5 km of rope", True),
-        ("1.5 m of rope", "15 m of rope", False),
-        ("10k oars", "10 oars", False),
-        ("3.000.000 oars", "3 oars", False),
-    ],
-)
-def test_a_number_has_its_value_however_it_is_written(one: str, other: str, same: bool) -> None:
-    for a, b in ((one, other), (other, one)):
-        found = problems([Sentence(f"Mended {a} there.", (1,))], {1: f"Mended {b} there."}, "Oars", About())
-        assert (found == []) == same, (a, b, found)
 
 
 # --- properties ------------------------------------------------------------------------------------------------------
@@ -211,21 +122,20 @@ VOCABULARY = st.lists(
 @given(VOCABULARY)
 def test_a_fact_in_its_own_words_is_accepted(words: list[str]) -> None:
     fact = f"Ada {' '.join(words)}."
-    assert problems([Sentence(fact, (1,))], {1: fact}, "Ada", About()) == []
+    assert problems([CitedSentence(fact, (1,))], {1: fact}, "Ada", About()) == []
 
 
 @given(VOCABULARY, st.data())
 def test_whatever_is_put_into_it_is_found(words: list[str], data: st.DataObject) -> None:
-    invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "sixteen", "19 March", "2031-05-06", "€"]))
+    invented = data.draw(st.sampled_from(["Zebulon", "Qu-7", "8431", "19 March", "2031-05-06", "€"]))
     at = data.draw(st.integers(0, len(words)))
     text = f"Ada {' '.join([*words[:at], invented, *words[at:]])}."
-    assert problems([Sentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", About())
+    assert problems([CitedSentence(text, (1,))], {1: f"Ada {' '.join(words)}."}, "Ada", About())
 
 
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_the_checks_take_any_text(text: str, fact: str) -> None:
-    assert isinstance(problems([Sentence(text, (1,))], {1: fact}, fact, About()), list)
-    assert stated(text) == stated(text)
+    assert isinstance(problems([CitedSentence(text, (1,))], {1: fact}, fact, About()), list)
 
 
 @given(
@@ -235,7 +145,7 @@ def test_the_checks_take_any_text(text: str, fact: str) -> None:
 )
 def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None:
     text = f"Ada {before}{sign}{after} mended oars."
-    assert problems([Sentence(text, (1,))], {1: text}, "Ada", About())
+    assert problems([CitedSentence(text, (1,))], {1: text}, "Ada", About())
 
 
 # --- form ------------------------------------------------------------------------------------------------------------
@@ -271,23 +181,22 @@ def test_no_sign_of_structure_passes(before: str, sign: str, after: str) -> None
         ("Mended oars javascript:oars there.", "link"),
         ("mended oars there.", "begin like a sentence"),
         ("Mended oars oars oars there.", "repeats itself"),
-        ("Mended the oars and mended the oars and mended the oars.", "repeats itself"),
         ("Mended oars mended there there oars the the oars.", "repeats itself"),
     ],
 )
 def test_what_is_no_plain_sentence_is_refused(text: str, said: str) -> None:
-    found = problems([Sentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", About())
+    found = problems([CitedSentence(text, (1,))], {1: f"Mended oars there, the oars. {text}"}, "Oars", About())
     assert any(part in found[0] for part in said.split("|")), found
 
 
 def test_lengths_have_their_limits() -> None:
-    about = About(limits=Limits(sentences=2, characters=30, total=50, facts=1))
+    about = About(limits=SummaryLimits(sentences=2, characters=30, total=50, facts=1))
     given = {1: "Mended seven oars there, with the lamps of the ferry, and painted the boathouse green."}
-    fits = [Sentence("Mended seven oars there.", (1,)), Sentence("Painted the boathouse.", (1,))]
+    fits = [CitedSentence("Mended seven oars there.", (1,)), CitedSentence("Painted the boathouse.", (1,))]
     assert problems(fits, given, "Oars", about) == []
     assert problems([], given, "Oars", about) == ["there is no sentence"]
     assert "there are 3 sentences" in problems([*fits, fits[0]], given, "Oars", about)[0]
-    assert "over 30" in problems([Sentence("Painted the boathouse green there.", (1,))], given, "Oars", about)[0]
+    assert "over 30" in problems([CitedSentence("Painted the boathouse green there.", (1,))], given, "Oars", about)[0]
     longer = [fits[0]._replace(text="Mended seven oars of the ferry"), fits[1]]
     assert problems(longer, given, "Oars", about) == ["all sentences together have 52 characters, over 50"]
 
@@ -303,7 +212,7 @@ def test_lengths_have_their_limits() -> None:
 )
 def test_nothing_is_said_twice(one: str, other: str, again: bool) -> None:
     given = {1: "Ada mended two oars with Ben in Tarn and painted the boathouse."}
-    found = problems([Sentence(one, (1,)), Sentence(other, (1,))], given, "Ada", About())
+    found = problems([CitedSentence(one, (1,)), CitedSentence(other, (1,))], given, "Ada", About())
     assert found == (["sentence 2 says again what sentence 1 says"] if again else [])
 
 
@@ -312,8 +221,8 @@ def test_nothing_is_said_twice(one: str, other: str, again: bool) -> None:
 
 def test_an_answer_is_read() -> None:
     reply = '{"sentences": [{"text": " Ada mended oars. ", "facts": [2, 1, 2]}], "more": 1}'
-    assert read(reply) == (Sentence("Ada mended oars.", (2, 1)),)
-    assert read(f"```json\n{reply}\n```") == read(reply)
+    assert parse_answer(reply) == (CitedSentence("Ada mended oars.", (2, 1)),)
+    assert parse_answer(f"```json\n{reply}\n```") == parse_answer(reply)
 
 
 JSON = st.recursive(
@@ -326,7 +235,7 @@ JSON = st.recursive(
 @given(JSON)
 def test_an_answer_of_another_shape_is_a_value_error_and_nothing_else(value: object) -> None:
     try:
-        found = read(json.dumps({"sentences": value}))
+        found = parse_answer(json.dumps({"sentences": value}))
     except ValueError:
         return
     assert all(isinstance(text, str) and all(type(n) is int for n in facts) for text, facts in found)
@@ -335,7 +244,7 @@ def test_an_answer_of_another_shape_is_a_value_error_and_nothing_else(value: obj
 @given(st.text(max_size=200))
 def test_an_answer_that_is_no_json_is_a_value_error(reply: str) -> None:
     with pytest.raises(ValueError, match="not the JSON"):
-        read(reply)
+        parse_answer(reply)
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -343,7 +252,7 @@ def test_an_answer_that_is_no_json_is_a_value_error(reply: str) -> None:
 
 @given(st.lists(st.text(alphabet="ab語 ", max_size=900), max_size=40))
 def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
-    given = shown(facts)
+    given = number_facts(facts)
     assert list(given) == list(range(1, len(given) + 1))
     assert all(text == facts[n - 1][:SHOWN_CHARACTERS] for n, text in given.items())
     cost = sum(8 + sum(1 / 3 if c.isascii() else 1 for c in text) for text in given.values())
@@ -353,11 +262,11 @@ def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
 
 
 def test_a_small_set_of_facts_is_shown_whole() -> None:
-    assert shown(list(FACTS.values())) == FACTS
+    assert number_facts(list(FACTS.values())) == FACTS
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
-    system, user = messages("Ada", FACTS, About(limits=Limits(sentences=3)), ["it cites no fact"])
+    system, user = messages("Ada", FACTS, About(limits=SummaryLimits(sentences=3)), ["it cites no fact"])
     assert "At most 3 sentences" in system["content"] and '{"sentences": [' in system["content"]
     data = json.loads(user["content"])
     assert data["corrections"] == ["it cites no fact"] and len(data["facts"]) == len(FACTS)
@@ -375,7 +284,7 @@ def test_the_question_has_its_limits_and_the_last_mistakes() -> None:
     ],
 )  # fmt: skip
 def test_a_fact_is_told_with_its_day(day: date | None, occurred: Span | None, expected: str) -> None:
-    assert told(Fact(1, "world", "Mended\n <oars>", "a.md", 1, day, occurred)) == expected
+    assert fact_line(Fact(1, "world", "Mended\n <oars>", "a.md", 1, day, occurred)) == expected
 
 
 @pytest.mark.parametrize(
@@ -390,7 +299,8 @@ def test_a_fact_is_told_with_its_day(day: date | None, occurred: Span | None, ex
     ],
 )
 def test_a_fact_is_told_without_marks_that_a_model_would_copy(text: str, expected: str) -> None:
-    assert told(Fact(1, "world", text, "a.md", 1, None)) == expected
+    assert fact_line(Fact(1, "world", text, "a.md", 1, None)) == expected
     assert (
-        told(Fact(1, "world", text, "a.md", 1, date(2025, 1, 2)), ("Ada", "Ben")) == f"2025-01-02: Ada, Ben: {expected}"
+        fact_line(Fact(1, "world", text, "a.md", 1, date(2025, 1, 2)), ("Ada", "Ben"))
+        == f"2025-01-02: Ada, Ben: {expected}"
     )

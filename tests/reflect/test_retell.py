@@ -15,14 +15,15 @@ from model_server import Model, ModelServer, free_port, model_server, summed_up
 from reflecting import block, rewrite, texts
 from vaults import age, fill, memory, run
 
+from vault_memory.markdown.fact_text import TRACEABLE, traced
 from vault_memory.memory import Memory
-from vault_memory.reflect import blocks, wording
+from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
 from vault_memory.reflect.job import Asked, Reflected
 from vault_memory.reflect.model_writer import USELESS_PAGES
 from vault_memory.reflect.plan import Draft, Past, edit
-from vault_memory.reflect.retell import SHARE, traceable
+from vault_memory.reflect.retell import PARAGRAPH_SHARE, traceable
 from vault_memory.reflect.summaries import LIMITS
 from vault_memory.rendering import reflection
 from vault_memory.text.tokens import count
@@ -123,7 +124,7 @@ def test_every_citation_leads_to_a_line_in_which_the_sentence_is_found_again(roo
             text, _, cited = sentence.partition(" — ")
             found = list(cited_lines(root, cited))
             seen += len(found)
-            assert found and all(wording.traced(text, line, len(found)) >= wording.TRACEABLE for line in found)
+            assert found and all(traced(text, line, len(found)) >= TRACEABLE for line in found)
     assert seen >= 6
 
 
@@ -216,7 +217,7 @@ def test_a_full_page_makes_room_for_its_paragraph(tmp_path: Path, server: ModelS
         page, other = (block((vault / path).read_bytes(), name) for vault in (root, without))
         sentences = retold((root / path).read_bytes(), name)
         assert len(sentences) > 2
-        assert count("\n".join(sentences)) <= most * SHARE
+        assert count("\n".join(sentences)) <= most * PARAGRAPH_SHARE
         assert count("\n".join(other)) > most * 0.8, "the page is not full without it"
         assert count("\n".join(page)) <= max(most, count("\n".join(other)))
         assert known(page) == known(other)
@@ -286,7 +287,7 @@ def test_a_new_index_a_hand_edit_and_a_moved_line_cost_no_new_text(root: Path, s
     assert strip(retold(page)) == strip(sentences) and retold(page) != sentences
     for sentence in retold(page):
         text, _, cited = sentence.partition(" — ")
-        assert all(wording.traced(text, line) >= wording.TRACEABLE for line in cited_lines(root, cited))
+        assert all(traced(text, line) >= TRACEABLE for line in cited_lines(root, cited))
     assert reflect(root, server).edits == ()
 
 

@@ -18,7 +18,7 @@ from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.page_writer import Applied, Ledger, Writer
 from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
 from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
-from vault_memory.reflect.retell import Model, Retelling
+from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
@@ -65,7 +65,7 @@ class Reflected:
     """Lines of a person's that rest on what no note holds any more."""
     odd: tuple[user_feedback.Odd, ...] = ()
     """Lines of a person's with a confidence that is none."""
-    model: Model | None = None
+    model: ModelUse | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
     """The opinions that moved, came or went since their page was written last."""

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 from vault_memory.config import Config
 from vault_memory.embedding.endpoints import reflect_endpoint
 from vault_memory.errors import RemoteError
-from vault_memory.reflect.prose import FORM, SUMMARY, About, Sentence, messages, problems, read, shown
+from vault_memory.reflect.prose import (
+    FORM,
+    SUMMARY,
+    About,
+    CitedSentence,
+    messages,
+    number_facts,
+    parse_answer,
+    problems,
+)
 
 if TYPE_CHECKING:
     from vault_memory.embedding.servers import ModelServer
@@ -89,13 +98,13 @@ class ModelWriter:
         """Whether the time of the run is over, or too many pages failed."""
         return self._budget.over() is not None
 
-    def write(self, subject: str, facts: Sequence[str], about: About = SUMMARY) -> tuple[Sentence, ...]:
+    def write(self, subject: str, facts: Sequence[str], about: About = SUMMARY) -> tuple[CitedSentence, ...]:
         """Sentences that cite `facts` by their numbers from 1; none for no facts.
 
         Of very many facts the first are shown to the model, as many as it reads. Raises RemoteError: "unusable" where
         what it wrote did not pass the checks twice.
         """
-        given = shown(facts)
+        given = number_facts(facts)
         if not given:
             return ()
         until = self._budget.page()
@@ -118,11 +127,11 @@ class ModelWriter:
 
     def _sentences(
         self, server: "ModelServer", subject: str, given: Mapping[int, str], about: About, until: float
-    ) -> tuple[Sentence, ...]:
+    ) -> tuple[CitedSentence, ...]:
         wrong = list[str]()
         for _ in range(TRIES):
             try:
-                found = read(self._reply(server, messages(subject, given, about, wrong), until))
+                found = parse_answer(self._reply(server, messages(subject, given, about, wrong), until))
                 wrong = problems(found, given, subject, about)
             except ValueError as error:
                 wrong = [str(error)]

@@ -1,4 +1,4 @@
-"""Owns the paragraph that a configured model writes at the head of a page: its citations, its room, how long it stays.
+"""Puts the paragraph of a configured model at the head of a page: its citations, its room, how long it stays.
 
 Law 6: what the model wrote was checked by its Writer; here each sentence gets the citations that bear it out, and goes
 where none does. What fails leaves the page as it would be without a model. A page keeps its paragraph while its facts
@@ -13,25 +13,24 @@ from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import fact_text
-from vault_memory.reflect import grounds, prose
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.model_writer import ModelWriter
 from vault_memory.reflect.plan import Draft
-from vault_memory.reflect.prose import USUAL, About, Sentence
+from vault_memory.reflect.prose import USUAL, About, CitedSentence, fact_line, ungrounded
 
-FEWEST = 4
+MIN_FACTS = 4
 """Fewer facts are read as fast as what would be said of them."""
 
-SHARE = 1 / 3
+PARAGRAPH_SHARE = 1 / 3
 """The most of a page's tokens that its paragraph takes."""
 
 SENTENCE_TOKENS = 50
 """What a sentence with its citations comes to, to know how many to ask for; what is too many is dropped."""
 
 CITED_TOKENS = 20
-LETTERS = 4
+TOKEN_CHARACTERS = 4
 """The characters of a token of plain prose."""
 
 OPENING = "opening"
@@ -64,16 +63,16 @@ class Subject:
     def about(self) -> About:
         """What the model is told of it: about as many sentences as have room, and none that has none by itself."""
         sentences = min(USUAL.sentences, self.room // SENTENCE_TOKENS)
-        characters = min(USUAL.characters, LETTERS * (self.room - CITED_TOKENS))
+        characters = min(USUAL.characters, TOKEN_CHARACTERS * (self.room - CITED_TOKENS))
         return About(self.what, self.aliases, USUAL._replace(sentences=sentences, characters=characters))
 
     @property
     def room(self) -> int:
         """The tokens that a paragraph may take."""
-        return int(self.tokens * SHARE)
+        return int(self.tokens * PARAGRAPH_SHARE)
 
 
-class Model(NamedTuple):
+class ModelUse(NamedTuple):
     """What came of asking the model in a run: pages it wrote for, pages it failed, and why the first of these."""
 
     method: str
@@ -90,7 +89,7 @@ class Retelling:
 
     def __init__(self, writer: ModelWriter, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
         self._writer, self._last, self._asks = writer, last, asks
-        self.model = Model(writer.method)
+        self.model = ModelUse(writer.method)
 
     def signature(self, signature: bytes) -> bytes:
         """The signature of a page with nothing left to ask for."""
@@ -119,7 +118,7 @@ class Retelling:
         if kept is not None:
             return _placed(draft, mark, kept, subject, self._writer.method) or draft, done
         told = _told(draft, subject)
-        if len(told) < FEWEST or subject.about.limits.sentences < 1:
+        if len(told) < MIN_FACTS or subject.about.limits.sentences < 1:
             return draft, done
         if not self._asks:
             return draft, signature
@@ -149,7 +148,7 @@ class Retelling:
 
     def _asked(self, draft: Draft, mark: Line, told: Sequence[Fact], subject: Subject) -> Draft:
         """The draft with what the model writes of it now; raises RemoteError where that comes to nothing."""
-        shown = [prose.told(fact, subject.names(fact)) for fact in told]
+        shown = [fact_line(fact, subject.names(fact)) for fact in told]
         sentences = self._writer.write(subject.name, shown, subject.about)
         lines = [line for one in sentences if (line := _borne_out(one, told, shown, subject))]
         placed = _placed(draft, mark, lines, subject, self._writer.method) if lines else None
@@ -178,14 +177,13 @@ def _told(draft: Draft, subject: Subject) -> list[Fact]:
 # --- one sentence ----------------------------------------------------------------------------------------------------
 
 
-def _borne_out(sentence: Sentence, told: Sequence[Fact], shown: Sequence[str], subject: Subject) -> Line | None:
+def _borne_out(sentence: CitedSentence, told: Sequence[Fact], shown: Sequence[str], subject: Subject) -> Line | None:
     """The line of a sentence with the citations that bear it out; None where they do not."""
     text = sentence.text.rstrip(".").rstrip()
     numbers = traceable(text, {number: told[number - 1].text for number in sentence.facts})
-    stated = [grounds.stated(shown[number - 1]) for number in numbers]
-    named = grounds.stated(" ; ".join((subject.name, *subject.aliases)))
+    sources = [*(shown[number - 1] for number in numbers), subject.name, *subject.aliases]
     # A number or a name may have stood in a fact that is not cited any more.
-    if not numbers or any(grounds.ungrounded(sentence.text, stated, named)):
+    if not numbers or any(ungrounded(sentence.text, sources, shown)):
         return None
     return _line(text, [told[number - 1] for number in numbers], subject.cite)
 
