@@ -61,15 +61,13 @@ def versioned(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_notes_dated_later_are_out(tmp_path: Path) -> None:
-    fill(tmp_path, NOTES)
-    assert texts(ask(tmp_path, "heron")) == {"The heron stood by the weir."}
-    assert "The heron left the weir." in texts(ask(tmp_path, "heron", None))
-
-
-def test_a_fact_told_before_of_later_days_is_in(tmp_path: Path) -> None:
-    fill(tmp_path, {"memory/2025-10-01.md": "## Retain\n- W(t=2025-12-24) @Mara: Mara sails home at Christmas.\n"})
+def test_notes_dated_later_are_out_but_not_what_was_told_of_later_days(tmp_path: Path) -> None:
+    fact = "## Retain\n- W(t=2025-12-24) @Mara: Mara sails home at Christmas.\n"
+    fill(tmp_path, NOTES | {"memory/2025-10-02.md": fact})
     assert ask(tmp_path, "when does Mara sail").results
+    heron = {"The heron stood by the weir.", "The heron left the weir."}
+    assert texts(ask(tmp_path, "heron")) & heron == {"The heron stood by the weir."}
+    assert texts(ask(tmp_path, "heron", None)) >= heron
 
 
 def test_lines_git_knows_to_be_later_are_out(versioned: Path) -> None:
@@ -203,15 +201,6 @@ def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: byt
     put(tmp_path, "Old.md", text)
     commit(tmp_path, "2025-10-01")
     assert git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60) is None
-
-
-def test_git_reads_windows_lines_and_marks(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
-    put(tmp_path, "Old.md", b"\xef\xbb\xbfOne\r\n  two\r\n")
-    commit(tmp_path, "2025-10-01")
-    found = git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60)
-    assert found is not None
-    assert set(found.lines) == {"One", "two"}
 
 
 BEFORE, AFTER = Line(D, False), Line(D + timedelta(1), False)

@@ -63,12 +63,6 @@ def test_the_floor_of_each_tier() -> None:
     assert decay.life(Trace(TODAY - 30, importance=0.0), TODAY, is_fact=False).multiplier == pytest.approx(0.44)
 
 
-@given(unit, betas, st.booleans())
-def test_half_at_the_half_life_for_every_beta(importance: float, beta: float, dynamic: bool) -> None:
-    half = decay.half_life(importance, dynamic)
-    assert decay.recency(half, half, beta) == pytest.approx(0.5)
-
-
 @given(st.floats(0, 5000), st.floats(1, 500), st.floats(0.01, 1000), betas)
 def test_scale_free(age: float, half: float, scale: float, beta: float) -> None:
     assert decay.recency(age * scale, half * scale, beta) == pytest.approx(decay.recency(age, half, beta), abs=1e-9)
@@ -78,14 +72,6 @@ def test_scale_free(age: float, half: float, scale: float, beta: float) -> None:
 def test_recency_falls_with_age_and_stays_in_bounds(age: float, more: float, half: float, beta: float) -> None:
     younger, older = decay.recency(age, half, beta), decay.recency(age + more, half, beta)
     assert 0 <= older <= younger <= 1
-
-
-@given(st.floats(0, 5000), unit, unit, betas)
-def test_importance_keeps_longer(age: float, one: float, other: float, beta: float) -> None:
-    low, high = sorted((one, other))
-    assert decay.half_life(low) <= decay.half_life(high)
-    assert decay.half_life(low, dynamic=True) < decay.half_life(low)
-    assert decay.recency(age, decay.half_life(low), beta) <= decay.recency(age, decay.half_life(high), beta) + 1e-12
 
 
 # --- tiers -----------------------------------------------------------------------------------------------------------
@@ -142,13 +128,6 @@ def test_a_life_is_bounded_and_knows_nothing_of_tomorrow(trace: Trace, is_fact: 
     assert decay.life(known, TODAY, is_fact) == here
     if trace.day is None:
         assert here.multiplier == 1
-
-
-@given(traces)
-def test_a_first_use_today_takes_nothing_off(trace: Trace) -> None:
-    unused = trace._replace(uses=())
-    used = trace._replace(uses=(TODAY,))
-    assert decay.life(used, TODAY, False).worth >= decay.life(unused, TODAY, False).worth - 1e-9
 
 
 @given(st.lists(st.integers(TODAY - 50, TODAY + 5)))

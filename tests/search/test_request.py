@@ -18,13 +18,7 @@ NOW = "2025-12-03T12:00:00Z"
 def test_a_bare_question_takes_the_configured_bounds() -> None:
     request = build({"query": "bees"}, CONFIG)
     assert (request.query, request.k, request.budget_tokens) == ("bees", 4, 700)
-    assert (request.source, request.mode, request.explain, request.rendered, request.id) == (
-        "notes",
-        "auto",
-        False,
-        False,
-        None,
-    )
+    assert (request.source, request.mode, request.explain, request.id) == ("notes", "auto", False, None)
     assert not request.filters
     assert abs((datetime.now(UTC) - request.now).total_seconds()) < 60
 
@@ -72,11 +66,8 @@ def test_filters(option: str, value: object, field: str, found: object) -> None:
     ("values", "named"),
     [
         ({}, "query"),
-        ({"query": None}, "query"),
         ({"query": 3}, "query"),
-        ({"query": ["x"]}, "query"),
         ({"query": "x", "colour": "red"}, "colour"),
-        ({"query": "x", "k": 0}, "k"),
         ({"query": "x", "k": -1}, "k"),
         ({"query": "x", "k": True}, "k"),
         ({"query": "x", "k": "3"}, "k"),
@@ -89,7 +80,6 @@ def test_filters(option: str, value: object, field: str, found: object) -> None:
         ({"query": "x", "kind": "Q"}, "Q"),
         ({"query": "x", "kind": [1]}, "kind"),
         ({"query": "x", "entity": {"a": 1}}, "entity"),
-        ({"query": "x", "entity": 3}, "entity"),
         ({"query": "x", "source": "web"}, "web"),
         ({"query": "x", "mode": "magic"}, "magic"),
     ],
@@ -124,15 +114,7 @@ def test_what_is_no_moment(value: object) -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [
-        ("W", "world"),
-        ("b", "experience"),
-        ("O", "opinion"),
-        ("s", "observation"),
-        ("NOTE", "note"),
-        ("page", "page"),
-        ("session", "session"),
-    ],
+    [("W", "world"), ("b", "experience"), ("O", "opinion"), ("s", "observation"), ("NOTE", "note"), ("page", "page")],
 )
 def test_kinds(text: str, found: str) -> None:
     assert kind(text) == found

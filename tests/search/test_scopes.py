@@ -202,13 +202,8 @@ def test_a_paragraph_whose_lines_have_different_scopes_is_nobodys(tmp_path: Path
     fill(tmp_path, {"both.md": f"{moss}\n{ada}\n", "moss.md": f"{moss}\nIn the harbour.\n", "ada.md": f"{ada}\n"})
 
     def seen(*scopes: str) -> set[str]:
-        request = Request(
-            "walnut zanzibar",
-            k=9,
-            budget_tokens=None,
-            now=datetime(2025, 12, 1, tzinfo=UTC),
-            filters=Filters(scopes=scopes),
-        )
+        now = datetime(2025, 12, 1, tzinfo=UTC)
+        request = Request("walnut zanzibar", now, k=9, budget_tokens=None, filters=Filters(scopes=scopes))
         (answer,) = memory(tmp_path).answers([request], keep=False)
         return {result.path for result in answer.results}
 
