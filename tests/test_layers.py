@@ -14,7 +14,6 @@ LAYERS = re.split(
 
 UPWARD = {
     "health -> rendering",
-    "markdown -> store",
 }  # fmt: skip
 """What still points up; this set only shrinks."""
 

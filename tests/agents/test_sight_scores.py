@@ -16,6 +16,7 @@ from vault_memory.search.answer import Request
 from vault_memory.search.recall import Recall
 from vault_memory.store.filters import Filters
 from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.view import ALL
 
 WORDS = (
     "walnut",
@@ -111,7 +112,7 @@ def test_the_history_of_an_index_changes_no_answer(tmp_path: Path, seed: int) ->
     old = grown(tmp_path / "old", notes, rng)
     with opened(old) as store, store.writing():
         store.set_meta("frequent_at", 0)
-        Lexicon(store).refresh(store)
+        Lexicon(store.view(ALL)).refresh(store)
     new = fresh(tmp_path / "new", notes)
     assert told(old, PRESETS, QUESTIONS, ()) == told(new, PRESETS, QUESTIONS, ())
 

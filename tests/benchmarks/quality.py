@@ -27,6 +27,7 @@ from vault_memory.search.ranking import Ranker
 from vault_memory.search.request import build
 from vault_memory.search.scoring import Scorer
 from vault_memory.store.lanes import Search
+from vault_memory.store.view import ALL
 from vault_memory.text import tokens
 
 BUDGETS = (250, 500, 1000, 2000)
@@ -111,9 +112,9 @@ def request(question: Judged, budget: int, memory: Memory) -> Request:
 def gathered(memory: Memory, asked: Iterable[Judged]) -> Iterator[tuple[Judged, Candidates, Scorer]]:
     """Each question with its candidates ranked, before packing: for fitting weights."""
     with memory.index_file.reading() as (store, _):
-        search, names = Search(store), Names(store)
-        finder = Finder(store, search, names, QueryEmbedder(store, memory.index_file.embedder))
-        ranker = Ranker(store, search, names, finder.lexicon)
+        search, names = Search(store.view(ALL)), Names(store.view(ALL))
+        finder = Finder(store.view(ALL), search, names, QueryEmbedder(store.view(ALL), memory.index_file.embedder))
+        ranker = Ranker(store.view(ALL), search, names, finder.lexicon)
         for question in asked:
             found = finder.find(understand(request(question, 0, memory)))
             scorer = Scorer(found)

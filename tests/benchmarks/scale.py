@@ -13,6 +13,7 @@ from vault_memory.search.candidates import RESCORE, SEMANTIC_POOL
 from vault_memory.store.embedding_rows import find_space
 from vault_memory.store.lanes import Search
 from vault_memory.store.schema import load_vector_functions
+from vault_memory.store.view import ALL
 
 NOTE_PASSAGES, BIG_NOTE_PASSAGES, BIG = 40, 400, 300_000
 CHURN_ROUNDS, CHURN_SHARE = 4, 4
@@ -93,7 +94,7 @@ def exactness(memory: Memory, asked: list[str], k: int = 10) -> float:
         )
         lengths = np.concatenate([np.linalg.norm(held[i : i + 65536].astype(np.float32), axis=1)
                                   for i in range(0, len(held), 65536)])  # fmt: skip
-        search, shares = Search(store), []
+        search, shares = Search(store.view(ALL)), []
         for (vector,) in (memory.index_file.embedder.embed([query]) for query in asked):
             if any(vector):
                 exact = np.sort(_cosines(held, lengths, vector))[-k:]

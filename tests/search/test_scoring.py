@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_memory.markdown.note import ASIDE
 from vault_memory.markdown.speakers import speaker
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates, inverse_frequency, note_frequency, occurrences
@@ -21,7 +22,7 @@ from vault_memory.search.scoring import (
     longest_run,
     similarities,
 )
-from vault_memory.store.candidate import ASIDE, Candidate, NoteFacts, tells
+from vault_memory.store.candidate import Candidate, NoteFacts, tells
 from vault_memory.store.view import Totals
 
 

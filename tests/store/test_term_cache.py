@@ -16,6 +16,7 @@ from vault_memory.store import caches
 from vault_memory.store.caches import LEAST_HELD, PASSAGES_EARNED, TermCache
 from vault_memory.store.lanes import Search
 from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 
 WORDS = [f"w{n}" for n in range(60)]
 NOTES, LINES = 30, 180
@@ -43,7 +44,7 @@ def store(vault: Memory) -> Iterator[Store]:
 
 def held(store: Store) -> TermCache:
     """Lists that have been earned."""
-    postings = TermCache(store)
+    postings = TermCache(store.view(ALL))
     while postings.best(["w0"], 1) is None:
         pass
     return postings
@@ -53,7 +54,7 @@ def held(store: Store) -> TermCache:
 def test_as_fts5_has_it_to_the_last_bit(store: Store, seed: int) -> None:
     stems = random.Random(seed).sample([*WORDS, "nowhere"], 5)
     limit = random.Random(seed).choice([10, 150, 10_000])
-    search = Search(store)
+    search = Search(store.view(ALL))
     wanted = search.lexical([f'"{stem}"' for stem in stems], limit)
     assert len(wanted) >= 10
     postings = held(store)
@@ -64,7 +65,7 @@ def test_as_fts5_has_it_to_the_last_bit(store: Store, seed: int) -> None:
 def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> None:
     passages = int(store.one("SELECT count(*) FROM passage"))
     assert passages > LEAST_HELD
-    postings = TermCache(store)
+    postings = TermCache(store.view(ALL))
     asked = [postings.best(["w1"], 5) is not None for _ in range(passages // PASSAGES_EARNED + 2)]
     assert (asked[0], asked[-2:]) == (False, [True, True])
     postings.clear()
@@ -72,12 +73,12 @@ def test_held_once_it_is_worth_it_and_earned(store: Store, tmp_path: Path) -> No
     small = memory(fill(tmp_path / "small", {"a.md": "w1"}))
     small.index()
     with opened(small) as few:
-        assert [TermCache(few).best(["w1"], 5) for _ in range(9)] == [None] * 9
+        assert [TermCache(few.view(ALL)).best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 
 def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "MOST_ENTRIES", 6_000)
-    postings, search = held(store), Search(store)
+    postings, search = held(store), Search(store.view(ALL))
     for n in range(30):
         found = postings.best([f"w{n}", f"w{n + 1}"], 9) or []
         assert search.in_order(found, 9) == search.lexical([f'"w{n}"', f'"w{n + 1}"'], 9)
@@ -86,7 +87,7 @@ def test_no_more_entries_are_held_than_allowed(store: Store, monkeypatch: pytest
 
 def test_an_index_that_is_too_large_is_left_to_fts5(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caches, "MOST_TERM_PASSAGES", 5_300)
-    postings = TermCache(store)
+    postings = TermCache(store.view(ALL))
     assert [postings.best(["w1"], 5) for _ in range(9)] == [None] * 9
 
 

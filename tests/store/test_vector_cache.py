@@ -17,6 +17,7 @@ from vault_memory.store.caches import LEAST_HELD, QUESTIONS_TO_EARN, VectorCache
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.rows import Store
 from vault_memory.store.vectors import bit_code, cosine
+from vault_memory.store.view import ALL
 
 DIMENSIONS = 64
 FIRST, SECOND = Space(1, "some/model@1", DIMENSIONS), Space(2, "other/model@1", DIMENSIONS)
@@ -64,7 +65,7 @@ def scanned(store: Store, query: bytes, pool: int, limit: int, space: int = 1) -
 
 
 def earned(store: Store) -> VectorCache:
-    held = VectorCache(store)
+    held = VectorCache(store.view(ALL))
     for _ in range(QUESTIONS_TO_EARN - 1):
         assert held.nearest(FIRST, vector(0), 10, 5) is None  # a process that asks once leaves it to SQLite
     return held
@@ -140,10 +141,15 @@ def test_an_index_built_anew_is_read_anew(store: Store) -> None:
     assert (held.nearest(FIRST, vector(-1), 10, 5) or [])[0] == (9, pytest.approx(1.0))
 
 
+def test_a_space_whose_dimensions_make_no_whole_words_is_left_to_sqlite(store: Store) -> None:
+    held, odd = VectorCache(store.view(ALL)), Space(1, "some/model@1", 72)
+    assert [held.nearest(odd, bytes(72), 10, 5) for _ in range(QUESTIONS_TO_EARN + 1)] == [None] * 4
+
+
 def test_few_vectors_and_other_spaces_are_left_to_sqlite(store: Store) -> None:
     held = earned(store)
     assert held.nearest(SECOND, vector(-1), 10, 5) is None
-    few = VectorCache(store)
+    few = VectorCache(store.view(ALL))
     remove(store, "id > 100")
     store.grow()
     for _ in range(QUESTIONS_TO_EARN + 1):
@@ -178,7 +184,7 @@ def test_nearly_all_of_the_exact_ten_nearest_are_found(tmp_path: Path) -> None:
         rows = ((i, 1, i, row.astype(np.int8).tobytes()) for i, row in enumerate(vectors, 1))
         store.connection.executemany("INSERT INTO embedding VALUES(?, ?, ?, ?)", rows)
         store.connection.execute("INSERT INTO placed SELECT 1, id, id FROM embedding")
-        held, shares = VectorCache(store), []
+        held, shares = VectorCache(store.view(ALL)), []
         for start in (chance.randrange(len(words) - 10) for _ in range(60)):
             (query,) = builtin().embed([" ".join(words[start : start + 6])])
             found = held.nearest(Space(1, "x@1", len(query)), query, SEMANTIC_POOL * RESCORE, 10)

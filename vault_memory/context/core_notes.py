@@ -9,10 +9,9 @@ from typing import NamedTuple
 from vault_memory.context.prompt_sheet import Piece
 from vault_memory.errors import RefusedError
 from vault_memory.markdown import facts, passages, provenance, scopes
-from vault_memory.markdown.note import COMMENT, Note, note_header
+from vault_memory.markdown.note import ASIDE, COMMENT, Note, note_header
 from vault_memory.markdown.parse import parse
 from vault_memory.reflect.core import PATHS
-from vault_memory.store.candidate import ASIDE
 from vault_memory.store.journal import passage_key
 from vault_memory.store.note_rows import header_tokens, passage_tokens
 from vault_memory.store.rows import Store

@@ -16,6 +16,7 @@ from vault_memory.errors import BusyError, RemoteError
 from vault_memory.store import embedding_rows
 from vault_memory.store.embedding_rows import PassageText, Space
 from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 
 Progress = Callable[[int, int, int], None]
 """Called with passages done, passages in all, and those embedded by this run."""
@@ -95,9 +96,10 @@ class Backfill:
 
     def _count(self) -> None:
         space = self._space
-        self._filled.passages = self._store.totals().passages
-        self._filled.done = embedding_rows.count_placed(self._store, space) if space else 0
-        self._filled.without = embedding_rows.count_unplaced(self._store, space) if space else 0
+        view = self._store.view(ALL)
+        self._filled.passages = view.totals().passages
+        self._filled.done = embedding_rows.count_placed(view, space) if space else 0
+        self._filled.without = embedding_rows.count_unplaced(view, space) if space else 0
 
     def _recognise(self) -> None:
         """Make sure that the model is the one its vectors are of, also when nothing waits: recall compares with them.

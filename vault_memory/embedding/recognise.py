@@ -8,7 +8,7 @@ from vault_memory.embedding.remote import RemoteEmbedder
 from vault_memory.store.embedding_rows import Space, find_space, get_mark, set_mark
 from vault_memory.store.rows import Store
 from vault_memory.store.vectors import cosine
-from vault_memory.store.view import View
+from vault_memory.store.view import IndexConnection
 
 SAME_MODEL_COSINE = 0.98
 """The least cosine of two vectors of one text by one model; other hardware or another batch changes it by far less."""
@@ -17,7 +17,7 @@ FORGET = "`memory doctor --fix` forgets the old vectors, then `memory index` mak
 """What to do about another model."""
 
 
-def known_probe(store: View, name: str) -> bytes | None:
+def known_probe(store: IndexConnection, name: str) -> bytes | None:
     """The known text's vector by the model that the space of this name was begun with."""
     mark = get_mark(store, name, "probe")
     return bytes.fromhex(mark) if mark else None

@@ -11,7 +11,7 @@ from vault_memory.reflect.run_log import REFLECT, ReflectEnd, RunLog
 from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, figures, schema
 from vault_memory.store.note_rows import count_notes
-from vault_memory.store.rows import Store
+from vault_memory.store.view import View
 from vault_memory.vault.undo_history import Preimages
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _counted(memory: "Memory", base: Status, scopes: tuple[str, ...]) -> Status:
             base, exists=True, bytes=None if scopes else schema.size(memory.index_file.path),
             fresh=freshness.fresh, pending=None if scopes else freshness.pending, generation=store.generation,
             notes=count_notes(view), passages=figures.count_passages(view), facts=figures.count_facts(view),
-            embedders=() if scopes else tuple(_vectors(memory, store)),
+            embedders=() if scopes else tuple(_vectors(memory, view)),
         )  # fmt: skip
 
 
@@ -135,19 +135,14 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     return last._replace(run="")
 
 
-def _vectors(memory: "Memory", store: Store) -> Iterator[Vectors]:
+def _vectors(memory: "Memory", view: View) -> Iterator[Vectors]:
     """Every embedder of the index, and the configured one even before it has a vector."""
     named = memory.search.remote.id if memory.search.remote else memory.index_file.embedder.id
-    known = embedding_rows.all_spaces(store)
+    known = embedding_rows.all_spaces(view)
     for space in known:
-        count = figures.count_vectors(store, space.id)
+        count = figures.count_vectors(view, space.id)
         used = space.is_builtin or space.name == named
-        yield Vectors(
-            space.name,
-            count,
-            embedding_rows.count_placed(store, space),
-            used,
-            embedding_rows.count_unplaced(store, space),
-        )
+        placed, without = embedding_rows.count_placed(view, space), embedding_rows.count_unplaced(view, space)
+        yield Vectors(space.name, count, placed, used, without)
     if named not in [space.name for space in known]:
         yield Vectors(named, 0, 0, True)

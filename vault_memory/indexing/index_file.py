@@ -20,7 +20,7 @@ from vault_memory.startup import vault_id
 from vault_memory.store import schema, usage
 from vault_memory.store.note_rows import count_notes, note_paths
 from vault_memory.store.rows import Store
-from vault_memory.store.view import View
+from vault_memory.store.view import ALL, View
 from vault_memory.vault import locations
 from vault_memory.vault.private_files import private
 from vault_memory.vault.vault import Vault
@@ -257,7 +257,7 @@ class IndexFile:
         with suppress(*schema.UNREADABLE):
             if self.path.exists():
                 with closing(Store.open(self.path)) as store:
-                    refuse_loss(count_notes(store), 0, 0, self.path)
+                    refuse_loss(count_notes(store.view(ALL)), 0, 0, self.path)
         known = locations.remembered(self.vault.root)
         refuse_loss(known, 0, 0, locations.memory_of(self.vault.root))
 
@@ -267,7 +267,7 @@ class IndexFile:
         with suppress(*schema.UNREADABLE):
             if self.path.exists():
                 with closing(Store.open(self.path)) as store:
-                    known = note_paths(store)
+                    known = note_paths(store.view(ALL))
                     if not asked_for:
                         unmounted_drives.mark_missing(store, self.vault, walk)
         unseen = sum(map(walk.cannot_tell, known)) if walk.unreadable else 0
@@ -446,7 +446,7 @@ class IndexFile:
         if walk.covered is None:
             unmounted_drives.remember(store, self.vault, walk)
         store.checkpoint()
-        locations.remember(self.vault.root, count_notes(store))
+        locations.remember(self.vault.root, count_notes(store.view(ALL)))
         return report
 
     def count_uses(self, store: Store) -> None:

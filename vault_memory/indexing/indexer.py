@@ -23,6 +23,7 @@ from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Context, NoteRow, Store, Written
 from vault_memory.store.schema import Settings
+from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
@@ -101,7 +102,7 @@ class Indexer:
             gone = [row for row in changes.gone if not walk.cannot_tell(row.path)]
         report = Report(unchanged=changes.unchanged, problems=list(walk.skipped))
         moved_from = self.moved(changes.new, gone) if changes.new and gone else {}
-        known = len(rows) if walk.covered is None else count_notes(self._store)
+        known = len(rows) if walk.covered is None else count_notes(self._store.view(ALL))
         left = len(walk.files) if walk.covered is None else known - len(gone) + len(changes.new)
         refuse_loss(known, left, len(gone) - len(moved_from))
         new = [] if self._vault.filters_unknown else changes.new
@@ -305,4 +306,4 @@ class Indexer:
     def _finish_rows(self, started: int, looked_at_all: bool) -> None:
         if looked_at_all:  # else the time stamps of all other files would be trusted from now on
             self._store.set_meta("checked_ns", started)
-        Lexicon(self._store).refresh(self._store)
+        Lexicon(self._store.view(ALL)).refresh(self._store)

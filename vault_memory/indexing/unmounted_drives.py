@@ -9,6 +9,7 @@ import json
 from vault_memory.markdown.note import Problem
 from vault_memory.store.note_rows import note_paths
 from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 from vault_memory.vault import mounts
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import Walk, is_encodable
@@ -46,5 +47,5 @@ def _missing(store: Store, vault: Vault, walk: Walk) -> list[str]:
         folder
         for folder in remembered
         if folder not in mounted
-        and any(walk.came_to(path) and path not in walk.files for path in note_paths(store, folder))
+        and any(walk.came_to(path) and path not in walk.files for path in note_paths(store.view(ALL), folder))
     ]

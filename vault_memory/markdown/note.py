@@ -14,6 +14,9 @@ from typing import NamedTuple
 TEXT, BLANK, FRONT, CODE, COMMENT, HEADING = range(6)
 """What a line is: values of `Note.states`."""
 
+ASIDE = 1 << 30
+"""The section of frontmatter and of comments, which belong to no text around them."""
+
 _LINE_ENDS = {ord("\n"): "\\n", ord("\t"): "\\t"}
 """The others are escaped wherever text of a note is printed."""
 

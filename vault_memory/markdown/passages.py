@@ -11,8 +11,7 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 from vault_memory.markdown.facts import KINDS, Fact
-from vault_memory.markdown.note import BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
-from vault_memory.store.candidate import ASIDE
+from vault_memory.markdown.note import ASIDE, BLANK, CODE, COMMENT, FRONT, HEADING, TEXT, Note
 from vault_memory.text import languages, terms
 
 WINDOW_CHARS = 320

@@ -9,8 +9,6 @@ from datetime import UTC, date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-import apsw
-
 from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemoryError
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
@@ -22,8 +20,9 @@ from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
 from vault_memory.startup import REFLECTED
-from vault_memory.store import journal, reflect_rows
+from vault_memory.store import journal, reflect_rows, schema
 from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 from vault_memory.vault import locations
 from vault_memory.vault.undo_history import Back, Preimages, Run, Undone
 
@@ -132,7 +131,7 @@ def _reflected(index: IndexFile, asked: Asked, steps: Steps) -> Reflected:
         index.update(progress=steps.index)
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
         seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
-        found = index.ask_indexed(lambda store: Look(index.vault, store, seen, retelling).found(steps.plan))
+        found = index.ask_indexed(lambda store: Look(index.vault, store.view(ALL), seen, retelling).found(steps.plan))
         plan = found.plan
         done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
@@ -205,7 +204,7 @@ def _remember(index: IndexFile, found: Found, done: Applied) -> None:
 
 def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
     with (
-        suppress(VaultMemoryError, apsw.Error),
+        suppress(VaultMemoryError, *schema.UNREADABLE),
         locations.writer_lock(index.path, LOCK_SECONDS),
         closing(Store.open(index.path)) as store,
         store.writing(),
@@ -280,7 +279,7 @@ def _named_blocks(index: IndexFile) -> frozenset[str]:
 
 def _tell_index(index: IndexFile, paths: list[str]) -> None:
     # The pages are written: what they are must not be lost for an index that the next command brings up to date.
-    with suppress(VaultMemoryError, apsw.Error):
+    with suppress(VaultMemoryError, *schema.UNREADABLE):
         if paths:
             index.update(paths=[str(index.vault.root / path) for path in paths])
 

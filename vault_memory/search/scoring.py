@@ -21,9 +21,10 @@ from itertools import chain
 from operator import add, itemgetter, mul
 from typing import Any, NamedTuple
 
+from vault_memory.markdown.note import ASIDE
 from vault_memory.markdown.speakers import speaker
 from vault_memory.search.candidates import REACH, Candidates
-from vault_memory.store.candidate import ASIDE, FACTS, PAGE, Candidate
+from vault_memory.store.candidate import FACTS, PAGE, Candidate
 
 _REACHED = tuple((distance, REACH[abs(distance)]) for distance in range(1 - len(REACH), len(REACH)))
 

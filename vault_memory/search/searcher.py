@@ -11,6 +11,7 @@ from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.search.answer import Answer, Request
 from vault_memory.store import journal, schema
 from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Searcher:
         from vault_memory.search.recall import Recall
 
         if self._engine is None or self._engine[0] is not store:
-            meaning = QueryEmbedder(store, self._index.embedder, self.remote)
+            meaning = QueryEmbedder(store.view(ALL), self._index.embedder, self.remote)
             self._engine = store, Recall(store, self._index.vault, meaning, self.reranker)
         return self._engine[1]
 
@@ -83,7 +84,7 @@ class Searcher:
         from vault_memory.embedding.query_vector import QueryEmbedder
         from vault_memory.search.recall import Recall
 
-        meaning = QueryEmbedder(store, self._index.embedder, self.remote if may_ask else None)
+        meaning = QueryEmbedder(store.view(ALL), self._index.embedder, self.remote if may_ask else None)
         return Recall(store, self._index.vault, meaning)
 
     @cached_property

@@ -176,7 +176,7 @@ class VectorCache:
         of_space = (_BUILTIN_IDS,) if space.is_builtin else (_PLACED_IDS, space.id)
         ids, size = _numbers(self._view.one(*of_space)), space.dimensions
         if size % 64 or not LEAST_HELD <= len(ids) <= MOST_VECTOR_BYTES // size:
-            ids = ids[:0]
+            return Block(state, ids[:0], np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64))
         vectors = np.zeros((len(ids), size), np.int8)
         held = ids[:0] if before is None or before.state[0] != state[0] else np.intersect1d(ids, before.ids)
         if before is not None and len(held):

@@ -1,16 +1,14 @@
-"""Owns the values that ranking is given: candidate passages, and all that was found about them. Pure data."""
+"""The values that ranking is given: candidate passages and their notes."""
 
 import re
 from typing import NamedTuple
 
-ASIDE = 1 << 30
-"""The section of frontmatter and of comments, which belong to no text around them."""
+from vault_memory.markdown.note import ASIDE
 
 FACTS = frozenset(("world", "experience", "opinion", "observation"))
+"""Kinds that someone wrote down to be remembered: each stands for itself."""
 PAGE = "page"
 """What reflect wrote."""
-"""Kinds that someone wrote down to be remembered: each stands for itself."""
-
 
 PROPOSALS = "bank/proposals.md"
 """What reflect would put into the core: it waits there for somebody to tick it."""

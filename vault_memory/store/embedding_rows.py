@@ -19,7 +19,7 @@ import apsw
 from vault_memory.store.candidate import FACTS
 from vault_memory.store.rows import KINDS, NOTE_VECTOR_PASSAGES, Store
 from vault_memory.store.vectors import bit_code, has_numpy, total
-from vault_memory.store.view import View
+from vault_memory.store.view import IndexConnection, View
 from vault_memory.text import terms
 
 BUILTIN = "builtin/"
@@ -56,12 +56,12 @@ class Space(NamedTuple):
         return self.dimensions + -self.dimensions % 8
 
 
-def find_space(store: View, name: str) -> Space | None:
+def find_space(store: IndexConnection, name: str) -> Space | None:
     """The space of that name, if this index has it."""
     return next((s for s in all_spaces(store) if s.name == name), None)
 
 
-def all_spaces(store: View) -> list[Space]:
+def all_spaces(store: IndexConnection) -> list[Space]:
     """Every space of this index, the builtin one among them."""
     # A damaged index, which `carry_over` may read, holds anything.
     sql = (
@@ -71,7 +71,7 @@ def all_spaces(store: View) -> list[Space]:
     return [Space(*row) for row in store.rows(sql)]
 
 
-def configured_spaces(store: View) -> list[Space]:
+def configured_spaces(store: IndexConnection) -> list[Space]:
     """The spaces of embedders that are or were configured."""
     return [space for space in all_spaces(store) if not space.is_builtin]
 
@@ -88,7 +88,7 @@ def count_unplaced(store: View, space: Space) -> int:
     return int(store.one("SELECT count(*) FROM unplaced WHERE embedder = ?", space.id))
 
 
-def get_mark(store: View, name: str, mark: Mark) -> str | None:
+def get_mark(store: IndexConnection, name: str, mark: Mark) -> str | None:
     """What the embedder of that name was last recognised by."""
     value = store.meta(f"{mark}:{name}")
     return value if isinstance(value, str) else None

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
+from vault_memory.markdown.note import ASIDE
 from vault_memory.store.caches import RowCache, VectorCache
-from vault_memory.store.candidate import ASIDE, Candidate, NoteInfo
+from vault_memory.store.candidate import Candidate, NoteInfo
 from vault_memory.store.embedding_rows import Space
 from vault_memory.store.filters import Allowed
 from vault_memory.store.rows import KINDS, PASSAGES

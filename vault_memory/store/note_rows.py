@@ -4,7 +4,8 @@ import json
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from vault_memory.store.candidate import ASIDE, Candidate
+from vault_memory.markdown.note import ASIDE
+from vault_memory.store.candidate import Candidate
 from vault_memory.store.rows import KINDS, PASSAGES
 from vault_memory.store.view import View
 from vault_memory.text.spans import Span

@@ -18,7 +18,7 @@ from vault_memory.markdown import entities
 from vault_memory.store import schema
 from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.vectors import total
-from vault_memory.store.view import ALL, View
+from vault_memory.store.view import IndexConnection, View
 from vault_memory.text import terms
 
 if TYPE_CHECKING:
@@ -124,11 +124,11 @@ class Written(NamedTuple):
     tokens: int
 
 
-class Store(View):
+class Store(IndexConnection):
     """One open index. Not safe for use by several threads at once."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
-        super().__init__(connection, ALL)
+        super().__init__(connection)
         self.path = path
         self._names: dict[str, int] = {}
         self.outdated: tuple[str, ...] = ()

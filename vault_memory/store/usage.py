@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_memory.store import journal
 from vault_memory.store.journal import Event, Mark, Tombstone, Use, Verdict
 from vault_memory.store.rows import Store
-from vault_memory.store.view import View
+from vault_memory.store.view import IndexConnection
 
 _SLICE = 2000
 """Lines read at a time: bounds memory for a journal of any length."""
@@ -77,21 +77,21 @@ def _count(store: Store, events: Iterable[Event]) -> None:
     store.connection.executemany(verdict, [event for event in events if isinstance(event, Verdict)])
 
 
-def _marks(store: View) -> dict[str, Mark]:
+def _marks(store: IndexConnection) -> dict[str, Mark]:
     return {row[0]: Mark(*row[1:]) for row in store.rows("SELECT file, size, tail, damaged FROM journal")}
 
 
-def is_any(store: View) -> bool:
+def is_any(store: IndexConnection) -> bool:
     """Whether anything was ever of use; if not, nobody needs to hash what was found."""
     return store.one("SELECT 1 FROM used LIMIT 1") is not None
 
 
-def passages(store: View) -> frozenset[int]:
+def passages(store: IndexConnection) -> frozenset[int]:
     """All that was ever of use, by the hashes the journal knows it by."""
     return frozenset(passage for (passage,) in store.rows("SELECT DISTINCT passage FROM used"))
 
 
-def days(store: View, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
+def days(store: IndexConnection, keys: Mapping[int, int], today: int) -> dict[int, tuple[int, ...]]:
     """The days of use of each passage, by the hash it is known by; by passage id."""
     pairs = [(key, passage) for passage, key in keys.items()]
     sql = (
@@ -107,18 +107,18 @@ def days(store: View, keys: Mapping[int, int], today: int) -> dict[int, tuple[in
 # --- what was forgotten ----------------------------------------------------------------------------------------------
 
 
-def tombstones(store: View) -> set[int]:
+def tombstones(store: IndexConnection) -> set[int]:
     """The passages that were forgotten and not taken back, as `journal.passage_key` of their text."""
     return set(forgotten(store))
 
 
-def forgotten(store: View) -> dict[int, date]:
+def forgotten(store: IndexConnection) -> dict[int, date]:
     """The same, each with the day when it was forgotten."""
     sql = "SELECT passage, day FROM tombstone WHERE stands"
     return {passage: date.fromordinal(day) for passage, day in store.rows(sql)}
 
 
-def last_word(store: View, key: int) -> Tombstone | None:
+def last_word(store: IndexConnection, key: int) -> Tombstone | None:
     """The latest that is known of a passage's being forgotten or taken back; None when it never was."""
     rows = store.rows("SELECT passage, at, day, stands FROM tombstone WHERE passage = ?", key)
     return next((Tombstone(passage, at, day, bool(stands)) for passage, at, day, stands in rows), None)
@@ -127,7 +127,7 @@ def last_word(store: View, key: int) -> Tombstone | None:
 # --- what was said to pages ------------------------------------------------------------------------------------------
 
 
-def verdicts(store: View, what: str) -> list[Verdict]:
+def verdicts(store: IndexConnection, what: str) -> list[Verdict]:
     """What people said to what reflect wrote, the latest of each: `what` is one of `journal.VERDICTS`."""
     return [Verdict(*row) for row in store.rows("SELECT * FROM verdict WHERE what = ? ORDER BY about, name", what)]
 

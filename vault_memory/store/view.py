@@ -66,23 +66,15 @@ _HIDES = (
 )
 
 
-class View:
-    """What is seen of one open index with these scopes (all with `ALL`), without the notes that are `outdated`."""
+class IndexConnection:
+    """One open index, and what holds for all of it."""
 
-    def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
-        self._limits = (json.dumps(list(scopes)), json.dumps(list(outdated)))
-        self.is_narrowed = bool(scopes) and bool(connection.execute(_HIDES, self._limits).get)
-        """Whether it hides anything."""
 
     def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 - as SQLite takes them
         """The rows of a query; its parameters in order, or one mapping by name."""
-        by_name = len(parameters) == 1 and isinstance(parameters[0], Mapping)
-        if not self.is_narrowed:
-            return iter(self.connection.execute(sql, parameters[0] if by_name else parameters))
-        limits = dict(zip(("open_scopes", "outdated"), self._limits, strict=True))
-        given = {**parameters[0], **limits} if by_name else (*self._limits, *parameters)
-        return iter(self.connection.execute(_narrowed(sql, by_name), given))
+        return iter(self.connection.execute(sql, parameters[0] if _is_named(parameters) else parameters))
 
     def one(self, sql: str, *parameters: Any) -> Any:  # noqa: ANN401 - a column has whatever type it has
         """The first column of the first row, or None."""
@@ -129,12 +121,34 @@ class View:
         version = self.connection.execute("PRAGMA data_version").get
         return int(version), *(row[0] for row in self.rows(sql))
 
+
+class View(IndexConnection):
+    """What is seen of one open index with these scopes (all with `ALL`), without the notes that are `outdated`."""
+
+    def __init__(self, connection: apsw.Connection, scopes: Sequence[str], outdated: Sequence[str] = ()) -> None:
+        super().__init__(connection)
+        self._limits = (json.dumps(list(scopes)), json.dumps(list(outdated)))
+        self.is_narrowed = bool(scopes) and bool(connection.execute(_HIDES, self._limits).get)
+        """Whether it hides anything."""
+
+    def rows(self, sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+        if not self.is_narrowed:
+            return super().rows(sql, *parameters)
+        by_name = _is_named(parameters)
+        limits = dict(zip(("open_scopes", "outdated"), self._limits, strict=True))
+        given = {**parameters[0], **limits} if by_name else (*self._limits, *parameters)
+        return iter(self.connection.execute(_narrowed(sql, by_name), given))
+
     def totals(self) -> Totals:
         """How many passages, words and notes there are."""
         # A part of a note's passages may be hidden: then they are to be counted.
         passages = "(SELECT count(*) FROM passage)" if self.is_narrowed else "coalesce(sum(count), 0)"
         row = next(self.rows(f"SELECT {passages}, coalesce(sum(words), 0), count(*) FROM note"))
         return Totals(int(row[0]), int(row[1]), int(row[2]))
+
+
+def _is_named(parameters: tuple[Any, ...]) -> bool:
+    return len(parameters) == 1 and isinstance(parameters[0], Mapping)
 
 
 @lru_cache(maxsize=256)
