@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vault_memory.daemon.rpc import Limits, Server
+from vault_memory.daemon.rpc import ClientLimits, Server
 from vault_memory.errors import BusyError, RemoteError, UnknownMethodError, UsageError
 
 PATIENCE_SECONDS = 30.0
@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 30.0
 class Served:
     """A server in a thread; its handler counts what it is asked."""
 
-    def __init__(self, path: Path, limits: Limits | None = None) -> None:
+    def __init__(self, path: Path, limits: ClientLimits | None = None) -> None:
         self.path = path
         self.asked: list[str] = []
         self.server = Server(self.handle, limits)
@@ -81,7 +81,7 @@ METHODS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @contextmanager
-def served(path: Path, limits: Limits | None = None) -> Iterator[Served]:
+def served(path: Path, limits: ClientLimits | None = None) -> Iterator[Served]:
     it = Served(path, limits)
     it.start()
     try:

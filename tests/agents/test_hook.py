@@ -22,7 +22,7 @@ from sample import make_sample
 from vaults import fill, put
 
 from vault_memory.agents import hook_events, shown_passages
-from vault_memory.agents.shown_passages import TURNS, Session
+from vault_memory.agents.shown_passages import TURNS, ShownSession
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address
 from vault_memory.memory import Memory
@@ -116,7 +116,7 @@ PASTED = {
 @pytest.mark.parametrize("pasted", PASTED.values(), ids=list(PASTED))
 def test_a_question_beside_what_is_pasted_is_answered(castle: Path, data: Path, pasted: str) -> None:
     assert "41 200" in asked(castle, "s", f"{pasted}\n\n{ROOF}")
-    assert Session("claude-code", "s", os.environ, str(castle)).prompts() == [ROOF]
+    assert ShownSession("claude-code", "s", os.environ, str(castle)).prompts() == [ROOF]
 
 
 def test_a_vault_is_named_from_where_the_hook_runs(
@@ -203,7 +203,7 @@ def test_a_prompt_that_got_nothing_new_is_kept_in_mind(castle: Path, data: Path)
     for prompt in ("who is Roland", ROOF, *GENERIC):
         asked(castle, "s", prompt)
     assert asked(castle, "s", "who is Roland") == "", "it was shown already"
-    kept = Session("claude-code", "s", os.environ, str(castle)).prompts()
+    kept = ShownSession("claude-code", "s", os.environ, str(castle)).prompts()
     assert kept == ["who is Roland", ROOF]
 
 
@@ -238,7 +238,7 @@ def test_a_session_knows_its_last_eight_turns(steps: list[tuple[str, list[str]]]
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        session = Session("a", "s", {"HOME": folder, "XDG_DATA_HOME": folder})
+        session = ShownSession("a", "s", {"HOME": folder, "XDG_DATA_HOME": folder})
         for what, keys in steps:
             session.turn(keys) if what == "turn" else session.clear()
         since = [step for number, step in enumerate(steps) if ("clear", []) not in steps[number:]]
@@ -246,7 +246,7 @@ def test_a_session_knows_its_last_eight_turns(steps: list[tuple[str, list[str]]]
 
 
 def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> None:
-    session, core, passage = Session("a", "s", os.environ), "a" * 16, "b" * 16
+    session, core, passage = ShownSession("a", "s", os.environ), "a" * 16, "b" * 16
     session.clear()
     session.beside([core])
     session.turn([passage])
@@ -258,13 +258,13 @@ def test_what_stands_in_a_system_prompt_outlasts_a_compaction(data: Path) -> Non
 
 
 def test_a_session_without_an_id_remembers_nothing(data: Path) -> None:
-    session = Session("a", "", os.environ)
+    session = ShownSession("a", "", os.environ)
     session.turn(["0" * 16])
     assert session.recent() == frozenset() and not data.exists()
 
 
 def test_damage_is_passed_over(data: Path) -> None:
-    session = Session("a", "s", os.environ)
+    session = ShownSession("a", "s", os.environ)
     session.turn(["1" * 16])
     assert session.file
     with open(session.file, "ab") as file:
@@ -275,7 +275,7 @@ def test_damage_is_passed_over(data: Path) -> None:
 
 
 def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
-    session = Session("a", "s", os.environ)
+    session = ShownSession("a", "s", os.environ)
     session.turn([], f"{'x' * 380} AKIAQYLPMN5HFIQR7XYA is the key")
     session.beside([], "my password is hunter2, keep it in mind")
     assert session.file and b"AKIA" not in session.file.read_bytes() and b"hunter2" not in session.file.read_bytes()
@@ -283,7 +283,7 @@ def test_a_secret_in_a_prompt_is_not_kept(data: Path) -> None:
 
 
 def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
-    session = Session("a", "s", os.environ)
+    session = ShownSession("a", "s", os.environ)
     for number in range(3000):
         session.turn([f"{number:016x}"], "long " * 100)
     assert session.file and session.file.stat().st_size < shown_passages.MAX_BYTES + 1000
@@ -291,7 +291,7 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
     old = time.time() - (shown_passages.KEPT_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))
-    Session("a", "t", os.environ).sweep()
+    ShownSession("a", "t", os.environ).sweep()
     assert not session.file.exists()
 
 
@@ -489,7 +489,7 @@ def test_the_deadline_can_be_set(notes: Path, data: Path, stuck: socket.socket) 
 
 def test_an_answer_that_came_in_time_is_not_called_late(notes: Path, data: Path) -> None:
     settings("", "seconds = 4")
-    file = Session("claude-code", "s", os.environ, str(notes)).file
+    file = ShownSession("claude-code", "s", os.environ, str(notes)).file
     assert file
     file.parent.mkdir(parents=True)
     os.mkfifo(file)  # it is read once, as empty; what was shown cannot be noted, for it is never read again

@@ -16,7 +16,7 @@ from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
-from vault_memory.daemon.rpc import Limits
+from vault_memory.daemon.rpc import ClientLimits
 from vault_memory.errors import LostError, NotRunningError, UsageError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
@@ -183,7 +183,7 @@ def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> 
 
 
 def test_a_daemon_with_too_many_clients_counts_as_none(path: Path) -> None:
-    with served(path, Limits(clients=1)) as server, connect(path) as first:
+    with served(path, ClientLimits(clients=1)) as server, connect(path) as first:
         assert first.call("echo") == {}
         with connect(path) as second, pytest.raises(NotRunningError):
             second.call("echo")

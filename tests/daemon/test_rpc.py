@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from rpc_server import NOTE, PATIENCE_SECONDS, Raw, Served, request, served
 
 from vault_memory.daemon.client import connect
-from vault_memory.daemon.rpc import Limits, Server
+from vault_memory.daemon.rpc import ClientLimits, Server
 from vault_memory.errors import BusyError, RefusedError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets")
 
-NO_PATIENCE = Limits(line_bytes=1000, batch=3, clients=3, token_seconds=0.2, closing_seconds=0.2)
+NO_PATIENCE = ClientLimits(line_bytes=1000, batch=3, clients=3, token_seconds=0.2, closing_seconds=0.2)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from sample import Said, call
 
 from vault_memory.daemon import service
-from vault_memory.daemon.service import Target
+from vault_memory.daemon.service import ServiceTarget
 from vault_memory.errors import UsageError
 
 ANALYZE = shutil.which("systemd-analyze")
@@ -37,11 +37,11 @@ paths = st.text(
 ).map("/v/".__add__)
 
 
-def made(vault: str, program: tuple[str, ...] = PROGRAM, at: str = "03:30", **environment: str) -> Target:
-    return Target(Path(vault), program, at, tuple(environment.items()))
+def made(vault: str, program: tuple[str, ...] = PROGRAM, at: str = "03:30", **environment: str) -> ServiceTarget:
+    return ServiceTarget(Path(vault), program, at, tuple(environment.items()))
 
 
-def texts(kind: str, of: Target) -> dict[str, str]:
+def texts(kind: str, of: ServiceTarget) -> dict[str, str]:
     """The files of a kind, by what follows the name."""
     return {unit.name.removeprefix(of.name): unit.text for unit in service.units(kind, of, {"HOME": "/home/you"})}
 

@@ -145,7 +145,7 @@ def test_a_project_has_no_claude_desktop(home: Home) -> None:
 def test_the_places_are_those_of_each_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = settings_files.Program(("memory",), 2.0)
     environ = {"HOME": str(tmp_path), "APPDATA": str(tmp_path / "Roaming")}
-    place = settings_files.Place("user", tmp_path, environ)
+    place = settings_files.InstallPlace("user", tmp_path, environ)
     for system, desktop, code in (
         ("darwin", "Library/Application Support/Claude", "Library/Application Support/Code/User"),
         ("win32", "Roaming/Claude", "Roaming/Code/User"),
@@ -202,7 +202,7 @@ def test_unusual_settings_come_back_byte_for_byte(home: Home, data: bytes) -> No
 def installer(folder: Path, agent: str = "cursor", program: str = "/bin/memory") -> Installer:
     """What the command line makes for an agent in a user's folder."""
     environ = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / ".config")}
-    place = settings_files.Place("user", folder, environ)
+    place = settings_files.InstallPlace("user", folder, environ)
     words = (program, "--vault", "/v")
     return Installer(settings_files.target(agent, place, settings_files.Program(words, 2.0)), environ)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from vault_memory import startup
 from vault_memory.agents import hook_events
 from vault_memory.agents.hook_events import AGENTS, HookEvent
-from vault_memory.agents.shown_passages import Session
+from vault_memory.agents.shown_passages import ShownSession
 from vault_memory.integrations import hook_log
 from vault_memory.integrations.hook_log import Call
 from vault_memory.vault import private_files
@@ -41,7 +41,7 @@ _MARKED = (hook_events.COMPACTING, hook_events.COMPACTED, hook_events.SUMMED_UP,
 _MAX_CUTS = 4
 
 
-class Context(NamedTuple):
+class HookContext(NamedTuple):
     """What is put before the model, the keys of the passages in it, and why there are none.
 
     Without `has_footing` the notes have nothing to do with what was looked for; `about` is what they have.
@@ -120,7 +120,7 @@ class HookRun:
         if given is None:
             self.log.write("Its input is no JSON object." if data.strip() else "It had no input.")
         event = agent.read(self.call.event, given or {})
-        session = Session(self.call.agent, event.session, self.environ, self.call.vault)
+        session = ShownSession(self.call.agent, event.session, self.environ, self.call.vault)
         self.doing = "its session's file was read or written"
         self._note(event, session)
         requests = _requests(event, session)
@@ -136,7 +136,7 @@ class HookRun:
         elif event.what != hook_events.SUMMED_UP:
             session.beside(context.keys)
 
-    def _note(self, event: HookEvent, session: Session) -> None:
+    def _note(self, event: HookEvent, session: ShownSession) -> None:
         """Keep what is to be known later: that a transcript has grown, what does not stand in it any more."""
         from vault_memory.sessions.pending import mark
 
@@ -155,7 +155,7 @@ class HookRun:
 
     # --- what is put before the model ----------------------------------------------------------------------------
 
-    def _context(self, event: HookEvent, requests: Sequence[ContextRequest], longest: int) -> Context:
+    def _context(self, event: HookEvent, requests: Sequence[ContextRequest], longest: int) -> HookContext:
         """What is wanted first of all that the notes have to do with, and why there is nothing."""
         from vault_memory.config import load
 
@@ -164,7 +164,7 @@ class HookRun:
         config = load(self.call.vault or None, self.environ, folder)
         self.seconds = config.hooks_seconds
         scopes = _scopes(self.call.agent, folder, config, self.environ)
-        context = Context()
+        context = HookContext()
         for request in requests:
             context = self._fitting(config, request, scopes, longest)
             if context.text or context.has_footing:
@@ -173,7 +173,7 @@ class HookRun:
             self.log.write(context.why)
         return context
 
-    def _fitting(self, config: "Config", request: ContextRequest, scopes: Sequence[str], longest: int) -> Context:
+    def _fitting(self, config: "Config", request: ContextRequest, scopes: Sequence[str], longest: int) -> HookContext:
         """What is wanted, within the budget and so long that the agent takes all of it."""
         prompt = request.prompts[0] if request.prompts else ""
         params = {
@@ -189,9 +189,9 @@ class HookRun:
             if size <= longest:
                 return found._replace(about=prompt if found.has_footing else "")
             budget = max(1, int(budget * longest / size * 0.95))
-        return Context(why=f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
+        return HookContext(why=f"What was found is longer than the {longest} characters that {self.call.agent} takes.")
 
-    def _found(self, config: "Config", params: dict[str, Any]) -> Context:
+    def _found(self, config: "Config", params: dict[str, Any]) -> HookContext:
         """The bundle of the vault's daemon where it answers in half of the time left, else of this process."""
         from vault_memory.daemon import client
 
@@ -203,10 +203,12 @@ class HookRun:
         if document["index"] is None or not document["index"]["fresh"] or _is_root_behind(document):
             _build(config.vault, self.environ)
         why = "" if document["text"] else _why(document)
-        return Context(document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"])
+        return HookContext(
+            document["text"], tuple(each["key"] for each in document["shown"]), why, document["has_footing"]
+        )
 
 
-def _requests(event: HookEvent, session: Session) -> list[ContextRequest]:
+def _requests(event: HookEvent, session: ShownSession) -> list[ContextRequest]:
     """What is to be put before the model on an occasion, each where the notes have nothing to do with the one before;
     empty for nothing."""
     if event.what == hook_events.STARTED:

@@ -35,7 +35,7 @@ KEPT_DAYS = 7
 MAX_SESSIONS = 500
 
 
-class Session:
+class ShownSession:
     """What one session of an agent was shown of one vault; without an id nothing is remembered.
 
     A vault of the user and one of the project may answer the same prompt: each counts its own turns.

@@ -12,7 +12,7 @@ import click
 from vault_memory.cli.common import Shared, command
 from vault_memory.errors import UsageError, VaultError, VaultMemoryError
 from vault_memory.integrations import entries, settings_files
-from vault_memory.integrations.install import Change, Installer, inspect, switched_off
+from vault_memory.integrations.install import FileChange, Installer, inspect, switched_off
 from vault_memory.sessions import projects
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def uninstall(shared: Shared, agent: str, scope: str, dry_run: bool) -> None:
     _end(changes)
 
 
-def _end(changes: Sequence[Change]) -> None:
+def _end(changes: Sequence[FileChange]) -> None:
     """Exit with 1 where a file was left to its owner: all else is done."""
     if any(change.refused for change in changes):
         click.get_current_context().exit(1)
@@ -98,7 +98,7 @@ def _installer(agent: str, scope: str, config: "Config | None" = None) -> Instal
     from vault_memory.daemon.service import program
 
     here = Path.cwd()
-    place = settings_files.Place(scope, projects.checkout(here) or here, os.environ)
+    place = settings_files.InstallPlace(scope, projects.checkout(here) or here, os.environ)
     words = program() if config is None else (*program(), "--vault", str(config.vault))
     try:
         "".join(words).encode("utf-8")
@@ -121,7 +121,7 @@ def _say_of_hooks(shared: Shared, agent: str, scope: str, config: "Config") -> N
         shared.note(f"{both}: where both settings hold, both vaults answer.")
 
 
-def _vaults(changes: Sequence[Change]) -> set[str]:
+def _vaults(changes: Sequence[FileChange]) -> set[str]:
     """The vaults that the settings named before, and do no more."""
     return {vault for change in changes if not change.left for vault in change.vaults}
 
@@ -139,7 +139,7 @@ def _listed(vaults: Iterable[str]) -> str:
     return " and ".join(f"the vault {vault}" for vault in sorted(vaults))
 
 
-def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, Any]) -> None:
+def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[str, Any]) -> None:
     from vault_memory.rendering import render
 
     if shared.json:
@@ -163,14 +163,14 @@ def _say(shared: Shared, name: str, changes: Sequence[Change], about: dict[str, 
         shared.note(f"Start {settings_files.NAMES[about['agent']]} again to have it take effect.")
 
 
-def _file(change: Change) -> dict[str, Any]:
+def _file(change: FileChange) -> dict[str, Any]:
     found = {"path": str(change.file), "action": change.action, "diff": _diff(change)}
     if change.refused:
         found |= {"why": str(change.refused), "next_step": change.refused.next_step}
     return found | {"added": list(change.added), "others": list(change.others), "left": list(change.left)}
 
 
-def _diff(change: Change) -> str:
+def _diff(change: FileChange) -> str:
     """The change as a unified diff; a file that was not there, or will not be, is /dev/null in it."""
     if change.before == change.after:
         return ""

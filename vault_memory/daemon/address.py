@@ -1,4 +1,4 @@
-"""Owns where a vault's daemon is reached, and that nobody but its user is there: socket path, folder, owner.
+"""Where a vault's daemon is reached, and that nobody but its user is there: socket path, folder, owner.
 
 Imported by every `memory recall`: paths are text, and it imports next to nothing. It opens no connection.
 """
@@ -64,7 +64,7 @@ def known(root: StrPath) -> str:
 
 
 def prepare(path: StrPath) -> None:
-    """Make the folder of an address, for its user alone, and mend the mode of one that is ours.
+    """Make the folder of an address, for its user alone, and fix the mode of one that is ours.
 
     Raises RefusedError where it is a link, another user's, or a folder in the temporary one that others could enter
     (what lies in it may be theirs); VaultMemoryError where it cannot be made.

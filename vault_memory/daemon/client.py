@@ -1,4 +1,4 @@
-"""Owns asking a running daemon: one connection, one call at a time. What a method means is none of its business.
+"""Asks a running daemon: one connection, one call at a time. What a method means is none of its business.
 
 On the path of every `memory recall`: where no daemon is, it costs one look at a file; `socket` and `json` come later.
 """
@@ -172,10 +172,10 @@ def _result(answer: Mapping[str, Any]) -> Any:  # noqa: ANN401
     error = answer.get("error")
     if error is None:
         return answer.get("result")
-    raise _told(error if isinstance(error, dict) else {})
+    raise _error_of(error if isinstance(error, dict) else {})
 
 
-def _told(error: Mapping[str, Any]) -> VaultMemoryError:
+def _error_of(error: Mapping[str, Any]) -> VaultMemoryError:
     """The error an answer tells of."""
     data = error.get("data")
     data = data if isinstance(data, dict) else {}

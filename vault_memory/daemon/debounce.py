@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     everything: bool = False
 
 
-class _Waiting(NamedTuple):
+class _WaitingPath(NamedTuple):
     first: float
     last: float
     not_before: float = 0.0
@@ -40,7 +40,7 @@ class ChangeQueue:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._paths: dict[str, _Waiting] = {}
+        self._paths: dict[str, _WaitingPath] = {}
         self._latest = 0.0
         self._everything: float | None = None
         self._in_hand = Batch({})
@@ -55,7 +55,7 @@ class ChangeQueue:
             now = self._latest = self._clock()
             for path in paths:
                 known = self._paths.get(path)
-                self._paths[path] = _Waiting(known.first if known else now, now)
+                self._paths[path] = _WaitingPath(known.first if known else now, now)
             self._changed.notify_all()
 
     def add_everything(self) -> None:
@@ -98,7 +98,9 @@ class ChangeQueue:
                 known = self._paths.get(path)
                 first = batch.paths.get(path, known.first if known else now)
                 # An event that came meanwhile is not made to wait.
-                self._paths[path] = known._replace(first=first) if known else _Waiting(first, now, now + pause_seconds)
+                self._paths[path] = (
+                    known._replace(first=first) if known else _WaitingPath(first, now, now + pause_seconds)
+                )
             self._changed.notify_all()
 
     def settle(self, seconds: float) -> None:
@@ -154,7 +156,7 @@ class ChangeQueue:
             del self._paths[path]
         return Batch(due) if due else None
 
-    def _due_at(self, waiting: _Waiting) -> float:
+    def _due_at(self, waiting: _WaitingPath) -> float:
         if self._hurry:
             return waiting.not_before
         quiet = waiting.last + LONE_SAVE_SECONDS if len(self._paths) <= FEW_PATHS else self._latest + BURST_SECONDS

@@ -1,4 +1,4 @@
-"""Owns what can be asked of a daemon: each method's parameters read, done by a Memory, and its document.
+"""What can be asked of a daemon: each method's parameters read, done by a Memory, and its document.
 
 Parameters and documents are those of the commands (CONTRACT.md); whatever is wrong with the former is a UsageError.
 """
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from vault_memory.context.context import Wanted
     from vault_memory.indexing.indexer import Progress
 
-MOST_DAYS = 366
+MAX_DAYS = 366
 """How far back a context may look for what was noted lately."""
 
-MOST_PROMPTS = 8
+MAX_PROMPTS = 8
 """How many prompts one context may answer: each is a recall of its own."""
 
 Params = Mapping[str, Any]
@@ -89,12 +89,12 @@ def _wanted(params: Params, memory: Federation) -> "Wanted":
     prompt, days = params.get("prompt", ""), params.get("recent_days")
     if not isinstance(prompt, str):
         raise UsageError("`prompt` must be text.", "Leave it out for what was noted lately.")
-    if len(also := request.texts(params, "also")) >= MOST_PROMPTS:
-        raise UsageError(f"A context answers {MOST_PROMPTS} prompts at most.", "Give fewer in `also`.")
+    if len(also := request.texts(params, "also")) >= MAX_PROMPTS:
+        raise UsageError(f"A context answers {MAX_PROMPTS} prompts at most.", "Give fewer in `also`.")
     if days is None:
         days = 0 if prompt.strip() else RECENT_DAYS
-    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MOST_DAYS:
-        raise UsageError(f"`recent_days` must be a whole number from 0 to {MOST_DAYS}.", "For example 7.")
+    if isinstance(days, bool) or not isinstance(days, int) or not 0 <= days <= MAX_DAYS:
+        raise UsageError(f"`recent_days` must be a whole number from 0 to {MAX_DAYS}.", "For example 7.")
     return Wanted(
         prompt, request.count(params, "budget") or memory.config.recall_budget,
         tuple(normal_scope(text) for text in request.texts(params, "scope")),

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 _ROUNDS = 8
 
 
-class Limits(NamedTuple):
+class ClientLimits(NamedTuple):
     """What one client may take; tests give smaller ones."""
 
     line_bytes: int = LONGEST_REQUEST_BYTES
@@ -66,9 +66,9 @@ class Limits(NamedTuple):
 class Server:
     """One listening address and its connections; made, started and closed in one event loop."""
 
-    def __init__(self, handler: Handler, limits: Limits | None = None) -> None:
+    def __init__(self, handler: Handler, limits: ClientLimits | None = None) -> None:
         self._handler = handler
-        self._limits = limits or Limits()
+        self._limits = limits or ClientLimits()
         self._connections: dict[asyncio.Task[Any], bool] = {}
         """The task of each, and whether it has a request in hand."""
         self._server: asyncio.Server | None = None

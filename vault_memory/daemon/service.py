@@ -31,7 +31,7 @@ _BEGINS = 2  # XML wants its own declaration first
 
 
 @dataclass(frozen=True)
-class Target:
+class ServiceTarget:
     """What is to be started: `program` are the words that run it, `at` is "HH:MM" or "" for no nightly work."""
 
     vault: Path
@@ -61,12 +61,12 @@ class Unit(NamedTuple):
     is_started: bool = True
 
 
-def target(vault: Path, at: str, environ: Mapping[str, str]) -> Target:
+def target(vault: Path, at: str, environ: Mapping[str, str]) -> ServiceTarget:
     """What to start for a vault, by the program that is running now."""
     usual = {"HOME": environ.get("HOME") or os.path.expanduser("~"), "APPDATA": environ.get("APPDATA", "")}
     moved = (kind for kind in _FOLDERS if user_folder(kind, environ) != user_folder(kind, usual))
     named = tuple((name, environ[name]) for name in (f"XDG_{kind.upper()}_HOME" for kind in moved))
-    return Target(Path(os.path.realpath(vault)), program(), at, named)
+    return ServiceTarget(Path(os.path.realpath(vault)), program(), at, named)
 
 
 def program() -> tuple[str, ...]:
@@ -77,7 +77,7 @@ def program() -> tuple[str, ...]:
     return (os.path.abspath(sys.executable), "-m", "vault_memory")
 
 
-def units(kind: str, of: Target, environ: Mapping[str, str]) -> list[Unit]:
+def units(kind: str, of: ServiceTarget, environ: Mapping[str, str]) -> list[Unit]:
     """The files of one kind; none for cron. Raises UsageError for a path that the format cannot hold."""
     _refuse(of)
     if kind == "systemd":
@@ -97,7 +97,7 @@ def folder(kind: str, environ: Mapping[str, str]) -> Path:
 # --- systemd ---------------------------------------------------------------------------------------------------------
 
 
-def _systemd(of: Target, where: Path) -> list[Unit]:
+def _systemd(of: ServiceTarget, where: Path) -> list[Unit]:
     if re.search(r"[\"'\\]", of.program[0]):
         raise UsageError(f"systemd starts no program whose path has a quote or backslash: {of.program[0]}.", _ELSEWHERE)
     lines = (f"Environment={_quoted(f'{name}={value}')}\n" for name, value in of.environment)
@@ -135,7 +135,7 @@ def _percent(text: str) -> str:
 # --- launchd ---------------------------------------------------------------------------------------------------------
 
 
-def _launchd(of: Target, where: Path) -> list[Unit]:
+def _launchd(of: ServiceTarget, where: Path) -> list[Unit]:
     def one(source: str, label: str) -> Unit:
         text = _filled(f"{source}.plist", {**values, "label": label})
         return Unit(f"{label}.plist", where / f"{label}.plist", _mark("<!-- {} -->\n", text))
@@ -153,7 +153,7 @@ def _xml(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _clock(of: Target) -> dict[str, str]:
+def _clock(of: ServiceTarget) -> dict[str, str]:
     hour, _, minute = of.at.partition(":")
     return {"hour": str(int(hour)), "minute": str(int(minute))} if of.at else {}
 
@@ -161,7 +161,7 @@ def _clock(of: Target) -> dict[str, str]:
 # --- cron ------------------------------------------------------------------------------------------------------------
 
 
-def cron(of: Target) -> str:
+def cron(of: ServiceTarget) -> str:
     """The lines for a crontab."""
     _refuse(of)
     words = (f"{name}={_shell(value)} " for name, value in of.environment)
@@ -183,7 +183,7 @@ def _shell(word: str) -> str:
 _ELSEWHERE = "Install it, or move the vault, to a path without such characters."
 
 
-def _refuse(of: Target) -> None:
+def _refuse(of: ServiceTarget) -> None:
     for text in (*of.watch, *(value for _, value in of.environment)):
         if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]", text):
             raise UsageError(f"A service cannot name this path, for its control characters: {text!a}.", _ELSEWHERE)
@@ -249,7 +249,7 @@ class ToolResult(NamedTuple):
 class Supervisor:
     """systemd or launchd, for one vault."""
 
-    def __init__(self, kind: str, target: Target, environ: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, target: ServiceTarget, environ: Mapping[str, str]) -> None:
         self.kind, self.target, self._environ = kind, target, environ
         self.folder = folder(kind, environ)
 

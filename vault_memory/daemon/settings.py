@@ -24,7 +24,7 @@ _Stamp = tuple[int, int]
 _OBSIDIAN = ("app.json", "daily-notes.json", "templates.json")
 
 
-class Settings(NamedTuple):
+class CurrentSettings(NamedTuple):
     """The settings as they stand; the number grows each time they are read again."""
 
     config: Config
@@ -36,7 +36,7 @@ class LiveSettings:
 
     def __init__(self, config: Config, changed: Callable[[], None] = lambda: None) -> None:
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._current = Settings(config)
+        self._current = CurrentSettings(config)
         self._changed = changed
         folder = Vault(config).settings_folder
         self._files = [
@@ -47,7 +47,7 @@ class LiveSettings:
         self.trouble = ""
         """Why the files as they are now are not in force, or ""."""
 
-    def current(self) -> Settings:
+    def current(self) -> CurrentSettings:
         """The settings, after a look at the times of their files."""
         with self._lock:
             stamps = self._file_stamps()
@@ -56,7 +56,7 @@ class LiveSettings:
             self._stamps = stamps
         return self.read_again()
 
-    def read_again(self) -> Settings:
+    def read_again(self) -> CurrentSettings:
         """The settings as the files have them now."""
         with self._reading:  # of two readings the later one is to stay
             try:
@@ -66,7 +66,7 @@ class LiveSettings:
                 log.warning("the settings stay as they were: %s", self.trouble)
                 return self._current
             self.trouble = ""
-            found = self._current = Settings(config, self._current.number + 1)
+            found = self._current = CurrentSettings(config, self._current.number + 1)
             log.info("the settings were read again")
         self._changed()
         return found

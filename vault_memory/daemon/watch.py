@@ -58,7 +58,7 @@ _OVERFLOW = "overflow"
 
 
 class Reach(NamedTuple):
-    """How much the system tells: `why` it is not everything, or "", and what would mend that."""
+    """How much the system tells: `why` it is not everything, or "", and what would fix that."""
 
     why: str = ""
     mend: str = ""
@@ -172,7 +172,7 @@ class Watcher(FileSystemEventHandler):
         return self._mark_is_out
 
     def check(self) -> None:
-        """Look whether everything is still watched, and mend what is not."""
+        """Look whether everything is still watched, and fix what is not."""
         alive = self._observer is not None and all(thread.is_alive() for thread in self._threads)
         if not alive or self.is_stale():
             self.start()

@@ -69,7 +69,7 @@ def _installations(project: Path, seconds: float, environ: Mapping[str, str]) ->
         seen: set[str] = set()
         for scope in settings_files.SCOPES:
             with contextlib.suppress(UsageError):  # it has no such scope
-                target = settings_files.target(agent, settings_files.Place(scope, project, environ), program)
+                target = settings_files.target(agent, settings_files.InstallPlace(scope, project, environ), program)
                 files = {os.path.realpath(settings.file) for settings in target.settings}
                 if not files & seen:  # in the user's home the two scopes have files in common
                     yield Installation(agent, scope, install.inspect(target), install.switched_off(target))

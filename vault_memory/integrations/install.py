@@ -21,7 +21,7 @@ from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
 from vault_memory.integrations import agent_files, entries, json_text
 from vault_memory.integrations.entries import MisshapenError, Spot, TakenError
 from vault_memory.integrations.json_text import NotJsonError
-from vault_memory.integrations.settings_files import HOOKS_OFF, Script, Settings, Target
+from vault_memory.integrations.settings_files import HOOKS_OFF, InstallTarget, Script, SettingsFile
 
 MAX_BACKUPS = 50
 
@@ -33,7 +33,7 @@ _SCRIPT_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.M)
 
 
 @dataclass(frozen=True)
-class Record:
+class InstallRecord:
     """A file as it was before an install: its text (None for no file), and which folders were made for it.
 
     `written` is the hash of what the last install wrote, "" where the file was changed before that. `is_known` is False
@@ -67,13 +67,13 @@ class Record:
         return inside if earlier.strip() else earlier
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """One file's bytes before and after, None for no file; `record` is to be kept with it, None to be dropped."""
 
     file: Path
     before: bytes | None
     after: bytes | None
-    record: Record | None = None
+    record: InstallRecord | None = None
     is_theirs: bool = False
     """Whether it would be ours as a whole, and a person changed it: then it is left as it is."""
     vaults: frozenset[str] = frozenset()
@@ -102,10 +102,10 @@ class Change(NamedTuple):
 class Installer:
     """Puts what a target names in place, and takes it away."""
 
-    target: Target
+    target: InstallTarget
     environ: Mapping[str, str]
 
-    def install(self) -> list[Change]:
+    def install(self) -> list[FileChange]:
         """What an install would change.
 
         Raises RefusedError for a file that is not to be touched, ConflictError where another program has our name.
@@ -113,12 +113,12 @@ class Installer:
         settings = [self._with_settings(settings) for settings in self.target.settings]
         return _checked([*settings, *(self._with_script(script) for script in self.target.scripts)])
 
-    def uninstall(self) -> list[Change]:
+    def uninstall(self) -> list[FileChange]:
         """What an uninstall would change; raises like `install`."""
         scripts = [self._without_script(script) for script in self.target.scripts]  # in the folder that settings made
         return _checked([*scripts, *(self._without_settings(settings) for settings in self.target.settings)])
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: Sequence[FileChange]) -> None:
         """Write the changes; raises ConflictError where a file is not as it was looked at."""
         for change in changes:
             if change.before == change.after:
@@ -144,7 +144,7 @@ class Installer:
 
     # --- settings ------------------------------------------------------------------------------------------------
 
-    def _with_settings(self, settings: Settings) -> Change:
+    def _with_settings(self, settings: SettingsFile) -> FileChange:
         file, before, text = self._read(settings.file)
         source = text if text.strip() else _EMPTY
         try:
@@ -159,19 +159,19 @@ class Installer:
         if document.extension and not settings.comments:
             next_step = f"{_PLAIN}, or put this into it yourself:\n{_snippet(settings)}"
             refused = _refused(file, document.extension, next_step) if after != source else None
-            return Change(file, before, before, unread=document.extension, refused=refused)
+            return FileChange(file, before, before, unread=document.extension, refused=refused)
         # Without ours in it, what was recorded of this file was never written, or was taken out since.
-        record = self._record(file) if spots else Record(None if before is None else text, _hash(before))
+        record = self._record(file) if spots else InstallRecord(None if before is None else text, _hash(before))
         written = _hash(after.encode("utf-8")) if record.written == _hash(before) else ""
-        return Change(
+        return FileChange(
             file, before, after.encode("utf-8"), replace(record, written=written) if record.is_known else None,
             vaults=_vaults(spots),
         )  # fmt: skip
 
-    def _without_settings(self, settings: Settings) -> Change:
+    def _without_settings(self, settings: SettingsFile) -> FileChange:
         file, before, text = self._read(settings.file)
         if not text.strip():
-            return Change(file, before, before)
+            return FileChange(file, before, before)
         record = self._record(file)
         try:
             document = json_text.parse(text)
@@ -180,7 +180,7 @@ class Installer:
         except NotJsonError as error:
             next_step = f"Take out of it yourself what looks like this:\n{_snippet(settings)}"
             raise _refused(file, str(error), next_step) from error
-        kept = Change(
+        kept = FileChange(
             file, before, before, others=tuple(entries.foreign(document, settings.entries)), vaults=_vaults(spots)
         )
         if not spots:
@@ -199,17 +199,19 @@ class Installer:
 
     # --- scripts -------------------------------------------------------------------------------------------------
 
-    def _with_script(self, script: Script) -> Change:
+    def _with_script(self, script: Script) -> FileChange:
         file, before = agent_files.read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
-            return Change(file, before, before, is_theirs=True)
-        return Change(file, before, _filled(script).encode("utf-8"), Record() if before is None else self._record(file))
+            return FileChange(file, before, before, is_theirs=True)
+        return FileChange(
+            file, before, _filled(script).encode("utf-8"), InstallRecord() if before is None else self._record(file)
+        )
 
-    def _without_script(self, script: Script) -> Change:
+    def _without_script(self, script: Script) -> FileChange:
         file, before = agent_files.read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
-            return Change(file, before, before, is_theirs=True)
-        return Change(file, before, None)
+            return FileChange(file, before, before, is_theirs=True)
+        return FileChange(file, before, None)
 
     # --- backups and records -------------------------------------------------------------------------------------
 
@@ -218,7 +220,7 @@ class Installer:
         """Where files lie as they were before a change."""
         return Path(startup.user_folder("data", self.environ)) / "backups"
 
-    def _back_up(self, change: Change) -> None:
+    def _back_up(self, change: FileChange) -> None:
         if change.before is None:
             return
         stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
@@ -231,19 +233,19 @@ class Installer:
         name = hashlib.sha256(os.fsencode(file)).hexdigest()[:24]
         return Path(startup.user_folder("data", self.environ)) / "installed" / f"{name}.json"
 
-    def _record(self, file: Path) -> Record:
+    def _record(self, file: Path) -> InstallRecord:
         """What is known of a file that an install changed; a record that is damaged is as good as none."""
         try:
             kept = json.loads(self._record_file(file).read_bytes())
             written, made = str(kept.get("written", "")), tuple(kept["folders"])
-            record = Record(kept["before"], written, made, bool(kept["is_known"]))
+            record = InstallRecord(kept["before"], written, made, bool(kept["is_known"]))
             if kept["containers"] is None or kept.get("is_new"):
                 return record
             containers = frozenset(tuple(map(str, path)) for path in kept["containers"])
             tails = tuple((tuple(map(str, path)), str(tail)) for path, tail in kept["tails"])
             return replace(record, containers=containers, tails=tails)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return Record(is_known=False)
+            return InstallRecord(is_known=False)
 
 
 class FileState(NamedTuple):
@@ -258,7 +260,7 @@ class FileState(NamedTuple):
     problem: str = ""
 
 
-def inspect(target: Target) -> list[FileState]:
+def inspect(target: InstallTarget) -> list[FileState]:
     """What an agent's files have of ours; one that cannot be read has nothing."""
     states = [_inspect_settings(settings, target.within) for settings in target.settings]
     for script in target.scripts:
@@ -269,7 +271,7 @@ def inspect(target: Target) -> list[FileState]:
     return states
 
 
-def _inspect_settings(settings: Settings, within: Path | None) -> FileState:
+def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
     labels = [entry.label for entry in settings.entries]
     with contextlib.suppress(VaultMemoryError):
         text = agent_files.text(*agent_files.read(settings.file, within))
@@ -292,7 +294,7 @@ def _script_words(script: Script, within: Path | None) -> list[str]:
     return []
 
 
-def switched_off(target: Target) -> list[Path]:
+def switched_off(target: InstallTarget) -> list[Path]:
     """The files that switch an agent's hooks off."""
     return [file for file in target.switch_files if _is_switched_off(file, target.within)]
 
@@ -305,7 +307,7 @@ def _is_switched_off(file: Path, within: Path | None) -> bool:
     return False
 
 
-def _checked(changes: list[Change]) -> list[Change]:
+def _checked(changes: list[FileChange]) -> list[FileChange]:
     """The changes; raises RefusedError where a file must not be replaced, and where all of them are refused."""
     for change in changes:
         if change.before is not None and change.before != change.after:
@@ -320,7 +322,7 @@ def _refused(file: Path, why: str, next_step: str) -> RefusedError:
     return RefusedError(f"{file} cannot be edited: {why}. It was not touched.", next_step)
 
 
-def _snippet(settings: Settings) -> str:
+def _snippet(settings: SettingsFile) -> str:
     return entries.snippet((entry, entry.value) for entry in settings.entries)
 
 

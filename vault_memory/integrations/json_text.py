@@ -194,7 +194,7 @@ def nodes(node: Node) -> Iterator[Node]:
 
 def insert(document: Document, into: Node, value: Any, key: str | None = None) -> str:  # noqa: ANN401
     """The text with a last child more in a container: a member with `key` in an object, an item in an array."""
-    text, layout = document.text, _Layout(document)
+    text, layout = document.text, _JsonLayout(document)
     if into.children:
         last = into.children[-1]
         indent = _indentation(text, last.start) if _begins_line(text, last.start) else None
@@ -213,11 +213,11 @@ def replace(document: Document, node: Node, value: Any) -> str:  # noqa: ANN401
     """The text with another value in the place of one."""
     text = document.text
     is_spread = _LINE_END.search(text, node.start, node.end) is not None
-    new = _Layout(document).value(value, _indentation(text, node.start) if is_spread else None)
+    new = _JsonLayout(document).value(value, _indentation(text, node.start) if is_spread else None)
     return text[: node.start] + new + text[node.end :]
 
 
-class _Layout:
+class _JsonLayout:
     """The line ends, indentation and spacing that a text's own parts have."""
 
     def __init__(self, document: Document) -> None:

@@ -35,7 +35,7 @@ TIMEOUT_MARGIN_SECONDS = 8
 
 
 @dataclass(frozen=True)
-class Place:
+class InstallPlace:
     """For whom it is installed: the user's folders by their variables, and the project's folder."""
 
     scope: str
@@ -71,7 +71,7 @@ class Program(NamedTuple):
     hook_seconds: float
 
 
-class Settings(NamedTuple):
+class SettingsFile(NamedTuple):
     """A JSON file and what of ours it holds; `comments` where its program allows them."""
 
     file: Path
@@ -87,10 +87,10 @@ class Script(NamedTuple):
     values: Mapping[str, str]
 
 
-class Target(NamedTuple):
+class InstallTarget(NamedTuple):
     """All that one agent gets."""
 
-    settings: tuple[Settings, ...]
+    settings: tuple[SettingsFile, ...]
     scripts: tuple[Script, ...] = ()
     switch_files: tuple[Path, ...] = ()
     """Files in which `HOOKS_OFF` switches its hooks off."""
@@ -98,12 +98,12 @@ class Target(NamedTuple):
     """The project that all of it must lie in, links followed."""
 
 
-def target(agent: str, place: Place, program: Program) -> Target:
+def target(agent: str, place: InstallPlace, program: Program) -> InstallTarget:
     """What goes where for an agent; raises UsageError where it has no such scope."""
     return _target(agent, place, program)._replace(within=None if place.is_user else place.project)
 
 
-def _target(agent: str, place: Place, program: Program) -> Target:
+def _target(agent: str, place: InstallPlace, program: Program) -> InstallTarget:
     if agent == "claude-code":
         return _claude_code(place, program)
     if agent == "opencode":
@@ -112,18 +112,20 @@ def _target(agent: str, place: Place, program: Program) -> Target:
     value: dict[str, Any] = {"type": "stdio", "command": command, "args": arguments}
     if agent == "vscode":
         folder = place.application("Code") / "User" if place.is_user else place.project / ".vscode"
-        return Target((Settings(folder / "mcp.json", [_server("servers", value)], comments=True),))
+        return InstallTarget((SettingsFile(folder / "mcp.json", [_server("servers", value)], comments=True),))
     if agent == "cursor":
         folder = place.home if place.is_user else place.project
-        return Target((Settings(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True),))
+        return InstallTarget(
+            (SettingsFile(folder / ".cursor" / "mcp.json", [_server("mcpServers", value)], comments=True),)
+        )
     if not place.is_user:
         raise UsageError("Claude Desktop has no settings of a project.", "Install it with --scope user.")
     del value["type"]
     file = place.application("Claude") / "claude_desktop_config.json"
-    return Target((Settings(file, [_server("mcpServers", value)]),))
+    return InstallTarget((SettingsFile(file, [_server("mcpServers", value)]),))
 
 
-def _claude_code(place: Place, program: Program) -> Target:
+def _claude_code(place: InstallPlace, program: Program) -> InstallTarget:
     command, *arguments = (*program.words, "mcp")
     server = _server("mcpServers", {"type": "stdio", "command": command, "args": arguments})
     named = place.environ.get("CLAUDE_CONFIG_DIR", "")
@@ -135,8 +137,8 @@ def _claude_code(place: Place, program: Program) -> Target:
     hooks = _hooks(program)
     skill = Script(folder / "skills" / NAME / "SKILL.md", "SKILL.md", {})
     names = ["settings.json", *([] if place.is_user else ["settings.local.json"])]
-    settings = Settings(folder / "settings.json", hooks), Settings(servers, [server])
-    return Target(settings, (skill,), tuple(folder / name for name in names))
+    settings = SettingsFile(folder / "settings.json", hooks), SettingsFile(servers, [server])
+    return InstallTarget(settings, (skill,), tuple(folder / name for name in names))
 
 
 def _hooks(program: Program) -> list[Entry]:
@@ -166,7 +168,7 @@ def _hook_words(hook: Any) -> list[str]:  # noqa: ANN401
     return words if is_program(words) and words[-3:-1] == ["hook", "claude-code"] else []
 
 
-def _opencode(place: Place, program: Program) -> Target:
+def _opencode(place: InstallPlace, program: Program) -> InstallTarget:
     base = place.config / "opencode" if place.is_user else place.project
     commented = base / "opencode.jsonc"
     file = commented if commented.exists() and not (base / "opencode.json").exists() else base / "opencode.json"
@@ -175,7 +177,7 @@ def _opencode(place: Place, program: Program) -> Target:
     wait = str(int(program.hook_seconds * 1000) + 3000)
     words = json.dumps([*program.words, "hook", "opencode"])
     script = Script(plugins / "vault-memory.js", "opencode.js", {"command": words, "wait": wait})
-    return Target((Settings(file, [_server("mcp", value)], comments=True),), (script,))
+    return InstallTarget((SettingsFile(file, [_server("mcp", value)], comments=True),), (script,))
 
 
 def _server(holder: str, value: Mapping[str, Any]) -> Entry:
