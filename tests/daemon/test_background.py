@@ -22,8 +22,8 @@ from vault_memory.daemon.debounce import ChangeQueue
 from vault_memory.daemon.index_worker import IndexWorker, QuestionGate
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
+from vault_memory.indexing.index_file import IndexFile
 from vault_memory.indexing.indexer import Report
-from vault_memory.memory import Memory
 from vault_memory.reflect.run_log import NightlyRun, RunLog
 
 # The program itself ignores this one, see watch.py; pytest has its own list of what is ignored.
@@ -70,8 +70,8 @@ def test_what_a_server_says_of_a_text_is_not_in_the_log(
 SECRET = "could not read '- W: my PIN is 4711'"
 
 
-class Faulty(Memory):
-    """A Keeper whose runs fail in a way nobody thought of, with a note's text in what is said."""
+class Faulty(IndexFile):
+    """An index whose runs fail in a way nobody thought of, with a note's text in what is said."""
 
     def refresh(self, *arguments: Any, **named: Any) -> Report:
         raise ValueError(SECRET)
