@@ -9,7 +9,7 @@ from typing import Any
 from vaults import fill, memory, put, run, snapshot
 
 from vault_memory.reflect import job
-from vault_memory.reflect.job import Asked, Reflected
+from vault_memory.reflect.job import ReflectReport, ReflectRequest
 
 NOW = "2025-12-10"
 
@@ -84,6 +84,8 @@ def rewrite(root: Path, path: str, old: str, new: str) -> None:
     put(root, path, data.replace(old.encode(), new.encode(), 1))
 
 
-def reflected(root: Path, day: str = NOW, **asked: Any) -> Reflected:
+def reflected(root: Path, day: str = NOW, **asked: Any) -> ReflectReport:
     """Reflect in this process, as of noon of a day."""
-    return job.reflect(memory(root).index_file, Asked(now=datetime.fromisoformat(f"{day}T12:00:00+00:00"), **asked))
+    return job.reflect(
+        memory(root).index_file, ReflectRequest(now=datetime.fromisoformat(f"{day}T12:00:00+00:00"), **asked)
+    )

@@ -22,12 +22,12 @@ from vault_memory.write.note_writer import NoteWriter
 if TYPE_CHECKING:
     from vault_memory.context.context import Bundle, Wanted
     from vault_memory.indexing.indexer import Progress, Report
-    from vault_memory.reflect.job import Asked, Reflected, Steps
+    from vault_memory.reflect.job import ReflectReport, ReflectRequest, Steps
     from vault_memory.reflect.opinion_query import Asking, Opinion
     from vault_memory.search.entities import EntityProfile, EntityRow
     from vault_memory.search.get import Excerpt
     from vault_memory.store.view import View
-    from vault_memory.vault.undo_history import Undone
+    from vault_memory.vault.undo_history import UndoReport
     from vault_memory.vault.vault import Vault
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.retain import RetainResult
@@ -172,10 +172,10 @@ class Memory:
 
     def asking_opinions(self, view: "View", today: date, entity: str | None = None) -> "Asking":
         """What the beliefs of a day are asked of."""
-        from vault_memory.reflect import plan_run
         from vault_memory.reflect.opinion_query import Asking
+        from vault_memory.reflect.page_jobs import Options
 
-        return Asking(self.vault, view, plan_run.Seen(today, entity_days=self.config.reflect_entity_days), entity)
+        return Asking(self.vault, view, Options(today, entity_days=self.config.reflect_entity_days), entity)
 
     def context(
         self, prompt: str = "", *, budget: int = 2000, scopes: Scopes = (), source: str = "notes",
@@ -248,24 +248,24 @@ class Memory:
     def reflect(
         self, *, since: str | None = None, now: str | None = None, only: Iterable[str] = (), dry_run: bool = False,
         force: bool = False, apply_core: bool = False, steps: "Steps | None" = None,
-    ) -> "Reflected":  # fmt: skip
+    ) -> "ReflectReport":  # fmt: skip
         """Write the pages that the facts make: entities, opinions, summaries, proposals; `dry_run` only plans them.
 
         Raises BusyError when another process reflects.
         """
-        from vault_memory.reflect.job import parse_asked
+        from vault_memory.reflect.job import parse_request
 
-        asked = parse_asked(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+        asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
         return self.reflect_as(asked, steps)
 
-    def reflect_as(self, asked: "Asked", steps: "Steps | None" = None) -> "Reflected":
+    def reflect_as(self, asked: "ReflectRequest", steps: "Steps | None" = None) -> "ReflectReport":
         """Reflect as it was asked for elsewhere."""
         from vault_memory.reflect.job import reflect
 
         with self._lock:
             return reflect(self.index_file, asked, steps)
 
-    def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "Undone":
+    def undo(self, run: str = "", *, dry_run: bool = False, force: bool = False) -> "UndoReport":
         """Undo a run, the last of reflect unless another is named, or only say what that would do (`dry_run`).
 
         With `force` notes that were changed since stay as they are, and the others are put back. Raises UsageError when

@@ -20,7 +20,7 @@ from vault_memory.health.doctor import Check, doctor
 from vault_memory.health.status import status
 from vault_memory.reflect.run_log import NightlyRun, ReflectEnd, RunLog, without_quotes
 from vault_memory.rendering import status as report
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 
 NOON = datetime(2025, 12, 10, 12, tzinfo=UTC)
 BROKEN = "\n<!-- memory:begin facts -->\n"
@@ -167,4 +167,4 @@ def test_the_log_of_the_night_names_the_first_page_skipped(root: Path, caplog: p
     assert f"1 skipped, the first: {NORA}:" in caplog.text
     document, _ = told(root)
     assert document is not None and (document["ok"], document["skipped"]) == (True, 1)
-    assert Preimages(root).runs()[0].name == document["undo"]
+    assert UndoHistory(root).runs()[0].name == document["undo"]

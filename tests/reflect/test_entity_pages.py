@@ -15,7 +15,7 @@ from vaults import fill, put
 from vault_memory.reflect import entity_page
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.cite import Citations
-from vault_memory.reflect.ended import Endings
+from vault_memory.reflect.closed_facts import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.sections import Context

@@ -13,7 +13,7 @@ from vaults import fill, memory, put, run
 
 from vault_memory.reflect.page_writer import KEPT_SECONDS
 from vault_memory.vault import undo_history
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 SECRET, LOG = "marzipan in the lighthouse", "memory/2025-01-01.md"
@@ -82,9 +82,9 @@ def test_what_runs_kept_goes_after_its_time(root: Path) -> None:
     nights(root, 0, undo_history.KEPT_RUNS + 3)
     assert holding(root)
     aged(root, undo_history.KEPT_DAYS)
-    kept = len(Preimages(root).runs())
+    kept = len(UndoHistory(root).runs())
     nights(root, undo_history.KEPT_RUNS + 3, undo_history.KEPT_RUNS + 6)
-    runs = Preimages(root).runs()
+    runs = UndoHistory(root).runs()
     assert len(runs) == undo_history.KEPT_RUNS
     assert kept > len(runs)
     assert holding(root) == set()
@@ -101,7 +101,7 @@ def age_seconds(file: Path) -> float:
 
 def test_nothing_young_goes(root: Path) -> None:
     nights(root, 0, undo_history.KEPT_RUNS + 5)
-    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS + 6
+    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS + 6
 
 
 OPINIONS = "bank/opinions.md"

@@ -16,7 +16,7 @@ from vault_memory.markdown import entities
 from vault_memory.markdown.name_spotting import Called
 from vault_memory.reflect import core, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item, changed, items
-from vault_memory.reflect.proposals import MOST, Passed, name_for, stated
+from vault_memory.reflect.proposals import MOST, PassedOver, name_for, stated
 from vault_memory.reflect.run_log import RunLog
 
 PAGE = "bank/proposals.md"
@@ -70,7 +70,9 @@ def test_what_is_sure_or_important_is_proposed_and_nothing_else(root: Path) -> N
 def test_a_proposal_says_whose_words_it_is_where_no_person_said_so(root: Path) -> None:
     told = "- O(c=0.95, by=agent:{}) @Mara: Sings at dawn.\n"
     put(
-        root, "memory/2025-11-07.md", "## Retain\n" + told.format("moss") + "- W(i=0.9, by=agent:moss) @Odd: Is tall.\n"
+        root,
+        "memory/2025-11-07.md",
+        "## Retain\n" + told.format("moss") + "- W(i=0.9, by=agent:moss) @Odd: Is tall.\n",
     )
     put(
         root,
@@ -98,14 +100,14 @@ def test_what_is_passed_over_is_counted_by_its_reason(root: Path) -> None:
     first = reflected(root)
     assert first.proposed is not None
     assert (first.proposed.open, first.added, first.proposed.full) == (2, 2, 0)
-    assert first.proposed.passed == Passed(unsure=1, once=1)
+    assert first.proposed.passed == PassedOver(unsure=1, once=1)
     assert reflected(root).added == 0
     put(root, "memory.md", f"# Me\n\n- Mara prefers letters to calls.\n{'- Words, and words again.' * 500}\n")
     mark(root, "-", NUTS)
     last = reflected(root)
     assert last.proposed is not None
     assert (last.proposed.open, last.added) == (0, 0)
-    assert last.proposed.passed == Passed(unsure=1, once=1, said=1, refused=1)
+    assert last.proposed.passed == PassedOver(unsure=1, once=1, said=1, refused=1)
 
 
 def test_what_was_ticked_was_not_refused(root: Path) -> None:
@@ -115,7 +117,7 @@ def test_what_was_ticked_was_not_refused(root: Path) -> None:
     rewrite(root, "memory.md", "hazelnuts", "some foods")  # nothing in it says so any more
     last = reflected(root)
     assert last.proposed is not None
-    assert last.proposed.passed == Passed(unsure=1, once=1, said=1)
+    assert last.proposed.passed == PassedOver(unsure=1, once=1, said=1)
 
 
 def test_a_doubt_changes_no_line_of_the_core(root: Path) -> None:
@@ -130,7 +132,11 @@ def test_a_doubt_changes_no_line_of_the_core(root: Path) -> None:
 
 def test_what_says_the_same_in_one_of_its_clauses_changes_no_line(root: Path) -> None:
     put(root, "memory.md", "# Me\n\n- [[Odd]] is allergic to nuts.\n")
-    put(root, "memory/2025-11-06.md", "## Retain\n- W @Odd: Is allergic to nuts, so nothing with nuts at the fika.\n")
+    put(
+        root,
+        "memory/2025-11-06.md",
+        "## Retain\n- W @Odd: Is allergic to nuts, so nothing with nuts at the fika.\n",
+    )
     reflected(root)
     assert "change:" not in (root / PAGE).read_text()
 
@@ -154,7 +160,10 @@ def test_a_proposal_that_the_core_has_no_room_for_is_counted(root: Path) -> None
 def test_what_waits_for_room_on_the_page_and_what_repeats_another_is_counted(tmp_path: Path) -> None:
     facts = "".join(f"- W(i=0.9) @Odd: Owns a boat called {name}.\n" for name in ("Alk", "Bris", "Cirrus"))
     more = "".join(f"- W(i=0.9) @N{n}: Was born in the year {1900 + 7 * n}.\n" for n in range(MOST))
-    root = fill(tmp_path / "v", {"memory/2025-11-03.md": f"## Retain\n- W(i=0.95) @Odd: Owns a boat.\n{facts}{more}"})
+    root = fill(
+        tmp_path / "v",
+        {"memory/2025-11-03.md": f"## Retain\n- W(i=0.95) @Odd: Owns a boat.\n{facts}{more}"},
+    )
     found = reflected(root).proposed
     assert found is not None
     assert found.open == MOST and found.passed.later + found.passed.repeated == 4
@@ -815,7 +824,10 @@ def test_a_proposal_reads_the_same_before_the_page_of_whom_it_names_is_there(tmp
 def test_a_fact_that_lies_far_back_still_contradicts(tmp_path: Path) -> None:
     more = "".join(f"- W @Odd: Caught {n} herrings off the pier.\n" for n in range(2 * proposals.CLOSELY))
     logs = {"memory/2025-11-05.md": LOGS["memory/2025-11-05.md"], "memory/2025-11-06.md": f"## Retain\n{more}"}
-    root = fill(tmp_path / "v", {**logs, "memory.md": "- Odd lives in Bergen.\n", "bank/entities/Odd.md": "# Odd\n"})
+    root = fill(
+        tmp_path / "v",
+        {**logs, "memory.md": "- Odd lives in Bergen.\n", "bank/entities/Odd.md": "# Odd\n"},
+    )
     reflected(root)
     assert '- [ ] change: "Odd lives in Bergen." → "' in (root / PAGE).read_text()
 

@@ -14,9 +14,9 @@ from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.page_writer import KEPT_SECONDS, TRIES, Applied, Ledger, Writer
-from vault_memory.reflect.plan import Draft, Edit, Past, Plan, edit, planned
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.reflect.page_writer import KEPT_SECONDS, TRIES, Ledger, Writer, WriteResult
+from vault_memory.reflect.plan import Draft, Edit, PageHistory, Plan, edit, planned
+from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import Vault
 
 ALL = frozenset(blocks.short(n << 32) for n in range(100))
@@ -30,11 +30,11 @@ def draft(*lines: Line, path: str = "bank/p.md", name: str = "facts", start: str
     return Draft(path, name, lines, "because", start)
 
 
-def past(known: Sequence[Edit] = (), **given: object) -> Past:
+def past(known: Sequence[Edit] = (), **given: object) -> PageHistory:
     """What is known besides the page, `known` being what was written before."""
     last = {one.sha: one.lines for one in known}
     found = {"facts": ALL, "last": last.get, "hidden": lambda path: frozenset()} | given
-    return Past(**found)  # type: ignore[arg-type]
+    return PageHistory(**found)  # type: ignore[arg-type]
 
 
 def first(given: Draft, present: bytes | None = None) -> Edit:
@@ -43,7 +43,7 @@ def first(given: Draft, present: bytes | None = None) -> Edit:
     return found
 
 
-def plan(drafts: Sequence[Draft], pages: dict[str, bytes], of: Past) -> Plan:
+def plan(drafts: Sequence[Draft], pages: dict[str, bytes], of: PageHistory) -> Plan:
     return planned(drafts, pages.get, of)
 
 
@@ -250,10 +250,10 @@ def page(root: Path, path: str) -> bytes | None:
     return (root / path).read_bytes() if (root / path).exists() else None
 
 
-def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> Applied:
+def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = lambda: None) -> WriteResult:
     """Plan and write; `meddle` happens in between, and each time a page is looked at again."""
     ledger = Ledger(root)
-    of = Past(ALL, ledger.last, lambda path: frozenset())
+    of = PageHistory(ALL, ledger.last, lambda path: frozenset())
     found = planned(drafts, lambda path: page(root, path), of)
     meddle()
     by_place = {(one.path, one.block): one for one in drafts}
@@ -269,7 +269,7 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
 def test_what_is_written_is_known_afterwards(tmp_path: Path) -> None:
     done = write(tmp_path, [draft(fact(1))])
     assert Ledger(tmp_path).last(done.edits[0].sha) == [fact(1)]
-    assert [one.name for one in Preimages(tmp_path).runs()] == [done.run]
+    assert [one.name for one in UndoHistory(tmp_path).runs()] == [done.run]
 
 
 def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
     assert ([one.path for one in done.edits], done.skipped) == (["bank/p.md", "bank/q.md", "bank/new.md"], [])
     assert (root / "bank/p.md").read_bytes().startswith(b"# P\n\nWritten meanwhile.\n\n<!-- memory:begin facts -->")
     assert (root / "bank/new.md").read_bytes().startswith(b"# Mine\n\n<!-- memory:begin facts -->")
-    Preimages(root).undo(Preimages(root).runs()[0], vault(root))
+    UndoHistory(root).undo(UndoHistory(root).runs()[0], vault(root))
     assert {path: data for path, data in texts(root).items() if data} == {
         "bank/p.md": b"# P\n\nWritten meanwhile.\n", "bank/q.md": b"# Q\n", "bank/new.md": b"# Mine\n",
     }  # fmt: skip
@@ -296,7 +296,7 @@ def test_a_page_that_somebody_else_has_written_alike_is_left(tmp_path: Path) -> 
     other = write(fill(tmp_path / "other", {}), [draft(fact(1))])
     done = write(tmp_path, [draft(fact(1))], lambda: put(tmp_path, "bank/p.md", other.edits[0].after))
     assert (done.edits, done.skipped, done.run) == ([], [], "")
-    assert Preimages(tmp_path).runs() == []
+    assert UndoHistory(tmp_path).runs() == []
 
 
 def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from reflecting import NORA, ODD, reflected, rewrite, small_vault
 from vaults import put
 
-from vault_memory.reflect.job import Reflected
+from vault_memory.reflect.job import ReflectReport
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, FactChanges, Orphan, Skipped
@@ -24,7 +24,7 @@ def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: A
 
 def told(*edits: Edit, **more: Any) -> list[str]:
     verbose = more.pop("verbose", False)
-    return reflection.text(Reflected(edits, facts=9, **more), verbose).split("\n")
+    return reflection.text(ReflectReport(edits, facts=9, **more), verbose).split("\n")
 
 
 SUMMARIES = [
@@ -125,7 +125,7 @@ def test_a_run_with_nothing_to_do_is_one_line() -> None:
     ]  # fmt: skip
     assert told() == ["Nothing new to write."]
     assert told(unchanged=1, is_core_only=True) == ["Nothing is ticked in bank/proposals.md."]
-    assert reflection.text(Reflected(())).startswith("Nothing to write yet: no note holds a fact.")
+    assert reflection.text(ReflectReport(())).startswith("Nothing to write yet: no note holds a fact.")
 
 
 def test_what_was_not_written_and_what_is_left_of_a_person_is_said_each_time() -> None:
@@ -157,7 +157,7 @@ def test_what_a_note_says_moves_no_cursor() -> None:
 
 def test_the_document_has_each_opinion_with_its_evidence() -> None:
     fact = Fact(1, "world", "It froze.", "memory/2025-11-03.md", 4, date(2025, 11, 3))
-    document = reflection.document(Reflected((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
+    document = reflection.document(ReflectReport((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
     assert document["opinions"] == [
         {"statement": "The sea is cold", "before": 0.5, "after": 0.6, "why": "borne out", "evidence": [
             {"path": "memory/2025-11-03.md", "line": 4, "date": "2025-11-03", "text": "It froze."}]}
@@ -168,7 +168,7 @@ def test_the_document_has_each_opinion_with_its_evidence() -> None:
 # --- from a vault ----------------------------------------------------------------------------------------------------
 
 
-def why(done: Reflected) -> dict[str, str]:
+def why(done: ReflectReport) -> dict[str, str]:
     return {one.path: one.why for one in done.edits}
 
 
@@ -231,13 +231,13 @@ def test_a_number_set_by_hand_is_no_news_and_moves_on_with_newer_facts(tmp_path:
 def test_progress_tells_of_every_page(tmp_path: Path) -> None:
     from vaults import memory
 
-    from vault_memory.reflect.job import Asked, Steps, reflect
+    from vault_memory.reflect.job import ReflectRequest, Steps, reflect
 
     root = small_vault(tmp_path / "v")
     planned: list[tuple[int, int]] = []
     written: list[tuple[int, int]] = []
     steps = Steps(None, lambda *at: planned.append(at[:2]), lambda *at: written.append(at[:2]))
-    done = reflect(memory(root).index_file, Asked(), steps)
+    done = reflect(memory(root).index_file, ReflectRequest(), steps)
     assert written == [(n, len(done.edits)) for n in range(len(done.edits))]
     assert [n for n, _ in planned] == list(range(len(planned)))
     assert len(planned) <= planned[0][1] and len({total for _, total in planned}) == 1

@@ -20,9 +20,9 @@ from vault_memory.memory import Memory
 from vault_memory.reflect import blocks
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.entity_page import PAGE_TOKENS
-from vault_memory.reflect.job import Asked, Reflected
+from vault_memory.reflect.job import ReflectReport, ReflectRequest
 from vault_memory.reflect.model_writer import USELESS_PAGES
-from vault_memory.reflect.plan import Draft, Past, edit
+from vault_memory.reflect.plan import Draft, PageHistory, edit
 from vault_memory.reflect.retell import PARAGRAPH_SHARE, traceable
 from vault_memory.reflect.summaries import LIMITS
 from vault_memory.rendering import reflection
@@ -63,13 +63,13 @@ def root(tmp_path: Path) -> Path:
     return fill(tmp_path / "v", logs())
 
 
-def reflect(root: Path, server: ModelServer | None, *, dry_run: bool = False, **more: Any) -> Reflected:
+def reflect(root: Path, server: ModelServer | None, *, dry_run: bool = False, **more: Any) -> ReflectReport:
     """Run reflect, with the model of a server if one is given; the pages then look saved a while ago."""
     named: dict[str, Any] = {}
     if server:
         url = f"http://{server.host}"
         named = {"reflect_provider": "ollama", "reflect_model": "llama3.2", "reflect_url": url}
-    done = memory(root, **(named | more)).reflect_as(Asked(now=NOW, dry_run=dry_run))
+    done = memory(root, **(named | more)).reflect_as(ReflectRequest(now=NOW, dry_run=dry_run))
     for path in texts(root):
         age(root / path, 60)
     return done
@@ -298,7 +298,7 @@ def test_time_that_ages_facts_costs_no_new_text(root: Path, server: ModelServer)
     sentences, before = retold((root / MARTA).read_bytes()), asked(server)
     later = replace(memory(root).config, reflect_provider="ollama", reflect_model="llama3.2",
                     reflect_url=f"http://{server.host}")  # fmt: skip
-    done = Memory(later).reflect_as(Asked(now=NOW + timedelta(days=900)))
+    done = Memory(later).reflect_as(ReflectRequest(now=NOW + timedelta(days=900)))
     assert MARTA in [one.path for one in done.edits], "no tier changed"
     assert asked(server) == before
     assert retold((root / MARTA).read_bytes()) == sentences
@@ -401,7 +401,7 @@ def test_nobody_there_changes_no_byte(root: Path, tmp_path: Path) -> None:
     assert texts(root) == plain(tmp_path)
 
 
-def check_failed(done: Reflected) -> None:
+def check_failed(done: ReflectReport) -> None:
     """The run went as without a model and says what was wrong with it."""
     assert done.exit_code == 0 and done.edits
     assert done.model is not None and done.model.pages == 0 and done.model.failed > 2 and done.model.why
@@ -486,7 +486,7 @@ def of(by: str, start: str = "---\nperiod: 2025-11\nwritten: extractive\n---\n# 
 
 
 def after(given: Draft, present: bytes | None) -> bytes:
-    past = Past(frozenset([blocks.short(1 << 32)]), lambda sha: None, lambda path: frozenset())
+    past = PageHistory(frozenset([blocks.short(1 << 32)]), lambda sha: None, lambda path: frozenset())
     made = edit(given, present, past)
     assert made is not None
     return made.after

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from vault_memory.reflect import select
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.select import Turn, Weigh, chosen, is_decided
+from vault_memory.reflect.select import Turn, Weights, chosen, is_decided
 
 DAY = date(2025, 11, 3)
 WORDS = "roof stove tile server rain bread train letter boat cello"
@@ -38,9 +38,9 @@ def hash_of(text: str) -> int:
     return int.from_bytes(text.encode()[:8].ljust(8), "big") + len(text) * 7919
 
 
-def weigh(**more: object) -> Weigh:
+def weigh(**more: object) -> Weights:
     plain = {"stems": stems, "rarity": ordinary, "cost": lambda fact: len(stems(fact.text)) + 10}
-    return Weigh(**{**plain, **more})  # type: ignore[arg-type]
+    return Weights(**{**plain, **more})  # type: ignore[arg-type]
 
 
 def texts(facts: list[Fact]) -> list[str]:

@@ -8,7 +8,7 @@ from vaults import age, fill, memory, put, run
 
 from vault_memory.health.lint import lint
 from vault_memory.markdown import entities
-from vault_memory.reflect.job import Reflected
+from vault_memory.reflect.job import ReflectReport
 from vault_memory.rendering import reflection
 
 PETER = "bank/entities/Peter Smith.md"
@@ -30,7 +30,7 @@ def vault(root: Path, pages: dict[str, str]) -> Path:
     return made
 
 
-def paths(done: Reflected) -> list[str]:
+def paths(done: ReflectReport) -> list[str]:
     return [edit.path for edit in done.edits]
 
 

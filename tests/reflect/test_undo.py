@@ -12,7 +12,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.health.lint import lint
 from vault_memory.store import usage
 from vault_memory.vault import undo_history
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 
 KALLO = "bank/entities/Kallö.md"
 
@@ -38,7 +38,7 @@ def test_a_dry_run_says_what_would_be_put_back_and_deleted_and_does_nothing(root
     before = texts(root)
     would = reflect(root, "--undo", "--dry-run")
     assert (would["dry_run"], would["undone"], texts(root)) == (True, None, before)
-    assert not Preimages(root).runs()[0].is_undone
+    assert not UndoHistory(root).runs()[0].is_undone
     said = run(root, "reflect", "--undo", "--dry-run")
     assert (said.returncode, texts(root)) == (0, before)
     assert "nothing was written" in said.stdout and f"  - {NORA}" in said.stdout and f"  ~ {ODD}" in said.stdout
@@ -100,7 +100,7 @@ def test_where_nothing_can_be_put_back_the_reason_is_the_error(tmp_path: Path) -
     reflected(root)
     put(root, "memory/2025-12-05.md", "## Retain\n- W @Nora: Caught a pike.\n")
     reflected(root, only=("entities",))
-    changed = [change.path for change in Preimages(root).runs()[0].changes()]
+    changed = [change.path for change in UndoHistory(root).runs()[0].changes()]
     for path in changed:
         (root / path).chmod(0o444)
     said = run(root, "reflect", "--undo", first=obeying_permissions())
@@ -192,15 +192,15 @@ def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
 
 
 def test_a_run_that_writes_nothing_lets_what_is_too_old_go_all_the_same(root: Path) -> None:
-    (real,) = Preimages(root).runs()
+    (real,) = UndoHistory(root).runs()
     made = datetime.now(UTC) - timedelta(days=undo_history.KEPT_DAYS + 1)
     for number in range(undo_history.KEPT_RUNS + 5):
         name = f"{(made - timedelta(days=number)).strftime('%Y%m%dT%H%M%S.%fZ')}-abc-reflect"
         shutil.copytree(root / real.place, (root / real.place).with_name(name))
     assert reflected(root, dry_run=True).edits == ()
-    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS + 6
+    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS + 6
     assert reflected(root).edits == ()
-    assert len(Preimages(root).runs()) == undo_history.KEPT_RUNS
+    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from vaults import fill, memory, put, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.vault import undo_history
-from vault_memory.vault.undo_history import Preimages, Run
+from vault_memory.vault.undo_history import Run, UndoHistory
 from vault_memory.vault.vault import Vault
 
 HISTORY = ".memory/history"
@@ -38,7 +38,7 @@ def test_a_run_is_undone_byte_for_byte(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": b"\xef\xbb\xbfone\r\ntwo", "b.md": b"caf\xe9\n", "c.md": "untouched\n"})
     os.chmod(root / "a.md", 0o640)
     before = {path: (data, mode) for path, (data, mode, _) in snapshot(root).items()}
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"changed", "two facts more")
     change(of, run, "b.md", b"")
@@ -56,7 +56,7 @@ def test_a_run_is_undone_byte_for_byte(tmp_path: Path) -> None:
 
 def test_undone_twice_says_there_is_nothing_to_undo(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"two\n")
     change(of, run, "new.md", b"made\n")
@@ -67,7 +67,7 @@ def test_undone_twice_says_there_is_nothing_to_undo(tmp_path: Path) -> None:
 
 
 def test_a_run_that_changes_nothing_leaves_nothing(tmp_path: Path) -> None:
-    history = Preimages(tmp_path)
+    history = UndoHistory(tmp_path)
     history.begin("reflect")
     assert (history.runs(), (tmp_path / ".memory").exists()) == ([], False)
     with pytest.raises(UsageError, match="no run"):
@@ -79,7 +79,7 @@ def test_a_run_that_changes_nothing_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ODD)
 def test_names_with_odd_characters(tmp_path: Path, path: str) -> None:
     root = fill(tmp_path, {path: "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, path, b"two\n")
     change(of, run, f"new {path.replace('/', ' ')}", b"three\n")
@@ -93,7 +93,7 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
         pytest.skip("names are text there")
     path = os.fsdecode(b"caf\xe9.md")
     root = fill(tmp_path, {path: "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, path, b"two\n")
     assert history.undo(run, of).paths == [path]
@@ -106,7 +106,7 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
 @pytest.mark.parametrize("edit", ["edited", "deleted", "new one edited"])
 def test_what_was_changed_since_is_listed_and_nothing_is_undone(tmp_path: Path, edit: str) -> None:
     root = fill(tmp_path, {"a.md": "one\n", "b.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     for path in ("a.md", "b.md", "new.md"):
         change(of, run, path, b"two\n")
@@ -125,7 +125,7 @@ def test_what_was_changed_since_is_listed_and_nothing_is_undone(tmp_path: Path, 
 
 def test_a_new_note_that_is_gone_already_is_no_conflict(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"two\n")
     change(of, run, "new.md", b"two\n")
@@ -135,7 +135,7 @@ def test_a_new_note_that_is_gone_already_is_no_conflict(tmp_path: Path) -> None:
 
 def test_a_note_kept_again_after_a_lost_race_goes_back_to_what_was_there_last(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("forget")
     run.keep("a.md", b"one\n", b"one, ours\n")
     put(root, "a.md", "edited\n")
@@ -155,7 +155,7 @@ def test_any_chain_of_writes_goes_back_to_its_beginning(
 ) -> None:
     """Each write is kept and then made, or kept and never made (`False`): undo gives the first text, or has no work."""
     root = fill(tmp_path_factory.mktemp("vault"), {"a.md": b"start"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     for after, is_made in writes:
         before = (root / "a.md").read_bytes()
@@ -178,9 +178,9 @@ import os, sys
 from pathlib import Path
 from vault_memory.config import Config
 from vault_memory.memory import Memory
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 vault = Memory(Config(vault=Path(sys.argv[1]))).vault
-run = Preimages(vault.root).begin("reflect")
+run = UndoHistory(vault.root).begin("reflect")
 steps = int(sys.argv[2])
 for number, path in enumerate(("a.md", "b.md", "new.md")):
     file = vault.root / path
@@ -200,7 +200,7 @@ def test_a_run_that_was_killed_is_undone_as_far_as_it_came(tmp_path: Path, steps
     script = put(tmp_path, "killed.py", KILLED)
     assert subprocess.run([sys.executable, str(script), str(root), str(steps)], check=False).returncode == 9
     written = steps // 2
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     if written:
         assert len(history.undo(history.runs()[0], of).paths) == written
     elif history.runs():
@@ -211,7 +211,7 @@ def test_a_run_that_was_killed_is_undone_as_far_as_it_came(tmp_path: Path, steps
 
 def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp_path: Path) -> None:
     root = fill(tmp_path, {"a.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"two\n")
     record = root / run.place / "run.jsonl"
@@ -230,7 +230,7 @@ def test_a_line_that_was_cut_off_is_passed_over_and_one_in_the_middle_is_not(tmp
 @pytest.mark.parametrize("how", ["missing", "damaged"])
 def test_a_pre_image_that_is_not_what_it_was_is_never_written(tmp_path: Path, how: str) -> None:
     root = fill(tmp_path, {"a.md": "one\n", "b.md": "uno\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"two\n")
     change(of, run, "b.md", b"dos\n")
@@ -252,7 +252,7 @@ def test_a_link_out_of_the_vault_is_refused(tmp_path: Path, link: str) -> None:
     outside.mkdir()
     (root / link).parent.mkdir(exist_ok=True)
     (root / link).symlink_to(outside)
-    history = Preimages(root)
+    history = UndoHistory(root)
     with pytest.raises(RefusedError):
         history.begin("reflect").keep("a.md", b"one\n", b"two\n")
     assert (list(outside.iterdir()), history.runs()) == ([], [])
@@ -260,7 +260,7 @@ def test_a_link_out_of_the_vault_is_refused(tmp_path: Path, link: str) -> None:
 
 def test_links_inside_a_run_lead_nowhere(tmp_path: Path) -> None:
     root = fill(tmp_path / "vault", {"a.md": "one\n"})
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     change(of, run, "a.md", b"two\n")
     secret = put(tmp_path, "secret.md", "one\n")
@@ -284,7 +284,7 @@ def test_a_run_that_names_files_elsewhere_touches_none(tmp_path: Path, path: str
     root = fill(tmp_path / "vault", {"a.md": "one\n", ".obsidian/app.json": "two\n"})
     secret = put(tmp_path, "secret.md", "two\n")
     (root / "way").symlink_to(tmp_path)
-    history = Preimages(root)
+    history = UndoHistory(root)
     run = history.begin("reflect")
     for before in (b"one\n", None):
         run.keep(path, before, b"two\n")
@@ -298,7 +298,7 @@ def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> 
     (tmp_path / "outside").mkdir()
     (root / "theirs").mkdir()
     (root / "way").symlink_to(tmp_path / "outside")
-    history, of = Preimages(root), vault(root)
+    history, of = UndoHistory(root), vault(root)
     run = history.begin("reflect")
     assert of.missing_folders("bank/entities/new.md") == ["bank", "bank/entities"]
     assert (of.missing_folders("new.md"), of.missing_folders("theirs/new.md")) == ([], [])
@@ -315,7 +315,7 @@ def test_folders_made_for_notes_go_with_them_and_others_stay(tmp_path: Path) -> 
 def test_only_the_owner_reads_what_was_kept(tmp_path: Path) -> None:
     if os.name == "nt":
         pytest.skip("modes are a POSIX matter")
-    run = Preimages(tmp_path).begin("reflect")
+    run = UndoHistory(tmp_path).begin("reflect")
     run.keep("a.md", b"one\n", b"two\n")
     folder = tmp_path / run.place
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -336,7 +336,7 @@ def made(root: Path, days: float) -> str:
 
 
 def test_old_runs_go_but_never_the_newest_twenty(tmp_path: Path) -> None:
-    history = Preimages(tmp_path)
+    history = UndoHistory(tmp_path)
     old = [made(tmp_path, undo_history.KEPT_DAYS + 1 + n) for n in range(undo_history.KEPT_RUNS + 5)]
     theirs = tmp_path / HISTORY / "my own notes"
     theirs.mkdir()
@@ -349,7 +349,7 @@ def test_old_runs_go_but_never_the_newest_twenty(tmp_path: Path) -> None:
 
 
 def test_runs_come_newest_first_and_by_kind(tmp_path: Path) -> None:
-    history = Preimages(tmp_path)
+    history = UndoHistory(tmp_path)
     names = []
     for kind in ("reflect", "forget", "reflect"):
         run = history.begin(kind)

@@ -21,7 +21,7 @@ from vault_memory.markdown import facts
 from vault_memory.markdown.parse import parse
 from vault_memory.memory import Memory
 from vault_memory.store import journal, usage
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 from vault_memory.vault.vault import SETTLE_SECONDS
 from vault_memory.write.forget import again, removal, taken_out
 from vault_memory.write.retain import Bullet
@@ -209,7 +209,7 @@ def test_it_is_undone_from_the_pre_images(root: Path) -> None:
     mine = memory(root)
     before = snapshot(root)[NOTE]
     done = mine.forget(mine.plan_forget(NOTE, 4, 4))
-    history = Preimages(root)
+    history = UndoHistory(root)
     assert history.undo(history.named(done.run), mine.vault).restored == [NOTE]
     assert snapshot(root)[NOTE][:2] == before[:2]
     with pytest.raises(UsageError, match="nothing to undo"):
@@ -230,7 +230,7 @@ def test_a_preview_writes_nothing_at_all(root: Path, arguments: list[str]) -> No
 
 def test_the_document(root: Path) -> None:
     said = json.loads(run(root, "forget", f"{NOTE}#L4", "--yes", "--json").stdout)
-    (known,) = Preimages(root).runs("forget")
+    (known,) = UndoHistory(root).runs("forget")
     assert said == {
         "schema": "vault-memory/forget@1", "path": NOTE, "line": 4, "end_line": 4, "source": f"{NOTE}#L4",
         "removed": "- W @Nora: Keeps bees. ^bees", "diff": said["diff"], "written": True, "kept_in": known.place,
@@ -339,7 +339,7 @@ def test_a_note_changed_since_the_preview_loses_nothing(root: Path) -> None:
     with pytest.raises(ConflictError, match="changed meanwhile"):
         mine.forget(planned)
     assert snapshot(root) == before
-    assert (Preimages(root).runs(), journal.files(root)) == ([], {})
+    assert (UndoHistory(root).runs(), journal.files(root)) == ([], {})
 
 
 def test_a_line_added_since_the_preview_is_kept(root: Path) -> None:
@@ -370,7 +370,7 @@ def test_an_editor_that_keeps_saving_wins(root: Path) -> None:
         stop.set()
         editor.join()
     assert file.read_text() == f"{TEXT}\n- {saved[0]}\n"
-    assert Preimages(root).runs() == []
+    assert UndoHistory(root).runs() == []
 
 
 def test_a_note_just_saved_is_left_to_its_editor_for_a_moment(root: Path) -> None:
@@ -391,7 +391,7 @@ def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: P
     mine.index()
     for _ in range(8):
         text = (root / NOTE).read_bytes()
-        known = {run.name for run in Preimages(root).runs()}
+        known = {run.name for run in UndoHistory(root).runs()}
         process = start(root, "forget", f"{NOTE}#L2", "--yes")
         time.sleep(chance.uniform(0.2, 0.9))
         process.kill()
@@ -399,7 +399,7 @@ def test_killed_at_any_moment_the_note_is_whole_and_what_it_held_is_kept(root: P
         now = (root / NOTE).read_bytes()
         assert now in (text, text.replace(text.splitlines(keepends=True)[1], b""))
         if now != text:
-            (made,) = [run for run in Preimages(root).runs() if run.name not in known]
+            (made,) = [run for run in UndoHistory(root).runs() if run.name not in known]
             assert [made.text(change) for change in made.changes()] == [text]
     assert run(root, "forget", f"{NOTE}#L2", "--yes").returncode == 0
     assert mine.index_file.check()[0] == mine.index_file.check()[1]
@@ -547,7 +547,7 @@ def test_what_is_read_only_stays_so(root: Path, what: str) -> None:
     assert (done.returncode, "Traceback" in done.stderr) == (VaultError.exit_code, False), done.stderr
     assert file.read_text() == TEXT
     memory(root).index()
-    assert (Preimages(root).runs(), standing(memory(root))) == ([], set())
+    assert (UndoHistory(root).runs(), standing(memory(root))) == ([], set())
 
 
 def test_mode_and_times_of_other_files_are_kept(root: Path) -> None:

@@ -26,7 +26,7 @@ def reflect(
     apply_core: bool, undo: str | None,
 ) -> None:  # fmt: skip
     """Write what was logged as pages a person can read, edit and undo. Your own words on a page are never touched."""
-    from vault_memory.reflect.job import Steps, parse_asked
+    from vault_memory.reflect.job import Steps, parse_request
 
     memory = shared.memory()
     if undo is not None:
@@ -36,7 +36,7 @@ def reflect(
         tell = reflection.undone_text
         shared.say(dump(reflection.undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
         return
-    asked = parse_asked(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
+    asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
         done = memory.reflect_as(asked, Steps(index, plan, write))
     if done.edits and not dry_run:

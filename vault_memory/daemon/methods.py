@@ -164,12 +164,12 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
 
 
 def _reflect(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.reflect.job import Steps, parse_asked
+    from vault_memory.reflect.job import Steps, parse_request
     from vault_memory.rendering import reflection
 
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
-    asked = parse_asked(since, now, request.texts(params, "only"), **flags)
+    asked = parse_request(since, now, request.texts(params, "only"), **flags)
     # What is being written is written to its end: only the index and the plan are given up.
     return reflection.document(memory.reflect_as(asked, Steps(progress, progress)))
 

@@ -16,9 +16,9 @@ from vault_memory.markdown.fact_text import readable
 from vault_memory.markdown.passages import SUMMARIES
 from vault_memory.reflect import facts
 from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
+from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
-from vault_memory.reflect.plan_run import Seen
 from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
 from vault_memory.store import figures, schema
@@ -91,7 +91,7 @@ class Tally:
     inferred: int = 0
 
 
-def tally(told: facts.Told) -> Tally:
+def tally(told: facts.FactSet) -> Tally:
     """Count facts."""
     return Tally(
         total=len(told.facts),
@@ -146,19 +146,19 @@ class Stats:
 
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
-    seen = Seen(today, entity_days=memory.config.reflect_entity_days)
-    return memory.index_file.read(lambda store, _: _stats(Asking(memory.vault, store, seen)), progress)
+    options = Options(today, entity_days=memory.config.reflect_entity_days)
+    return memory.index_file.read(lambda store, _: _stats(Asking(memory.vault, store, options)), progress)
 
 
 def _stats(asking: Asking) -> Stats:
-    store, today, look = asking.store, asking.seen.today, asking.look()
+    store, today, planner = asking.store, asking.options.today, asking.planner()
     notes, dated, words, size = figures.note_figures(store)
     logged = figures.notes_by_day(store, without=BANK)
-    counted = tally(look.run.told)
+    counted = tally(planner.jobs.fact_set)
     return Stats(
         today=today, notes=notes, dated=dated, words=words, notes_bytes=size, index_bytes=schema.size(store.file),
         days=days_of(logged, today), facts=counted, entities=_entities(store),
-        opinions=_opinions(held_by(look, asking), today), summaries=_summaries(store),
+        opinions=_opinions(held_by(planner, asking), today), summaries=_summaries(store),
         recalls=figures.count_questions(store, plus(today, -LATELY_DAYS), today),
         weeks=weeks_of(logged, counted.days, today),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from vault_memory.sessions.ledger import SessionCounts, count_sessions
 from vault_memory.store import embedding_rows, figures, schema
 from vault_memory.store.note_rows import count_notes
 from vault_memory.store.view import View
-from vault_memory.vault.undo_history import Preimages
+from vault_memory.vault.undo_history import UndoHistory
 
 if TYPE_CHECKING:
     from vault_memory.federation.federation import Federation
@@ -129,7 +129,7 @@ def last_reflect(memory: "Memory") -> ReflectEnd | None:
     if last is None or not last.run:
         return last
     with suppress(VaultMemoryError):
-        for run in Preimages(memory.vault.root).runs(REFLECT):
+        for run in UndoHistory(memory.vault.root).runs(REFLECT):
             if run.name == last.run:
                 return last._replace(run="", proposals=None, undone=True) if run.is_undone else last
     return last._replace(run="")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.ended import Endings, is_pending
+from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, is_over, weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import period_of
 from vault_memory.reflect.sections import Body, Context
-from vault_memory.reflect.select import Turn, Weigh, in_turns, lately
+from vault_memory.reflect.select import Turn, Weights, in_turns, lately
 
 PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
 
@@ -60,7 +60,7 @@ def _lines(
     last = max((fact.when for fact in facts if fact.when), default=date.min)
     body = Body(period_of(last, "month"), facts, context, tokens, newer, is_opened=False)
     telling = [fact for fact in weighed(facts) if body.says_how_it_stands(fact, "") and stands(fact)]
-    weigh, late = Weigh(context.stems, context.rarity, cost), lately(telling)
+    weigh, late = Weights(context.stems, context.rarity, cost), lately(telling)
     room = tokens
     while True:
         turns = [Turn(room // LATELY_SHARE, late), Turn(room)]

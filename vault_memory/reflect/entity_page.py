@@ -18,11 +18,11 @@ from itertools import chain
 
 from vault_memory.markdown import fact_text
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.ended import Endings, is_pending
+from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
 from vault_memory.reflect.sections import Body, Context, counted
-from vault_memory.reflect.select import Turn, Weigh, in_order, in_turns, lately
+from vault_memory.reflect.select import Turn, Weights, in_order, in_turns, lately
 
 BLOCK = "facts"
 
@@ -144,7 +144,7 @@ class _Page:
     def _chosen(self) -> tuple[list[Fact], list[Fact]]:
         """The facts of the overview, and what else could be told, in the order in which it gets its room."""
         telling = [fact for fact in weighed(self._facts) if self._body.says_how_it_stands(fact, self._profile.slug)]
-        weigh = Weigh(self._context.stems, self._context.rarity, self._cost, frozenset([self._profile.slug]))
+        weigh = Weights(self._context.stems, self._context.rarity, self._cost, frozenset([self._profile.slug]))
         heading = self._heading(telling)
         first = (
             Turn(HEADLINE_TOKENS, lambda fact: id(fact) in heading),

@@ -33,7 +33,7 @@ _OBSERVATION = KINDS.index("observation")
 
 
 @dataclass(frozen=True)
-class Told:
+class FactSet:
     """All facts that reflect may use, by day, path and line; and how many were left out, by reason."""
 
     facts: tuple[Fact, ...]
@@ -44,7 +44,7 @@ class Told:
     """The keys of those left out: they are to go from every page, however many they are."""
 
 
-def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> Told:
+def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: bool = False) -> FactSet:
     """The facts of all notes as they stand on a day; who is mentioned on `page_days` of them is to have a page.
 
     What is private to some scope is read for a person who asks for it, never for a page.
@@ -65,7 +65,7 @@ def read(store: View, today: date, page_days: int = PAGE_DAYS, with_private: boo
     rows = [row for row in rows if not whom.is_of_strangers(row)]
     facts = {row.id: fact for row, fact in zip(rows, _aged(store, rows, whom, today), strict=True)}
     told = sorted(_followed(store, names, facts, today), key=_place_in_time)
-    return Told(tuple(told), dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
+    return FactSet(tuple(told), dict(left_out), whom.called, frozenset(withheld.difference(fact.key for fact in told)))
 
 
 def _place_in_time(fact: Fact) -> tuple[date, str, int]:

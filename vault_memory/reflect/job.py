@@ -13,9 +13,10 @@ from vault_memory.errors import BusyError, ConflictError, UsageError, VaultMemor
 from vault_memory.indexing.index_file import LOCK_SECONDS, IndexFile
 from vault_memory.reflect import model_writer, opinion_page, proposals, user_feedback
 from vault_memory.reflect.opinion_changes import Move
-from vault_memory.reflect.page_writer import Applied, Ledger, Writer
-from vault_memory.reflect.plan import Edit, Notice, Orphan, Skipped
-from vault_memory.reflect.plan_run import Found, Look, Proposed, Seen
+from vault_memory.reflect.page_jobs import Options
+from vault_memory.reflect.page_writer import Ledger, Writer, WriteResult
+from vault_memory.reflect.plan import Edit, Notice, Orphan, SkippedPage
+from vault_memory.reflect.plan_run import PlannedRun, ProposalCounts, RunPlanner
 from vault_memory.reflect.retell import ModelUse, Retelling
 from vault_memory.reflect.run_log import ReflectEnd, RunLog, without_quotes
 from vault_memory.search import request
@@ -24,7 +25,7 @@ from vault_memory.store import journal, reflect_rows, schema
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import Back, Preimages, Run, Undone
+from vault_memory.vault.undo_history import RestoredNote, Run, UndoHistory, UndoReport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ _SHA = re.compile(rb"<!--[ \t]*memory:end [^\n\r>]*?sha=([0-9a-f]{8})")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReflectRequest:
     """What a person asks of a reflect; `now` is aware."""
 
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -47,11 +48,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Reflected:
+class ReflectReport:
     """What came of a reflect: edits made (or, in a dry run, to be made), pages left alone and why."""
 
     edits: tuple[Edit, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPage, ...] = ()
     unchanged: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     facts: int = 0
@@ -62,13 +63,13 @@ class Reflected:
     """The pages that would be made, had nobody removed them."""
     orphaned: tuple[Orphan, ...] = ()
     """Lines of a person's that rest on what no note holds any more."""
-    odd: tuple[user_feedback.Odd, ...] = ()
+    odd: tuple[user_feedback.UnreadConfidence, ...] = ()
     """Lines of a person's with a confidence that is none."""
     model: ModelUse | None = None
     """What came of asking the configured model, if there is one; in a dry run it is not asked."""
     moves: tuple[Move, ...] = ()
     """The opinions that moved, came or went since their page was written last."""
-    proposed: Proposed | None = None
+    proposed: ProposalCounts | None = None
     """What came of the proposals, where they were asked for."""
     added: int = 0
     """How many proposals are new on their page."""
@@ -94,7 +95,7 @@ class Steps:
     write: "Progress | None" = None
 
 
-def reflect(index: IndexFile, asked: Asked, steps: Steps | None = None) -> Reflected:
+def reflect(index: IndexFile, asked: ReflectRequest, steps: Steps | None = None) -> ReflectReport:
     """Write the pages that the facts of a vault make, and note how that ended; raises BusyError when another process
     does."""
     log = RunLog(index.vault.root)
@@ -112,7 +113,7 @@ def reflect(index: IndexFile, asked: Asked, steps: Steps | None = None) -> Refle
     return done
 
 
-def _end_of(done: Reflected) -> ReflectEnd:
+def _end_of(done: ReflectReport) -> ReflectEnd:
     first = next(iter(done.skipped), None)
     return ReflectEnd(
         at=datetime.now(UTC),
@@ -125,19 +126,21 @@ def _end_of(done: Reflected) -> ReflectEnd:
     )
 
 
-def _reflected(index: IndexFile, asked: Asked, steps: Steps) -> Reflected:
+def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> ReflectReport:
     started = time.monotonic()
     with _alone(index), _retelling(index, asked) as retelling:
         index.update(progress=steps.index)
         today, days = asked.now.astimezone().date(), index.config.reflect_entity_days
-        seen = Seen(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
-        found = index.ask_indexed(lambda store: Look(index.vault, store.view(ALL), seen, retelling).found(steps.plan))
+        options = Options(today, asked.since, asked.only, asked.force, asked.apply_core, days, retelling is not None)
+        found = index.ask_indexed(
+            lambda store: RunPlanner(index.vault, store.view(ALL), options, retelling).planned(steps.plan)
+        )
         plan = found.plan
-        done = Applied(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)
+        done = WriteResult(edits=list(plan.edits)) if asked.dry_run else _applied(index, found, steps.write)
         if not (asked.dry_run or asked.only or asked.since or asked.apply_core):
             Ledger(index.vault.root).sweep(lambda: _named_blocks(index))
-            Preimages(index.vault.root).prune()
-    return Reflected(
+            UndoHistory(index.vault.root).prune()
+    return ReflectReport(
         edits=tuple(done.edits),
         skipped=(*plan.skipped, *done.skipped),
         unchanged=len(plan.unchanged),
@@ -165,14 +168,14 @@ def _added(edit: Edit) -> int:
     return len(after - before - {""})
 
 
-def _applied(index: IndexFile, found: Found, progress: "Progress | None" = None) -> Applied:
+def _applied(index: IndexFile, found: PlannedRun, progress: "Progress | None" = None) -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
     user_feedback.note(root, found.said, now)
     # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
     heed = partial(_heed, root, now)
     edits = _watched(found.plan.edits, progress) if progress else found.plan.edits
-    done = Writer(index.vault, heed).write(edits, found.again) if found.plan.edits else Applied()
+    done = Writer(index.vault, heed).write(edits, found.again) if found.plan.edits else WriteResult()
     _tell_index(index, [one.path for one in done.edits])
     _remember(index, found, done)
     return done
@@ -189,7 +192,7 @@ def _heed(root: "Path", now: datetime, edit: Edit) -> None:
     journal.note_verdicts(root, "deleted", edit.deleted, now, edit.path)
 
 
-def _remember(index: IndexFile, found: Found, done: Applied) -> None:
+def _remember(index: IndexFile, found: PlannedRun, done: WriteResult) -> None:
     """Note in the index what each page was made of, for the next run; without that it only takes longer."""
     told_again = {skipped.path for skipped in (*found.plan.skipped, *done.skipped)}
     told_again |= {orphan.path for orphan in found.plan.orphaned}  # so each run looks at them
@@ -214,8 +217,8 @@ def _write_index(index: IndexFile, write: Callable[[Store], None]) -> None:
 
 def undo(
     index: IndexFile, name: str = "", *, dry_run: bool = False, force: bool = False,
-    unforgetting: Callable[[Back], AbstractContextManager[None]] = lambda back: nullcontext(),
-) -> Undone:  # fmt: skip
+    unforgetting: Callable[[RestoredNote], AbstractContextManager[None]] = lambda back: nullcontext(),
+) -> UndoReport:  # fmt: skip
     """Put back what a run changed, the last of reflect unless another is named; in a dry run nothing is done.
 
     `unforgetting` is entered for each note of which a text was forgotten by that run. Raises UsageError when there is
@@ -223,7 +226,7 @@ def undo(
     some notes could not be put back.
     """
     with _alone(index):
-        preimages = Preimages(index.vault.root)
+        preimages = UndoHistory(index.vault.root)
         runs = [preimages.named(name)] if name else [run for run in preimages.runs("reflect") if not run.is_undone]
         for run in runs:
             try:
@@ -239,7 +242,7 @@ def undo(
 
 
 def _put_back(
-    index: IndexFile, run: Run, found: Undone, unforgetting: Callable[[Back], AbstractContextManager[None]]
+    index: IndexFile, run: Run, found: UndoReport, unforgetting: Callable[[RestoredNote], AbstractContextManager[None]]
 ) -> None:
     # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
     # a person has removed would come back.
@@ -248,11 +251,11 @@ def _put_back(
         held.callback(_tell_index, index, found.paths)
         for back in found.backs if run.kind == "forget" else ():
             held.enter_context(unforgetting(back))
-        Preimages(index.vault.root).undo(run, index.vault, force=bool(found.kept))
+        UndoHistory(index.vault.root).undo(run, index.vault, force=bool(found.kept))
 
 
 @contextmanager
-def _retelling(index: IndexFile, asked: Asked) -> Iterator[Retelling | None]:
+def _retelling(index: IndexFile, asked: ReflectRequest) -> Iterator[Retelling | None]:
     """What has the configured model write on the pages of one run, if there is one."""
     writer = model_writer.configured_writer(index.config)
     if writer is None:
@@ -284,11 +287,13 @@ def _tell_index(index: IndexFile, paths: list[str]) -> None:
             index.update(paths=[str(index.vault.root / path) for path in paths])
 
 
-def parse_asked(since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool) -> Asked:
+def parse_request(
+    since: str | None = None, now: str | None = None, only: Iterable[str] = (), **flags: bool
+) -> ReflectRequest:
     """What is asked of a reflect; `flags` are `dry_run`, `force` and `apply_core`. Raises UsageError."""
     unknown = sorted(set(only) - set(REFLECTED))
     if unknown:
         raise UsageError(f"`{unknown[0]}` is nothing to reflect.", f"Known are: {', '.join(REFLECTED)}.")
     at = request.moment(now)
     day = request.day({"since": since}, "since", at.astimezone().date(), first=True)
-    return Asked(at, day, tuple(only), **flags)
+    return ReflectRequest(at, day, tuple(only), **flags)

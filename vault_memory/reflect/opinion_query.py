@@ -13,8 +13,8 @@ from typing import NamedTuple
 from vault_memory.reflect import beliefs, facts
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.plan_run import Look, Seen
-from vault_memory.reflect.run import Run
+from vault_memory.reflect.page_jobs import Options, PageJobs
+from vault_memory.reflect.plan_run import RunPlanner
 from vault_memory.search.entities import FactLine
 from vault_memory.search.names import Names
 from vault_memory.search.superseded import marked
@@ -71,27 +71,27 @@ class Asking(NamedTuple):
 
     vault: Vault
     store: View
-    seen: Seen
+    options: Options
     entity: str | None = None
 
-    def look(self) -> Look:
-        """Look as reflect does, page of opinions included: the numbers on it may be the user's."""
-        return Look(self.vault, self.store, self.seen)
+    def planner(self) -> RunPlanner:
+        """Read them as reflect does, page of opinions included: the numbers on it may be the user's."""
+        return RunPlanner(self.vault, self.store, self.options)
 
 
 def held(asking: Asking) -> list[Opinion]:
     """The opinions held, surest first; behind them those that hold no longer."""
-    return held_by(asking.look(), asking)
+    return held_by(asking.planner(), asking)
 
 
-def held_by(look: Look, asking: Asking) -> list[Opinion]:
-    """The same from a look that was taken already."""
+def held_by(planner: RunPlanner, asking: Asking) -> list[Opinion]:
+    """The same from what was read already."""
     names = Names(asking.store)
     public = Names(asking.store, with_private=False)
     by_all, by_some = (each.canonical(asking.entity) if asking.entity else None for each in (public, names))
-    found = [*_shared(look.run, by_all), *_private(look.run, asking, by_some)]
+    found = [*_shared(planner.jobs, by_all), *_private(planner.jobs, asking, by_some)]
     lines = _lines(asking, (fact for one in found for fact in _all(one.opinion)))
-    speakers = look.run.told.speakers
+    speakers = planner.jobs.fact_set.speakers
     slugs = {slug for one in found for slug in one.opinion.statement.about}
     called = {slug: names.shown(slug) or speakers.get(slug) or slug for slug in slugs}
     opinions = [_opinion(one, lines, called) for one in found]
@@ -101,24 +101,24 @@ def held_by(look: Look, asking: Asking) -> list[Opinion]:
 # --- whose they are --------------------------------------------------------------------------------------------------
 
 
-def _shared(run: Run, about: str | None) -> Iterator[_Belief]:
+def _shared(jobs: PageJobs, about: str | None) -> Iterator[_Belief]:
     """What stands, or has no room, on the page that is for everybody."""
-    return map(_Belief, beliefs.held(run.told.facts, run.opinion_inputs, about))
+    return map(_Belief, beliefs.held(jobs.fact_set.facts, jobs.opinion_inputs, about))
 
 
-def _private(run: Run, asking: Asking, about: str | None) -> Iterator[_Belief]:
+def _private(jobs: PageJobs, asking: Asking, about: str | None) -> Iterator[_Belief]:
     """What is stated in some scope, each weighed by the facts that all may see and by those of that scope."""
     scopes = reflect_rows.scopes_of_opinions(asking.store)
     if not scopes:
         return
-    seen = asking.seen
-    everything = facts.read(asking.store, seen.today, seen.entity_days, with_private=True).facts
+    options = asking.options
+    everything = facts.read(asking.store, options.today, options.entity_days, with_private=True).facts
     for scope in scopes:
         mine = [fact for fact in everything if fact.scope == scope]
         whom = {slug for fact in mine if fact.kind == beliefs.OPINION for slug in fact.about or (beliefs.NOBODY,)}
         open_to_it = (fact for fact in everything if fact.scope in (GLOBAL, scope))
         told = [fact for fact in open_to_it if not whom.isdisjoint(fact.about or (beliefs.NOBODY,))]
-        for opinion in beliefs.held(told, run.opinion_inputs, about):
+        for opinion in beliefs.held(told, jobs.opinion_inputs, about):
             if any(fact.scope == scope for fact in opinion.told):
                 yield _Belief(opinion, scope)
 
@@ -135,7 +135,7 @@ def _lines(asking: Asking, told: Iterable[Fact]) -> dict[tuple[str, int], FactLi
     known = {(fact.path, fact.line): fact for fact in told}
     bullets = [_line(fact) for fact in known.values() if not fact.is_inferred]
     inferred = [_line(fact) for fact in known.values() if fact.is_inferred]  # what nobody wrote down claims nothing
-    every = [*marked(asking.store, bullets, asking.seen.today), *inferred]
+    every = [*marked(asking.store, bullets, asking.options.today), *inferred]
     return {(line.path, line.start_line): line for line in every}
 
 

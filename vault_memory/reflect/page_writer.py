@@ -18,9 +18,9 @@ from pathlib import Path
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.reflect import proposals
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.plan import Edit, Skipped, skip
+from vault_memory.reflect.plan import Edit, SkippedPage, skip
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import Preimages, Run
+from vault_memory.vault.undo_history import Run, UndoHistory
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 FOLDER = "history/written"
@@ -96,12 +96,12 @@ Again = Callable[[Edit], Edit | None]
 
 
 @dataclass
-class Applied:
+class WriteResult:
     """What came of a plan: the run to undo it by ("" when nothing was written), what was written, and what was not."""
 
     run: str = ""
     edits: list[Edit] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedPage] = field(default_factory=list)
 
 
 class Writer:
@@ -109,13 +109,13 @@ class Writer:
 
     def __init__(self, vault: Vault, heed: Callable[[Edit], None] = lambda edit: None) -> None:
         self._vault, self._heed = vault, heed
-        self._preimages = Preimages(vault.root)
+        self._preimages = UndoHistory(vault.root)
         self._ledger = Ledger(vault.root)
         self._ours = self._written_last()
 
-    def write(self, edits: Iterable[Edit], again: Again) -> Applied:
+    def write(self, edits: Iterable[Edit], again: Again) -> WriteResult:
         """Write edits in turn; a page that changes under our hands is merged anew, three times at most."""
-        run, done, is_core_left = self._preimages.begin("reflect"), Applied(), False
+        run, done, is_core_left = self._preimages.begin("reflect"), WriteResult(), False
         for edit in edits:
             if edit.path == proposals.PATH and is_core_left:
                 continue  # or a tick would go that nothing came of

@@ -117,7 +117,7 @@ class Orphan(NamedTuple):
     line: str
 
 
-class Skipped(NamedTuple):
+class SkippedPage(NamedTuple):
     """A page that is not written, and why; `exit_code` as the command line knows it."""
 
     path: str
@@ -135,7 +135,7 @@ class Notice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Past:
+class PageHistory:
     """What is known besides the page: all facts by name, lines written last, lines people deleted, by page."""
 
     facts: Container[str]
@@ -157,7 +157,7 @@ class Plan:
     """The edits of a run, in the order they are made, the pages left alone and those that are as they should be."""
 
     edits: tuple[Edit, ...]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPage, ...] = ()
     unchanged: tuple[str, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     orphaned: tuple[Orphan, ...] = ()
@@ -167,10 +167,10 @@ class Plan:
     notices: tuple[Notice, ...] = ()
 
 
-def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: Past) -> Plan:
+def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: PageHistory) -> Plan:
     """Compare drafts with their pages; what cannot be written is skipped with its reason, never silently."""
     edits: list[Edit] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedPage] = []
     unchanged: list[str] = []
     orphaned: list[Orphan] = []
     held: dict[str, bytes] = {}  # pages of which an earlier draft already changes another block
@@ -190,20 +190,20 @@ def planned(drafts: Iterable[Draft], page: Callable[[str], bytes | None], past: 
     return Plan(tuple(edits), tuple(skipped), tuple(unchanged), orphaned=tuple(orphaned))
 
 
-def retracted(path: str, name: str, block: Block, past: Past) -> Draft:
+def retracted(path: str, name: str, block: Block, past: PageHistory) -> Draft:
     """The draft of a page that no facts make any more: of its block what still rests on facts, and nothing else."""
     lines = standing(block, past.last(block.sha))
     kept = tuple(line for line in lines if line.keys and all(fact in past.facts for fact in line.facts))
     return Draft(path, name, kept or (NOTHING_LEFT,), "", "")
 
 
-def skip(path: str, error: VaultMemoryError) -> Skipped:
+def skip(path: str, error: VaultMemoryError) -> SkippedPage:
     """A page that an error keeps from being written; the run is done all the same, so a bad disk is no bad vault."""
     exit_code = error.exit_code if isinstance(error, ConflictError | RefusedError) else 1
-    return Skipped(path, str(error), error.next_step, exit_code)
+    return SkippedPage(path, str(error), error.next_step, exit_code)
 
 
-def edit(draft: Draft, present: bytes | None, past: Past) -> Edit | None:
+def edit(draft: Draft, present: bytes | None, past: PageHistory) -> Edit | None:
     """What is to be written, None when the page says it already.
 
     Raises ConflictError for a page that cannot be merged, RefusedError for one that would lose too much.
@@ -211,7 +211,7 @@ def edit(draft: Draft, present: bytes | None, past: Past) -> Edit | None:
     return _compared(draft, present, past)[0]
 
 
-def _compared(draft: Draft, present: bytes | None, past: Past) -> tuple[Edit | None, tuple[str, ...]]:
+def _compared(draft: Draft, present: bytes | None, past: PageHistory) -> tuple[Edit | None, tuple[str, ...]]:
     """The edit of a page, if there is one, and its lines that rest on nothing any more."""
     page = blocks.read(draft.path, draft.start.encode() if present is None else present, draft.block)
     block = page.block
@@ -334,7 +334,7 @@ def _signed(before: str, was: str, by: str) -> str:
     return said.sub(lambda found: found[1] + (by or EXTRACTIVE), front[0], count=1) + before[front.end() :]
 
 
-def _refuse_loss(draft: Draft, block: Block, past: Past) -> None:
+def _refuse_loss(draft: Draft, block: Block, past: PageHistory) -> None:
     """Raise RefusedError when too many of a page's entries rest on facts that no note holds any more.
 
     What still says the same, or cites the same lines, is not lost, whatever its fact is known by now.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_memory.config import template
@@ -11,12 +10,22 @@ from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.entities import link_name
 from vault_memory.reflect import blocks, core, entity_page, opinion_page, proposals, user_feedback
 from vault_memory.reflect.blocks import Block, Line
-from vault_memory.reflect.inputs import Options, Verdicts
 from vault_memory.reflect.opinion_changes import Move
+from vault_memory.reflect.page_jobs import Job, Options, PageJobs, Verdicts
 from vault_memory.reflect.page_writer import Ledger
-from vault_memory.reflect.plan import Draft, Edit, Notice, Past, Plan, Skipped, edit, planned, retracted, skip
+from vault_memory.reflect.plan import (
+    Draft,
+    Edit,
+    Notice,
+    PageHistory,
+    Plan,
+    SkippedPage,
+    edit,
+    planned,
+    retracted,
+    skip,
+)
 from vault_memory.reflect.retell import Retelling
-from vault_memory.reflect.run import Job, Run
 from vault_memory.reflect.sections import counted
 from vault_memory.store import reflect_rows
 from vault_memory.store.view import View
@@ -26,40 +35,26 @@ if TYPE_CHECKING:
     from vault_memory.indexing.indexer import Progress
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What is looked at: as of a day, and only what is asked for."""
-
-    today: date
-    since: date | None = None
-    only: tuple[str, ...] = ()
-    force: bool = False
-    only_core: bool = False
-    entity_days: int = 2
-    has_model: bool = True
-    """Whether what a configured model said of opinions before counts."""
-
-
-class Proposed(NamedTuple):
+class ProposalCounts(NamedTuple):
     """How many proposals for the core are open, how many of them it has no room for, and why no more are made."""
 
     open: int
     full: int
-    passed: proposals.Passed
+    passed: proposals.PassedOver
     gates: proposals.Gates = proposals.Gates()
 
 
 @dataclass(frozen=True)
-class Found:
+class PlannedRun:
     """A plan, how to make an edit anew, and what the next run is to know."""
 
     plan: Plan
     again: Callable[[Edit], Edit | None]
-    said: user_feedback.Said
+    said: user_feedback.Feedback
     signatures: dict[str, bytes]
     verdicts: Verdicts
     facts: int
-    proposed: Proposed | None = None
+    proposed: ProposalCounts | None = None
     """What came of the proposals, where they were asked for."""
     untold: dict[str, str] = field(default_factory=dict)
     """The pages of periods with too little to tell, each with the reason."""
@@ -69,11 +64,11 @@ class Found:
     """The pages that stood after the last run and are not there any more: the next one does not look for them."""
 
 
-class Look:
+class RunPlanner:
     """One look; `vault` is where the pages are read, and `retelling` what a configured model has to say on them."""
 
-    def __init__(self, vault: Vault, store: View, seen: Seen, retelling: Retelling | None = None) -> None:
-        self._vault, self._store, self._seen, self._retelling = vault, store, seen, retelling
+    def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
+        self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
         self._said = user_feedback.read(store)
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
@@ -81,17 +76,15 @@ class Look:
         self._untold: dict[str, str] = {}
         self._known = reflect_rows.written_pages(store)
         self._hear_opinions()
-        options = Options(
-            seen.today, seen.only, seen.since, seen.entity_days, self._holds_block, self._removed(), seen.has_model,
-        )  # fmt: skip
-        self._run = Run(store, options, template("entity.md").read_text("utf-8"), self._said)
-        self._past = Past(
-            facts=frozenset(blocks.short(fact.key) for fact in self._run.told.facts),
+        options = replace(options, holds_block=self._holds_block, removed=self._removed())
+        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._said)
+        self._past = PageHistory(
+            facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),
             last=self._ledger.last,
             hidden=self._said.hidden,
-            force=seen.force,
-            withheld=frozenset(map(blocks.short, self._run.told.withheld)),
-            is_linked=self._run.is_linked,
+            force=options.force,
+            withheld=frozenset(map(blocks.short, self.jobs.fact_set.withheld)),
+            is_linked=self.jobs.is_linked,
         )
 
     def _hear_opinions(self) -> None:
@@ -101,43 +94,40 @@ class Look:
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             block = self._block(path, name)
             last = self._ledger.last(block.sha) if block else None
-            user_feedback.hear_opinions(self._said, user_feedback.Written(path, block, last), self._seen.today)
+            user_feedback.hear_opinions(self._said, user_feedback.Written(path, block, last), self._options.today)
 
-    @property
-    def run(self) -> Run:
-        """The facts and the opinions they hold, with what people said to them, in the journals and on the pages."""
-        return self._run
-
-    def found(self, progress: "Progress | None" = None) -> Found:
+    def planned(self, progress: "Progress | None" = None) -> PlannedRun:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
         core_plan, after = self._core() if self._is_core_wanted else (Plan(()), None)
-        plans = [] if self._seen.only_core else [*self._pages(progress), Plan((), notices=tuple(self._run.notices()))]
+        plans = (
+            [] if self._options.only_core else [*self._pages(progress), Plan((), notices=tuple(self.jobs.notices()))]
+        )
         proposed = None
         if after is not None:
-            proposed, page = self._left(after) if self._seen.only_core else self._proposals(after)
+            proposed, page = self._left(after) if self._options.only_core else self._proposals(after)
             plans += page
-        told, unmade = self._run.told, sorted(self._run.unmade)
-        if not self._seen.only_core:  # which does not ask whether they were lost
-            tidied = frozenset[str]() if self._seen.force else self._gone - self._moved
+        fact_set, unmade = self.jobs.fact_set, sorted(self.jobs.unmade)
+        if not self._options.only_core:  # which does not ask whether they were lost
+            tidied = frozenset[str]() if self._options.force else self._gone - self._moved
             removed = sorted(tidied.union(unmade) - self._said.removed)
-            self._said.new += (user_feedback.New("removed", path, 1.0) for path in removed)
-        plan = replace(_joined([core_plan, *plans]), left_out=told.left_out, removed=tuple(unmade))
-        return Found(
-            plan, self._again, self._said, self._signatures, self._run.verdicts, len(told.facts), proposed,
-            self._untold, lambda edit: self._run.moved(edit.was, edit.lines),
-            frozenset() if self._seen.only_core else self._gone - self._moved,
+            self._said.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
+        plan = replace(_joined([core_plan, *plans]), left_out=fact_set.left_out, removed=tuple(unmade))
+        return PlannedRun(
+            plan, self._again, self._said, self._signatures, self.jobs.verdicts, len(fact_set.facts), proposed,
+            self._untold, lambda edit: self.jobs.moved(edit.was, edit.lines),
+            frozenset() if self._options.only_core else self._gone - self._moved,
         )  # fmt: skip
 
     @property
     def _is_core_wanted(self) -> bool:
         """Whether proposals are heard: what was ticked goes from their page with the same run that does it."""
-        return self._seen.only_core or "proposals" in (self._seen.only or ("proposals",))
+        return self._options.only_core or "proposals" in (self._options.only or ("proposals",))
 
     def _pages(self, progress: "Progress | None" = None) -> list[Plan]:
         plans: list[Plan] = []
         asked: set[str] = set()
-        most = self._run.most if progress else 0
-        for done, job in enumerate(self._run.jobs()):
+        most = self.jobs.most if progress else 0
+        for done, job in enumerate(self.jobs.jobs()):
             if progress:
                 progress(done, most, done)
             asked.add(job.path)
@@ -145,13 +135,13 @@ class Look:
             if known and known.is_same and self._stands(known.signature, job):
                 if known.is_there:
                     plans.append(Plan((), (), (job.path,)))
-                    self._run.stands(job.path)
+                    self.jobs.stands(job.path)
                 elif job.without:
                     self._untold[job.path] = job.without
                 continue
             draft = self._draft(job)
             if draft:
-                self._run.stands(job.path)
+                self.jobs.stands(job.path)
                 plans.append(self._drafted(draft))
             elif job.without:
                 self._untold[job.path] = job.without
@@ -159,11 +149,11 @@ class Look:
 
     def _stale(self, asked: Container[str]) -> Iterator[Plan]:
         """The pages of ours on which nothing belongs any more; of one beside another only what is in no note goes."""
-        for draft in self._run.older():
+        for draft in self.jobs.older():
             block = None if draft.path in asked else self._block(draft.path, draft.block)
             if block is None or block.lines == tuple(line.text for line in draft.lines):
                 continue
-            if not self._run.is_beside(draft.path):
+            if not self.jobs.is_beside(draft.path):
                 yield self._drafted(draft)
             elif any(fact not in self._past.facts for fact in block.cites):
                 yield self._drafted(retracted(draft.path, draft.block, block, self._past))
@@ -180,9 +170,9 @@ class Look:
         self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
         pages = user_feedback.Pages(stood, there, self._moved)
         self._gone = user_feedback.hear_pages(self._said, pages)
-        if self._seen.only_core:
+        if self._options.only_core:
             return self._gone.union(self._said.removed)
-        if self._seen.force:
+        if self._options.force:
             return frozenset()
         user_feedback.refuse_lost(self._gone, self._said, pages)
         return self._gone.union(self._said.removed)
@@ -236,7 +226,7 @@ class Look:
         except (ConflictError, RefusedError, VaultError) as error:
             return Plan((), (skip(core.PATHS[0], error),)), None
         self._hear()
-        after, skipped = before or core.START, list[Skipped]()
+        after, skipped = before or core.START, list[SkippedPage]()
         notices = (_lost(path, len(self._said.lost)),) if self._said.lost else ()
         for name, change in list(self._said.ticked.items()):
             try:
@@ -263,8 +253,8 @@ class Look:
         """Hear what was said on the page of proposals."""
         block = self._block(proposals.PATH, proposals.BLOCK)
         last = self._ledger.last(block.sha) if block else None
-        user_feedback.hear_proposals(self._said, block, last, only_ticks=self._seen.only_core)
-        user_feedback.hear_facts(self._said, self._run.told.facts)
+        user_feedback.hear_proposals(self._said, block, last, only_ticks=self._options.only_core)
+        user_feedback.hear_facts(self._said, self.jobs.fact_set.facts)
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
@@ -275,21 +265,21 @@ class Look:
         why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
-    def _proposals(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+    def _proposals(self, after: bytes) -> tuple[ProposalCounts, list[Plan]]:
         """What is proposed for the core as it is to be, and the page of it."""
-        lines, open_, passed = self._run.proposals(core.items(core.PATHS[0], after), self._said)
+        lines, open_, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._said)
         full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
         is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
         page = [self._drafted(self._proposals_page(lines))] if is_there or lines != proposals.NOTHING else []
-        return Proposed(len(open_), full, passed), page
+        return ProposalCounts(len(open_), full, passed), page
 
-    def _left(self, after: bytes) -> tuple[Proposed, list[Plan]]:
+    def _left(self, after: bytes) -> tuple[ProposalCounts, list[Plan]]:
         """What is left on the page of proposals where only what was ticked is done, and the page without that."""
         try:
             data = self._page(proposals.PATH)
             block = blocks.read(proposals.PATH, data, proposals.BLOCK).block if data is not None else None
         except (ConflictError, RefusedError, VaultError) as error:
-            return Proposed(0, 0, proposals.Passed()), [Plan((), (skip(proposals.PATH, error),))]
+            return ProposalCounts(0, 0, proposals.PassedOver()), [Plan((), (skip(proposals.PATH, error),))]
         texts = block.lines if block else ()
         found = filter(None, map(proposals.stated, texts))
         open_ = [one for one in found if one.name not in self._said.settled]
@@ -297,7 +287,9 @@ class Look:
         last = self._ledger.last(block.sha) if block else None
         lines = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
         page = self._proposals_page(proposals.left(lines, self._said.settled))
-        return Proposed(len(open_), full, proposals.Passed()), [self._drafted(page)] if self._said.settled else []
+        return ProposalCounts(len(open_), full, proposals.PassedOver()), [
+            self._drafted(page)
+        ] if self._said.settled else []
 
     def _proposals_page(self, lines: tuple[Line, ...]) -> Draft:
         why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"

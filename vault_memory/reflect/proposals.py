@@ -92,7 +92,7 @@ def name_for(change: Change, fact: Fact | None) -> str:
     return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
-class Passed(NamedTuple):
+class PassedOver(NamedTuple):
     """How many candidates were weighed and are not proposed, by the reason."""
 
     unsure: int = 0
@@ -117,7 +117,7 @@ class Gates(NamedTuple):
     core_tokens: int = TOKENS
 
 
-class Stated(NamedTuple):
+class ProposalLine(NamedTuple):
     """A proposal as a line of the page states it, maybe in a person's words: what is in its box, all that it quotes."""
 
     name: str
@@ -135,7 +135,7 @@ class Stated(NamedTuple):
         """Whether it is to be done."""
         return self.box in "xX"
 
-    def readings(self, before: "Stated | None" = None) -> tuple[Change, ...]:
+    def readings(self, before: "ProposalLine | None" = None) -> tuple[Change, ...]:
         """What it may ask, several where a line of the core holds what parts it from the new one.
 
         `before` is how it was written by us: what a person made of the old line there is no line of the core.
@@ -156,12 +156,12 @@ def _parted(quoted: str) -> list[Change]:
     return [Change(CHANGE, _TO.join(parts[n:]).strip(), _TO.join(parts[:n])) for n in range(1, len(parts))]
 
 
-def stated(line: str) -> Stated | None:
+def stated(line: str) -> ProposalLine | None:
     """The proposal that a line of the page states, if it states one; one without a text asks for nothing."""
     match = _LINE.match(line)
     if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
         return None
-    found = Stated(match["name"], match["box"], match["what"], match["quoted"])
+    found = ProposalLine(match["name"], match["box"], match["what"], match["quoted"])
     asks = found.quoted if found.what == REMOVE else found.readings()[0].text
     return found if asks or not found.is_ticked else None
 
@@ -229,7 +229,7 @@ class Grounds:
     """The names of those that stand on the page."""
 
 
-def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
+def weighed(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
     """The proposals that nobody has answered, changes and removals first; and how many candidates were passed over."""
     found = list(_changes(grounds))
     passed = Counter(_unfit(grounds))
@@ -250,7 +250,7 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], Passed]:
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
             added += _unanswered([one], grounds, passed)
-    return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], Passed(**passed)
+    return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], PassedOver(**passed)
 
 
 def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> list[Proposal]:

@@ -61,7 +61,7 @@ LEAST_ALIKE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Weigh:
+class Weights:
     """What facts are weighed by.
 
     `stems` of a text, in order; `rarity` of a stem in the whole vault, from 0 for what says nothing to 1; `cost` of a
@@ -96,12 +96,12 @@ class Turn(NamedTuple):
     of: Callable[[Fact], bool] | None = None
 
 
-def chosen(facts: Sequence[Fact], budget: int, weigh: Weigh) -> list[Fact]:
+def chosen(facts: Sequence[Fact], budget: int, weigh: Weights) -> list[Fact]:
     """The facts that tell most within a budget of tokens, the most telling first; the order given plays no part."""
     return in_turns(facts, budget, weigh, [Turn(budget)])[0]
 
 
-def in_turns(facts: Sequence[Fact], budget: int, weigh: Weigh, turns: Iterable[Turn]) -> list[list[Fact]]:
+def in_turns(facts: Sequence[Fact], budget: int, weigh: Weights, turns: Iterable[Turn]) -> list[list[Fact]]:
     """What each turn takes of the facts: what tells most beside all that was taken in the turns before it.
 
     All together take no more than the budget.
@@ -153,7 +153,7 @@ class _Candidate(NamedTuple):
     waits_for: int | None
 
 
-def _candidates(facts: Sequence[Fact], weigh: Weigh) -> list[_Candidate]:
+def _candidates(facts: Sequence[Fact], weigh: Weights) -> list[_Candidate]:
     """The facts as they are weighed, in the order of a timeline, which also decides ties."""
     keys = {fact.key for fact in facts}
     ordered = _current(sorted(facts, key=in_order), weigh)
@@ -170,7 +170,7 @@ def _candidates(facts: Sequence[Fact], weigh: Weigh) -> list[_Candidate]:
     return found
 
 
-def _current(ordered: Sequence[Fact], weigh: Weigh) -> list[Fact]:
+def _current(ordered: Sequence[Fact], weigh: Weights) -> list[Fact]:
     """The facts without those that tell how a thing stood before its number changed, by a later note in its words.
 
     Only where that is sure: the same subjects, the same words beside the numbers, both of how the world is.
@@ -200,7 +200,7 @@ def _is_ahead(fact: Fact) -> bool:
     return fact.when is not None and fact.day is not None and fact.when > fact.day
 
 
-def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
+def _share(fact: Fact, is_superseded: bool, weigh: Weights) -> float:
     """How much of a mention a fact is: what is merely inferred, planned, passed or old covers less."""
     is_old = weigh.old_before is not None and fact.when is not None and fact.when < weigh.old_before
     less = (
@@ -212,7 +212,7 @@ def _share(fact: Fact, is_superseded: bool, weigh: Weigh) -> float:
     return math.prod(share for applies, share in less if applies)
 
 
-def _worth(fact: Fact, weigh: Weigh) -> float:
+def _worth(fact: Fact, weigh: Weights) -> float:
     """What a fact brings whatever else is taken."""
     sure = 1.0 if fact.confidence is None else fact.confidence
     details = weigh.detail * min(len(_DETAIL.findall(fact.text)) + _has_happened(fact), MOST_DETAILS)
@@ -224,7 +224,7 @@ def _has_happened(fact: Fact) -> bool:
     return fact.occurred is not None and (fact.day is None or fact.occurred.start <= fact.day)
 
 
-def _people(fact: Fact, weigh: Weigh) -> list[Concept]:
+def _people(fact: Fact, weigh: Weights) -> list[Concept]:
     return [(PERSON, slug) for slug in dict.fromkeys(fact.about) if slug not in weigh.focus]
 
 
@@ -241,7 +241,7 @@ def _times(ordered: Sequence[Fact]) -> dict[date | None, list[Concept]]:
 # --- what it is worth to tell of ------------------------------------------------------------------------------------
 
 
-def _weights(candidates: Sequence[_Candidate], weigh: Weigh) -> dict[Concept, float]:
+def _weights(candidates: Sequence[_Candidate], weigh: Weights) -> dict[Concept, float]:
     """What covering each concept wholly is worth; one that is worth nothing is left out.
 
     A stem that is part of a name is no thread beside the one it names.

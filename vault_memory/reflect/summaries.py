@@ -15,7 +15,7 @@ from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
 from vault_memory.reflect.sections import Body, Context, counted
-from vault_memory.reflect.select import Weigh, chosen, in_order
+from vault_memory.reflect.select import Weights, chosen, in_order
 from vault_memory.search.decay import OLD_DAYS
 from vault_memory.text.spans import plus
 
@@ -163,7 +163,7 @@ def _fitted(body: Body, frame: "_Frame", facts: Sequence[Fact], free: int) -> li
         """Near enough to choose by: whether a line really fits is measured below, with all that stands around it."""
         return min(count(fact.text), body.most) + CITATION_TOKENS
 
-    weigh = Weigh(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
+    weigh = Weights(body.context.stems, body.context.rarity, cost, old_before=plus(body.period.end, -OLD_DAYS))
     keys = {fact.key for fact in facts}
     taken: list[Fact] = []
     told: set[int] = set()

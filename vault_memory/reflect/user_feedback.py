@@ -16,7 +16,7 @@ from vault_memory.reflect.blocks import Block, Line, confidence, text_name
 from vault_memory.reflect.core import REMOVE, Change
 from vault_memory.reflect.merge import edited
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.proposals import Stated
+from vault_memory.reflect.proposals import ProposalLine
 from vault_memory.store import journal, usage
 from vault_memory.store.view import View
 
@@ -26,14 +26,14 @@ LOST_SHARE, LOST_PAGES = 0.25, 3
 _IN_ITS_PLACE = re.compile(r"\s*[-*+] \*\*[^*]*\*\* ")
 
 
-class Odd(NamedTuple):
+class UnreadConfidence(NamedTuple):
     """A line of a person's with a confidence that is none."""
 
     path: str
     line: str
 
 
-class New(NamedTuple):
+class FeedbackNote(NamedTuple):
     """What the journal is to note: what was said, of which line, proposal or opinion, a value, and where."""
 
     what: str
@@ -43,7 +43,7 @@ class New(NamedTuple):
 
 
 @dataclass
-class Said:
+class Feedback:
     """All that was said, by earlier runs and on the pages now; `new` is what the journal does not know yet."""
 
     deleted: Mapping[str, frozenset[str]]
@@ -70,9 +70,9 @@ class Said:
     """Names of proposals that were answered on the page: they go from there."""
     open: set[str] = field(default_factory=set)
     """Names of proposals that stand on the page."""
-    new: list[New] = field(default_factory=list)
+    new: list[FeedbackNote] = field(default_factory=list)
     """What the journal is to note."""
-    odd: list[Odd] = field(default_factory=list)
+    odd: list[UnreadConfidence] = field(default_factory=list)
     """What cannot be heard."""
     day: date = date.min
     """The day on which the new is heard."""
@@ -87,7 +87,7 @@ class Said:
         return bool(facts) and facts <= self.forgotten
 
 
-def read(store: View) -> Said:
+def read(store: View) -> Feedback:
     """What the journals know."""
     deleted: dict[str, set[str]] = {}
     for verdict in usage.verdicts(store, "deleted"):
@@ -96,7 +96,7 @@ def read(store: View) -> Said:
     rests: dict[str, set[str]] = defaultdict(set)
     for fact, _, line in (verdict.about.partition(" ") for verdict in ticked if " " in verdict.about):
         rests[line].add(fact)
-    return Said(
+    return Feedback(
         deleted={path: frozenset(names) for path, names in deleted.items()},
         refused={v.name for v in usage.verdicts(store, "refused")} | deleted.get(proposals.PATH, set()),
         done={v.name for v in ticked},
@@ -119,15 +119,15 @@ class Pages(NamedTuple):
     moved: Collection[str] = ()
 
 
-def hear_pages(said: Said, pages: Pages) -> frozenset[str]:
+def hear_pages(said: Feedback, pages: Pages) -> frozenset[str]:
     """The pages of those that stood after the last run that are gone; the journal notes them as a person's doing."""
     for path in sorted(said.removed.intersection(pages.there)):
         said.removed.discard(path)
-        said.new.append(New("removed", path, 0.0))
+        said.new.append(FeedbackNote("removed", path, 0.0))
     return frozenset(path for path in pages.stood if path not in said.removed and path not in pages.there)
 
 
-def refuse_lost(gone: Collection[str], said: Said, pages: Pages) -> None:
+def refuse_lost(gone: Collection[str], said: Feedback, pages: Pages) -> None:
     """Raise RefusedError where more pages of a folder are gone at once than a person tidies away."""
     stood = Counter(_folder(path) for path in pages.stood if path not in said.removed)
     lost = Counter(_folder(path) for path in gone if path not in pages.moved)
@@ -144,7 +144,9 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0] or "the vault"
 
 
-def hear_proposals(said: Said, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False) -> None:
+def hear_proposals(
+    said: Feedback, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False
+) -> None:
     """Take in what was ticked, and if not `only_ticks` refused and deleted, on the page of proposals."""
     if block is None:
         return
@@ -165,7 +167,7 @@ def hear_proposals(said: Said, block: Block | None, last: Sequence[Line] | None,
             said.ticked[one.name] = said.asked[one.name][0]
 
 
-def _answered(said: Said, one: Stated, only_ticks: bool) -> None:
+def _answered(said: Feedback, one: ProposalLine, only_ticks: bool) -> None:
     """Take in that a proposal was ticked or refused, or that it is open."""
     if one.is_ticked:
         said.settled.add(one.name)
@@ -175,10 +177,10 @@ def _answered(said: Said, one: Stated, only_ticks: bool) -> None:
     elif not only_ticks:
         said.settled.add(one.name)
         said.refused.add(one.name)
-        said.new.append(New("refused", one.name))
+        said.new.append(FeedbackNote("refused", one.name))
 
 
-def hear_facts(said: Said, facts: Iterable[Fact]) -> None:
+def hear_facts(said: Feedback, facts: Iterable[Fact]) -> None:
     """Find the facts that what was asked rests on; what rests on none any more is dropped, for it may be forgotten."""
     resting = {name: changes for name, changes in said.asked.items() if changes[0].what != REMOVE}
     found = _resting(resting, facts)
@@ -205,12 +207,12 @@ def _resting(asked: Mapping[str, Iterable[Change]], facts: Iterable[Fact]) -> di
     }
 
 
-def hear_done(said: Said) -> None:
+def hear_done(said: Feedback) -> None:
     """Have the journal remember for which facts the lines of the core are there that a tick puts there."""
     for name, change in said.ticked.items():
         fact = said.grounds.get(name)
         about = f"{_digits(fact.key)} {text_name(change.text)}" if fact else ""
-        said.new.append(New("ticked", name, about=about))
+        said.new.append(FeedbackNote("ticked", name, about=about))
 
 
 class Written(NamedTuple):
@@ -221,7 +223,7 @@ class Written(NamedTuple):
     last: list[Line] | None
 
 
-def hear_opinions(said: Said, page: Written, today: date) -> None:
+def hear_opinions(said: Feedback, page: Written, today: date) -> None:
     """Take in the confidences that were changed by hand on a page that tells of opinions."""
     block, last = page.block, page.last
     if block is None or block.is_as_written or last is None:
@@ -229,11 +231,11 @@ def hear_opinions(said: Said, page: Written, today: date) -> None:
     said.day = today
     for name, number, line in _changed(block, last):
         if number is None:
-            said.odd.append(Odd(page.path, line))
+            said.odd.append(UnreadConfidence(page.path, line))
         elif name not in said.given or said.given[name].confidence != number:
             # Else a run that left this page alone heard it before.
             said.given[name] = ConfidenceByHand(number, today)
-            said.new.append(New("given", name, number))
+            said.new.append(FeedbackNote("given", name, number))
 
 
 def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None, str]]:
@@ -248,7 +250,7 @@ def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None
                 yield name, number, line.text
 
 
-def note(root: Path, said: Said, now: datetime) -> None:
+def note(root: Path, said: Feedback, now: datetime) -> None:
     """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
     journal.note_verdicts(root, "refused", [new.name for new in said.new if new.what == "refused"], now)
     for new in said.new:

@@ -16,11 +16,11 @@ from vault_memory.reflect.periods import KINDS, kind_of
 from vault_memory.rendering.render import Document, clean, plural, schema
 
 if TYPE_CHECKING:
-    from vault_memory.reflect.job import Reflected
+    from vault_memory.reflect.job import ReflectReport
     from vault_memory.reflect.opinion_changes import Move
     from vault_memory.reflect.plan import Edit
-    from vault_memory.reflect.plan_run import Proposed
-    from vault_memory.vault.undo_history import Undone
+    from vault_memory.reflect.plan_run import ProposalCounts
+    from vault_memory.vault.undo_history import UndoReport
 
 SHOWN = 20
 """So many pages of entities are named; the others are counted."""
@@ -39,7 +39,7 @@ NOT_ASKED = "is not asked in a dry run: what it would write is not shown"
 # --- the document ----------------------------------------------------------------------------------------------------
 
 
-def document(done: "Reflected") -> Document:
+def document(done: "ReflectReport") -> Document:
     """The `reflect@1` document."""
     return schema("reflect") | {
         "dry_run": done.dry_run,
@@ -83,12 +83,12 @@ def _opinion(move: "Move") -> Document:
     }  # fmt: skip
 
 
-def _proposals(proposed: "Proposed", added: int) -> Document:
+def _proposals(proposed: "ProposalCounts", added: int) -> Document:
     reasons = proposed.passed._asdict() | {"full": proposed.full}
     return {"open": proposed.open, "added": added, "reasons": reasons, "gates": proposed.gates._asdict()}
 
 
-def _model(done: "Reflected") -> Document | None:
+def _model(done: "ReflectReport") -> Document | None:
     """What came of asking the configured model."""
     model = done.model
     if model is None:
@@ -100,7 +100,7 @@ def _model(done: "Reflected") -> Document | None:
 # --- for a person ----------------------------------------------------------------------------------------------------
 
 
-def text(done: "Reflected", verbose: bool = False) -> str:
+def text(done: "ReflectReport", verbose: bool = False) -> str:
     """What was done, or in a dry run the diff of what would be, and why; with `verbose` nothing is only counted."""
     lines = [clean_diff(edit.diff()) for edit in done.edits] if done.dry_run else []
     lines += _wrapped(_headline(done))
@@ -127,7 +127,7 @@ def _wrapped(sentence: str) -> list[str]:
     return textwrap.wrap(clean(sentence), WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def _headline(done: "Reflected") -> str:
+def _headline(done: "ReflectReport") -> str:
     """`2 pages made, 3 updated, 2 opinions moved, 1 proposal for memory.md.`"""
     if not done.edits:
         return _nothing(done)
@@ -145,7 +145,7 @@ def _of(count: int, noun: str, what: str) -> str:
     return f"{plural(count, noun)} {what}" if count else ""
 
 
-def _nothing(done: "Reflected") -> str:
+def _nothing(done: "ReflectReport") -> str:
     """What is said where there was nothing to write."""
     if done.skipped:
         return "Nothing was written."
@@ -165,7 +165,7 @@ def _verb(count: int, verb: str) -> str:
     return f"{verb}s" if count == 1 else verb
 
 
-def _asked(done: "Reflected") -> Iterator[str]:
+def _asked(done: "ReflectReport") -> Iterator[str]:
     """What came of asking the configured model, where there is something to tell."""
     model = done.model
     if model is None:
@@ -269,7 +269,7 @@ def _decimal(value: float | None) -> str:
     return f"{value or 0:.2f}".lstrip("0")
 
 
-def _proposed(done: "Reflected") -> Iterator[str]:
+def _proposed(done: "ReflectReport") -> Iterator[str]:
     """What waits for a tick, or why nothing does."""
     proposed = done.proposed
     if proposed is None:
@@ -286,7 +286,7 @@ def _proposed(done: "Reflected") -> Iterator[str]:
         yield f"memory.md has no room for {what} ({proposed.gates.core_tokens:,} tokens at most): shorten it first."
 
 
-def _reasons(proposed: "Proposed") -> Iterator[str]:
+def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
     passed, gates = proposed.passed, proposed.gates
     if passed.unsure:
         yield f"{plural(passed.unsure, 'opinion')} {_be(passed.unsure)} less sure than {_decimal(gates.confidence)}"
@@ -308,7 +308,7 @@ def _be(count: int, one: str = "is", several: str = "are") -> str:
 # --- what was not done -----------------------------------------------------------------------------------------------
 
 
-def _left(done: "Reflected") -> Iterator[str]:
+def _left(done: "ReflectReport") -> Iterator[str]:
     """What stands on no page, and what has no room on one any more."""
     if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
         yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
@@ -317,7 +317,7 @@ def _left(done: "Reflected") -> Iterator[str]:
         yield f"Folded away: {plural(sum(full), 'fact')} on {plural(len(full), 'page')}, and counted there."
 
 
-def _removed(done: "Reflected", verbose: bool) -> Iterator[str]:
+def _removed(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     """The pages that nobody wants back, and how one who does gets them."""
     named = done.removed if verbose else done.removed[:3]
     more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
@@ -326,7 +326,7 @@ def _removed(done: "Reflected", verbose: bool) -> Iterator[str]:
         yield "  To have one back, make an empty note of that name, or run `memory reflect --force`."
 
 
-def _untold(done: "Reflected", verbose: bool) -> Iterator[str]:
+def _untold(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     """The periods that have no page because their facts are too few, or of too few words."""
     if verbose:
         yield from done.untold.values()
@@ -335,7 +335,7 @@ def _untold(done: "Reflected", verbose: bool) -> Iterator[str]:
         yield f"Not summed up: {_kinds(list(done.untold))} {are} too few facts, or too short ones (-v says of each)."
 
 
-def _orphaned(done: "Reflected", verbose: bool) -> Iterator[str]:
+def _orphaned(done: "ReflectReport", verbose: bool) -> Iterator[str]:
     """Lines of a person's that rest on what no note holds any more."""
     shown = len(done.orphaned) if verbose else OTHERS
     for orphan in done.orphaned[:shown]:
@@ -350,7 +350,7 @@ def clean_diff(diff: str) -> str:
     return "\n".join(clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diff.split("\n"))
 
 
-def undone_document(undone: "Undone", dry_run: bool) -> Document:
+def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
     """The `reflect@1` document of an undo, or of what one would do."""
     pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
     return schema("reflect") | {
@@ -359,7 +359,7 @@ def undone_document(undone: "Undone", dry_run: bool) -> Document:
     }  # fmt: skip
 
 
-def undone_text(undone: "Undone", dry_run: bool) -> str:
+def undone_text(undone: "UndoReport", dry_run: bool) -> str:
     """What an undo put back and what it deleted, or would."""
     noun = "page" if undone.run.endswith("-reflect") else "note"
     restored, deleted = len(undone.restored), len(undone.deleted)

@@ -46,7 +46,7 @@ class Change(NamedTuple):
     why: str = ""
 
 
-class Back(NamedTuple):
+class RestoredNote(NamedTuple):
     """A note to be put back: what it holds now, and what it is to hold again (None: it is to be deleted)."""
 
     path: str
@@ -54,11 +54,11 @@ class Back(NamedTuple):
     text: bytes | None
 
 
-class Undone(NamedTuple):
+class UndoReport(NamedTuple):
     """What an undo of a run does, or has done."""
 
     run: str
-    backs: tuple[Back, ...]
+    backs: tuple[RestoredNote, ...]
     kept: tuple[str, ...] = ()
     """The notes that were changed since, and stay as they are."""
 
@@ -208,7 +208,7 @@ class Run:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class Preimages:
+class UndoHistory:
     """All runs of one vault; `root` is the vault's real path."""
 
     def __init__(self, root: Path) -> None:
@@ -236,7 +236,7 @@ class Preimages:
             raise UsageError(f"There is no run `{name}`.", NAMED)
         return found[0]
 
-    def undo(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
+    def undo(self, run: Run, vault: Vault, *, force: bool = False) -> UndoReport:
         """Put back, byte for byte, what that run changed. What was not there before is deleted.
 
         A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
@@ -259,7 +259,7 @@ class Preimages:
         run.mark_undone()
         return found
 
-    def undoing(self, run: Run, vault: Vault, *, force: bool = False) -> Undone:
+    def undoing(self, run: Run, vault: Vault, *, force: bool = False) -> UndoReport:
         """What `undo` would do; nothing is written. With `force` what was changed since is left as it is.
 
         Else raises ConflictError when a note is neither as the run found it nor as the run left it, and UsageError when
@@ -279,8 +279,8 @@ class Preimages:
         if not backs:
             raise UsageError(f"There is nothing to undo in {run.name}.", "All its notes are as they were before.")
         # All texts are read before the first note is touched.
-        found = tuple(Back(back.to.path, back.now, run.text(back.to)) for back in backs)
-        return Undone(run.name, found, tuple(changed))
+        found = tuple(RestoredNote(back.to.path, back.now, run.text(back.to)) for back in backs)
+        return UndoReport(run.name, found, tuple(changed))
 
     def prune(self) -> None:
         """Delete the runs that are too old to be kept."""
@@ -300,7 +300,7 @@ class _Back(NamedTuple):
 _CHANGED = "changed"
 
 
-def _unfinished(found: Undone, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
+def _unfinished(found: UndoReport, failed: dict[str, VaultMemoryError]) -> VaultMemoryError:
     """What is to be said of an undo that could not put back some notes."""
     done = [path for path in found.paths if path not in failed]
     if not done:

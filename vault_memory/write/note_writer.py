@@ -20,7 +20,7 @@ from vault_memory.store.view import ALL
 from vault_memory.vault import locations
 
 if TYPE_CHECKING:
-    from vault_memory.vault.undo_history import Back
+    from vault_memory.vault.undo_history import RestoredNote
     from vault_memory.write.edit import EditRequest, EditResult
     from vault_memory.write.forget import ForgetResult, Removal
     from vault_memory.write.new_note import NewNote, StoredNote
@@ -115,7 +115,7 @@ class NoteWriter:
         Raises UsageError or ConflictError where the edit cannot be made as it was asked for; nothing is written then.
         """
         from vault_memory.search.get import OpenScopes
-        from vault_memory.vault.undo_history import Preimages
+        from vault_memory.vault.undo_history import UndoHistory
         from vault_memory.write import edit
 
         opened = OpenScopes(scopes, self._index.config.folder_scopes)
@@ -126,7 +126,7 @@ class NoteWriter:
 
         edit.check(wanted)
         self._index.refuse_empty(self.vault.walk())
-        run = Preimages(self.vault.root).begin("edit")
+        run = UndoHistory(self.vault.root).begin("edit")
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             run.keep(path, before, after, f"edited by {wanted.by or provenance.PERSON}: {wanted.action}")
@@ -158,14 +158,14 @@ class NoteWriter:
 
         Raises ConflictError when that text does not stand in the note any more as it was shown.
         """
-        from vault_memory.vault.undo_history import Preimages
+        from vault_memory.vault.undo_history import UndoHistory
         from vault_memory.write.forget import ForgetResult, again
 
         def compose(before: bytes | None) -> "tuple[bytes, Removal]":
             made = again(planned, before)
             return made.after, made
 
-        run = Preimages(self.vault.root).begin("forget")
+        run = UndoHistory(self.vault.root).begin("forget")
         word = _Word(self, journal.Cited(planned.source, planned.key), stands=True)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
@@ -183,7 +183,7 @@ class NoteWriter:
         return ForgetResult(done, run.name, run.place, tuple(warnings))
 
     @contextmanager
-    def unforgetting(self, back: "Back") -> "Iterator[None]":
+    def unforgetting(self, back: "RestoredNote") -> "Iterator[None]":
         """Have what is about to be put back in a note not count as forgotten any more; when that fails, it does again.
 
         Raises RefusedError or VaultError when the journal cannot be written.

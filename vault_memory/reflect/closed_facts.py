@@ -1,4 +1,4 @@
-"""Owns which fact says that what another tells is over: done, found, closed, no longer so, or of another version. Pure.
+"""Finds the fact that says what another tells is over: done, found, closed, no longer so, or another version. Pure.
 
 It only says where a fact stands on a page, so it may be wider than supersede.py, which retires facts: what is over is
 history, not how things stand. English only; facts of no day are ended by none.
