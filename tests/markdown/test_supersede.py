@@ -278,7 +278,7 @@ def test_in_its_own_note_a_block_id_alone_names_a_fact(tmp_path: Path) -> None:
     assert successor(root, "Nora", "Mag das Büro.") == "memory/2025-11-03.md#L3"
     (root / "memory/2025-11-03.md").rename(root / "memory/2025-11-02.md")
     assert successor(root, "Nora", "Mag das Büro.") == "memory/2025-11-02.md#L3"
-    kept, fresh = memory(root).check()
+    kept, fresh = memory(root).index_file.check()
     assert kept == fresh
 
 

@@ -142,11 +142,6 @@ def claims(kind: str, subjects: Sequence[str], narrative: str, day: date | None 
     return list(dict.fromkeys(found))
 
 
-def names(path: str, block_id: str) -> tuple[str, str]:
-    """The slots under which other facts may name the one with a block id: from anywhere, and from its own note."""
-    return f"^{entities.link_name(path)}#{block_id}".casefold(), f"^#{block_id}".casefold()
-
-
 def replaces(named: str) -> Claim:
     """What a bullet claims that names the fact whose place it takes, as `note#id` or `#id`."""
     return Claim(f"^{named}".casefold(), "", ENDS)

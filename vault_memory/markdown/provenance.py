@@ -8,8 +8,6 @@ make more of a text than it is.
 import re
 from collections.abc import Iterable, Mapping
 
-from vault_memory.markdown.frontmatter import guarded
-
 PERSON, WEB, UNCLEAR = "person", "web", "unclear"
 
 _FORM = re.compile(r"person|web|tool|import(?::[^\s,()]+)?|agent:[^\s,()]+")
@@ -64,6 +62,8 @@ def of_properties(properties: Mapping[str, object]) -> str:
 
     Where it does not say, but names a page as its source, as web clippers do, it is from the web.
     """
+    from vault_memory.markdown.frontmatter import guarded  # a recall reads no properties
+
     named = [(key, value) for key, value in properties.items() if value not in (None, "")]
     said = next((value for key, value in named if guarded(key) == "by"), None)
     if said is not None:

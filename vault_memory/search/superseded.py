@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_memory.markdown import claims, provenance
-from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, successors
+from vault_memory.markdown import provenance
+from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
 from vault_memory.search.names import Names
 from vault_memory.store.filters import Filters
 from vault_memory.store.rows import PASSAGES
@@ -122,7 +122,7 @@ def _named(store: View, wanted: str) -> list[_Row]:
     return [
         (key, "", slot, "", STATES, 1, day, since, path, line, origin)
         for key, block_id, day, since, path, line, origin in store.rows(sql, wanted)
-        for slot in claims.names(path, block_id)
+        for slot in naming_slots(path, block_id)
     ]
 
 
