@@ -330,7 +330,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 def sensible(body: dict[str, Any]) -> str:
     """What a sensible model answers to whatever it was asked."""
-    return summed_up(body) if "facts" in json.loads(body["messages"][-1]["content"]) else judged_by_words(body)
+    data = json.loads(body["messages"][-1]["content"])
+    if "opinion" in data:
+        return json.dumps({"relation": "neither", "quote": ""})
+    return summed_up(body) if "facts" in data else judged_by_words(body)
 
 
 def summed_up(body: dict[str, Any]) -> str:

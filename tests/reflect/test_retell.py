@@ -260,6 +260,30 @@ def folded(lines: list[str]) -> int:
     return sum(int(n) for line in lines for n in re.findall(r"…and (\d+) more", line))
 
 
+# --- what a fact means for an opinion --------------------------------------------------------------------------------
+
+
+def test_a_model_says_once_what_a_related_fact_means_for_an_opinion(tmp_path: Path, server: ModelServer) -> None:
+    root = fill(tmp_path / "v", {
+        "memory/2025-11-03.md": "## Retain\n- O(c=0.6) @Anna: Mag das neue Büro.\n",
+        "memory/2025-11-09.md": "## Retain\n- B @Anna: Hasst das neue Büro.\n",
+    })  # fmt: skip
+    pairs: list[dict[str, str]] = []
+
+    def contradicts(body: dict[str, Any]) -> str:
+        pairs.append(json.loads(body["messages"][-1]["content"]))
+        return json.dumps({"relation": "contradicts", "quote": "Hasst das neue Büro"})
+
+    server.trouble.reply = contradicts
+    reflect(root, server, dry_run=True)
+    assert pairs == []
+    reflect(root, server)
+    assert pairs == [{"opinion": "Mag das neue Büro.", "fact": "Hasst das neue Büro."}]
+    against = (root / "bank/opinions.md").read_text("utf-8").partition("against")[2]
+    assert "Hasst das neue Büro" in against
+    assert reflect(root, server).edits == () and len(pairs) == 1
+
+
 # --- what stays ------------------------------------------------------------------------------------------------------
 
 

@@ -6,8 +6,9 @@ keeps the text it would have without a model.
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from vault_memory.config import Config
 from vault_memory.embedding.endpoints import reflect_endpoint
@@ -36,6 +37,9 @@ USELESS_PAGES = 5
 """Likewise after so many on end whose text was of no use: another night's work would be no better."""
 
 
+_MORE_TIME = "Give it more with `reflect.run_deadline_seconds`."
+
+
 class Budget:
     """The seconds that a model may take for a page and for a run, and whether it is still worth asking.
 
@@ -61,6 +65,13 @@ class Budget:
             self._until = now + self._run_seconds
         return min(now + self._page_seconds, self._until)
 
+    def question(self) -> float:
+        """Begin a question about two facts, likewise; half of the run's time is left to its pages."""
+        until = self.page()
+        if self._until is not None and self.left(self._until) < self._run_seconds / 2:
+            raise RemoteError("half of the time that a model has in a run is over", _MORE_TIME, "slow")
+        return until
+
     def over(self) -> RemoteError | None:
         """Why nobody is to be asked any more; None: go on."""
         if self._last and (self._failed >= FAILED_PAGES or self._useless >= USELESS_PAGES):
@@ -68,8 +79,7 @@ class Budget:
             said = f"{self._last} ({pages} pages on end, so it is not asked again in this run)"
             return RemoteError(said, self._last.next_step, self._last.kind)
         if self._until is not None and self._clock() >= self._until:
-            said = f"the {self._run_seconds:g} s that a model has in a run are over"
-            return RemoteError(said, "Give it more with `reflect.run_deadline_seconds`.", "slow")
+            return RemoteError(f"the {self._run_seconds:g} s that a model has in a run are over", _MORE_TIME, "slow")
         return None
 
     def left(self, until: float) -> float:
@@ -108,16 +118,14 @@ class ModelWriter:
         if not given:
             return ()
         until = self._budget.page()
-        try:
-            if self._server is None:
-                self._server = self._connect()
-            self._server.connect()
-            found = self._sentences(self._server, subject, given, about, until)
-        except RemoteError as error:
-            self._budget.note(error)
-            raise
-        self._budget.note(None)
-        return found
+        with self._noted() as server:
+            return self._sentences(server, subject, given, about, until)
+
+    def ask(self, messages: list[dict[str, str]], form: Mapping[str, Any]) -> str:
+        """What the model answers to a question, which should be JSON of the schema `form`; raises RemoteError."""
+        until = self._budget.question()
+        with self._noted() as server:
+            return self._reply(server, messages, form, until)
 
     def close(self) -> None:
         """Let the connection go."""
@@ -125,23 +133,40 @@ class ModelWriter:
             self._server.close()
             self._server = None
 
+    @contextmanager
+    def _noted(self) -> "Iterator[ModelServer]":
+        """The server, connected; how it went counts for whether it is asked again."""
+        try:
+            if self._server is None:
+                self._server = self._connect()
+            self._server.connect()
+            yield self._server
+        except RemoteError as error:
+            self._budget.note(error)
+            raise
+        self._budget.note(None)
+
     def _sentences(
         self, server: "ModelServer", subject: str, given: Mapping[int, str], about: About, until: float
     ) -> tuple[CitedSentence, ...]:
         wrong = list[str]()
         for _ in range(TRIES):
             try:
-                found = parse_answer(self._reply(server, messages(subject, given, about, wrong), until))
+                found = parse_answer(self._reply(server, messages(subject, given, about, wrong), FORM, until))
                 wrong = problems(found, given, subject, about)
             except ValueError as error:
+                wrong = [str(error)]
+            except RemoteError as error:
+                if error.kind != "unusable":
+                    raise
                 wrong = [str(error)]
             if not wrong:
                 return found
         said = f"{server.where} wrote what cannot stand on a page: {server.plain(wrong[0])}"
         raise RemoteError(said, "If this goes on, use another model.", "unusable")
 
-    def _reply(self, server: "ModelServer", asked: list[dict[str, str]], until: float) -> str:
-        """What the model says; raises ValueError for more than anybody should read, RemoteError for the rest."""
+    def _reply(self, server: "ModelServer", asked: list[dict[str, str]], form: Mapping[str, Any], until: float) -> str:
+        """What the model says; raises RemoteError, "unusable" for more than anybody should read."""
         from vault_memory.embedding.servers import retry, within
 
         def ask() -> str:
@@ -149,14 +174,9 @@ class ModelWriter:
             if left <= 0:
                 more = "Give it more with `reflect.deadline_seconds`."
                 raise RemoteError(f"{server.where} did not answer in time", more, "slow")
-            return within(max(round(left, 1), 0.1), lambda: server.chat(asked, FORM), f"{server.where} did not answer")
+            return within(max(round(left, 1), 0.1), lambda: server.chat(asked, form), f"{server.where} did not answer")
 
-        try:
-            return retry(ask, self._budget.sleep, lambda: self._budget.left(until))
-        except RemoteError as error:
-            if error.kind != "unusable":
-                raise
-            raise ValueError(str(error)) from None
+        return retry(ask, self._budget.sleep, lambda: self._budget.left(until))
 
 
 def configured_writer(

@@ -76,7 +76,8 @@ class RunPlanner:
         self._untold: dict[str, str] = {}
         self._known = reflect_rows.written_pages(store)
         self._hear_opinions()
-        options = replace(options, holds_block=self._holds_block, removed=self._removed())
+        ask = retelling.ask if retelling else None
+        options = replace(options, holds_block=self._holds_block, removed=self._removed(), ask=ask)
         self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._said)
         self._past = PageHistory(
             facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import RemoteError
 from vault_memory.markdown import fact_text
+from vault_memory.reflect import stance
 from vault_memory.reflect.blocks import SENTENCE, Block, Line, short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
@@ -90,6 +91,11 @@ class Retelling:
     def __init__(self, writer: ModelWriter, last: Callable[[str], Sequence[Line] | None], asks: bool = True) -> None:
         self._writer, self._last, self._asks = writer, last, asks
         self.model = ModelUse(writer.method)
+
+    @property
+    def ask(self) -> stance.Ask | None:
+        """Asks the model what a fact means for an opinion; None in a dry run."""
+        return self._writer.ask if self._asks else None
 
     def signature(self, signature: bytes) -> bytes:
         """The signature of a page with nothing left to ask for."""
