@@ -3,7 +3,6 @@
 The claims lie in the index; who is meant by a name, and what was known by a day, is decided when asked.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from vault_memory.markdown import provenance
 from vault_memory.markdown.supersede import ANY, STATES, Claim, DatedClaim, naming_slots, successors
 from vault_memory.search.names import Names
+from vault_memory.store import search_rows
 from vault_memory.store.filters import Filters
-from vault_memory.store.rows import PASSAGES
 from vault_memory.store.view import View
 
 if TYPE_CHECKING:
@@ -46,23 +45,21 @@ def superseded(
     `by_each_other` leaves all others out, as if they were not there. What came from outside takes the place of nothing
     that anybody here wrote: a web page retires no fact.
     """
-    mine = "SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole"
-    wanted = json.dumps(list(ids))
-    asked, named = list(store.rows(mine, wanted)), _named(store, wanted)
+    given = set(ids)
+    asked, named = search_rows.claimed_slots(store, given), _named(store, given)
     if not asked and not named:
         return {}
     subjects = {subject: _meaning(names, subject) for subject, _ in asked}
     pairs = {(slot, same) for subject, slot in asked for same in subjects[subject][1]}
     pairs |= {(ANY, subject) for _, subject in pairs} | {(row[2], "") for row in named}
     last = min(day for day in (today, filters.as_of, filters.until) if day)
-    rows = [*_claims(store, pairs, last, filters.scopes), *named]
+    rows = [*search_rows.claims_about(store, pairs, last, filters.scopes), *named]
     outside = {row[0] for row in rows if not provenance.is_trusted(row[-1])}
     notes = {path: number for number, path in enumerate(sorted({str(row[8]) for row in rows}))}
     told = [_dated(names, row, notes) for row in rows]
     if filters.as_of or filters.until:
         # Nobody knows whether what has no day was written by then.
         told = [one if one.day else one._replace(since=date.max.toordinal()) for one in told]
-    given = set(json.loads(wanted))
     if by_each_other:
         told = [one for one in told if one.key in given]
     after = successors(told, last.toordinal(), given)
@@ -72,7 +69,7 @@ def superseded(
             successors(own, last.toordinal(), given - outside)
         )
     found = {old: new for old, new in after.items() if old in given}
-    places = _places(store, found.values())
+    places = {row[0]: Successor(*row) for row in search_rows.places(store, found.values())}
     said: dict[int, str] = {}
     for one in told:
         said[one.key] = f"{said.get(one.key, '')} {one.claim.value}"
@@ -81,52 +78,24 @@ def superseded(
 
 def marked(store: View, facts: "Sequence[FactLine]", today: date) -> "list[FactLine]":
     """The same facts in the same order, each with where the fact stands that took its place."""
-    # Each note is read once: a look for each fact would go through all passages of its note.
-    sql = (
-        "SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value"
-        f" CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0"
-    )
     places = {(fact.path, fact.start_line) for fact in facts}
-    rows = store.rows(sql, json.dumps(sorted({path for path, _ in places})))
+    rows = search_rows.fact_lines(store, {path for path, _ in places})
     ids = {(path, line): passage for path, line, passage in rows if (path, line) in places}
     after = superseded(store, Names(store), ids.values(), today, Filters())
     newer = (after.get(ids[fact.path, fact.start_line]) for fact in facts)
     return [replace(fact, superseded_by=new.source) if new else fact for fact, new in zip(facts, newer, strict=True)]
 
 
-_Row = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
-"""Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
-
-
-def _claims(store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: tuple[str, ...]) -> list[_Row]:
-    """The claims about these attributes that were written by a day."""
-    sql = (
-        "SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day,"
-        " coalesce(c.start, f.occurred_from), n.path, p.start_line, coalesce(p.origin, n.origin)"
-        " FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1"
-        " JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id"
-        " WHERE coalesce(n.day, '') <= ?"
-        " AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))"
-    )
-    allowed = json.dumps(list(scopes))
-    return list(store.rows(sql, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
-
-
-def _named(store: View, wanted: str) -> list[_Row]:
+def _named(store: View, ids: Iterable[int]) -> list[search_rows.ClaimRow]:
     """The facts with a block id among these, under the slots by which others may name them."""
-    sql = (
-        "SELECT p.id, f.block_id, n.day, f.occurred_from, n.path, p.start_line, coalesce(p.origin, n.origin)"
-        " FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0"
-        " JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id"
-    )
     return [
         (key, "", slot, "", STATES, 1, day, since, path, line, origin)
-        for key, block_id, day, since, path, line, origin in store.rows(sql, wanted)
+        for key, block_id, day, since, path, line, origin in search_rows.facts_with_block_ids(store, ids)
         for slot in naming_slots(path, block_id)
     ]
 
 
-def _dated(names: Names, row: _Row, notes: Mapping[str, int]) -> DatedClaim:
+def _dated(names: Names, row: search_rows.ClaimRow, notes: Mapping[str, int]) -> DatedClaim:
     key, subject, slot, value, how, whole, day, since, path, line, _ = row
     begins = date.fromisoformat(since).toordinal() if since else None
     mentioned = date.fromisoformat(day).toordinal() if day else begins
@@ -146,11 +115,3 @@ def _meaning(names: Names, subject: str) -> tuple[str, list[str]]:
     if not subject or "&" in subject:
         return subject, [subject]
     return names.canonical(subject), names.slugs(subject)
-
-
-def _places(store: View, ids: Iterable[int]) -> Mapping[int, Successor]:
-    sql = (
-        "SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j"
-        " JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id"
-    )
-    return {row[0]: Successor(*row) for row in store.rows(sql, json.dumps(list(ids)))}

@@ -6,7 +6,11 @@ from datetime import date
 from typing import Any
 
 from vault_memory.markdown import provenance
+from vault_memory.store.rows import PASSAGES
 from vault_memory.store.view import View
+
+ClaimRow = tuple[int, str, str, str, str, int, str | None, str | None, str, int, str]
+"""Passage, subject, slot, value, how, whole, day, since, path, line and who it is from."""
 
 ToldFact = tuple[float | None, float | None, bool, int]
 """Confidence, importance, whether it tells of a decision, and on how many days the same words were told."""
@@ -52,6 +56,29 @@ SELECT name.slug, count(*), min(n.day), max(n.day) FROM name JOIN mention m ON m
   JOIN fact f ON f.passage_id = m.passage_id AND f.part = 0
   JOIN passage p ON p.id = m.passage_id JOIN note n ON n.id = p.note_id
 WHERE ? OR coalesce(p.scope, n.scope) = 'global' GROUP BY name.slug
+"""
+_SLOTS = """
+SELECT DISTINCT c.subject, c.slot FROM json_each(?) j JOIN claim c ON c.passage_id = j.value WHERE c.whole
+"""
+_CLAIMS = """
+SELECT c.passage_id, c.subject, c.slot, c.value, c.how, c.whole, n.day, coalesce(c.start, f.occurred_from), n.path,
+  p.start_line, coalesce(p.origin, n.origin)
+FROM json_each(?) j JOIN claim c ON c.slot = j.value ->> 0 AND c.subject = j.value ->> 1
+  JOIN passage p ON p.id = c.passage_id JOIN note n ON n.id = p.note_id JOIN fact f ON f.passage_id = p.id
+WHERE coalesce(n.day, '') <= ? AND (? = '[]' OR coalesce(p.scope, n.scope) IN (SELECT value FROM json_each(?)))
+"""
+_NAMED_FACTS = """
+SELECT p.id, f.block_id, n.day, f.occurred_from, n.path, p.start_line, coalesce(p.origin, n.origin)
+FROM json_each(?) j JOIN fact f ON f.passage_id = j.value AND f.block_id IS NOT NULL AND f.part = 0
+  JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
+"""
+_FACTS_OF_NOTES = f"""
+SELECT n.path, p.start_line, p.id FROM json_each(?) j CROSS JOIN note n ON n.path = j.value
+  CROSS JOIN {PASSAGES} CROSS JOIN fact f ON f.passage_id = p.id AND f.part = 0
+"""
+_PLACES = """
+SELECT p.id, n.path, p.start_line, p.end_line, n.header_tokens FROM json_each(?) j
+  JOIN passage p ON p.id = j.value JOIN note n ON n.id = p.note_id
 """
 _FACT_COLUMNS = """
 SELECT p.kind, f.narrative, n.path, p.start_line, p.end_line, n.day, f.occurred_from, f.occurred_to, f.confidence,
@@ -145,6 +172,35 @@ def facts_about(store: View, slugs: Iterable[str]) -> Iterator[tuple[Any, ...]]:
 def mentioned_with(store: View, slugs: Iterable[str]) -> Iterator[tuple[str, int]]:
     """(slug, count) of the entities that facts mention together with any of these."""
     return store.rows(_MENTIONED_WITH, json.dumps(list(slugs)))
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+def claimed_slots(store: View, ids: Iterable[int]) -> list[tuple[str, str]]:
+    """(subject, slot) of all that these facts claim as a whole."""
+    return list(store.rows(_SLOTS, json.dumps(list(ids))))
+
+
+def claims_about(store: View, pairs: Iterable[tuple[str, str]], last: date, scopes: Iterable[str]) -> list[ClaimRow]:
+    """The claims with these (slot, subject) that were written by a day, in these scopes (all for none)."""
+    allowed = json.dumps(list(scopes))
+    return list(store.rows(_CLAIMS, json.dumps(sorted(pairs)), last.isoformat(), allowed, allowed))
+
+
+def facts_with_block_ids(store: View, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+    """(passage, block id, day, since, path, line, origin) of those of these facts that have a block id."""
+    return store.rows(_NAMED_FACTS, json.dumps(list(ids)))
+
+
+def fact_lines(store: View, paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """(path, line, passage) of each fact of these notes; each note is read once."""
+    return store.rows(_FACTS_OF_NOTES, json.dumps(sorted(paths)))
+
+
+def places(store: View, ids: Iterable[int]) -> Iterator[tuple[int, str, int, int, int]]:
+    """(passage, path, first line, last line, tokens of the note's header) of each of these."""
+    return store.rows(_PLACES, json.dumps(list(ids)))
 
 
 # --- what is known already -------------------------------------------------------------------------------------------

@@ -1,0 +1,338 @@
+"""What indexing and search rely on in a store: whoever writes a second one adds it to STORES.
+
+Notes go in as indexing prepares them; candidates come out under filters, for who may see them.
+"""
+
+import ast
+import contextlib
+import inspect
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vault_memory.embedding.builtin import bit_code, builtin
+from vault_memory.errors import BusyError
+from vault_memory.indexing.prepare import prepare
+from vault_memory.markdown.passages import chunks
+from vault_memory.store import embedding_rows, figures, journal, note_rows, reflect_rows, schema, search_rows, usage
+from vault_memory.store.digest import damage, digest, searched
+from vault_memory.store.filters import Filters
+from vault_memory.store.lanes import Search
+from vault_memory.store.lexicon import Lexicon
+from vault_memory.store.rows import Store
+from vault_memory.store.view import ALL
+from vault_memory.text.spans import Span
+from vault_memory.vault.vault import DailySettings
+from vault_memory.vault.walk import File
+
+PACKAGE = Path(__file__).parents[2] / "vault_memory"
+OPEN = ("global", "agent:moss")
+
+VAULT = {
+    "memory/2025-11-04.md": "## Retain\n- W @Nora: Keeps walnuts by the kettle.\n- O(c=0.8) @Peter: Likes the ferry.\n",
+    "memory/2025-11-06.md": "# Thursday\n\nRowed to the lighthouse. #boat/old\n\n## Retain\n- B @Nora: Rowed out.\n",
+    "bank/entities/Nora.md": "---\naliases: [Captain]\n---\n# Nora\n\nShe keeps the light.\n",
+    "Work/plan.md": "---\ntags: [work]\n---\n# Harbour plan\n\nPaint the harbour wall.\n\nSee [[Nora#^wall]].\n",
+    "Private/diary.md": "---\nscope: agent:adder\n---\n# Zanzibar\n\nA walnut, harboured: [[Nora#^wall]]. #secret\n",
+    "memory/2025-11-08.md": "## Retain\n- W(scope=agent:adder) @Quibble: Walnut by the ferry on the lighthouse wall.\n",
+}
+HIDDEN = {"Private/diary.md"}
+"""And the fact of the eighth, whose heading is open."""
+
+
+def sqlite(path: Path) -> Store:
+    schema.create(path).close()
+    return Store.open(path)
+
+
+STORES: dict[str, Callable[[Path], Store]] = {"sqlite": sqlite}
+
+
+@pytest.fixture(params=STORES)
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    with contextlib.closing(STORES[request.param](tmp_path / "index")) as store:
+        yield store
+
+
+@pytest.fixture
+def store(empty: Store) -> Store:
+    for path, text in VAULT.items():
+        put(empty, path, text)
+    return empty
+
+
+def put(store: Store, path: str, text: str) -> int:
+    """Store one note; returns how many of its passages found their vector there."""
+    data = text.encode()
+    ready = prepare(File(path, len(data), 1, 1), data, DailySettings("memory", "YYYY-MM-DD"))
+
+    def embed(batch: Any) -> list[tuple[bytes, bytes]]:
+        return [(vector, bit_code(vector)) for vector in builtin().embed_contexts(batch)]
+
+    with store.writing():
+        space = store.embedder_id(builtin().id, builtin().dimensions)
+        note_id, written = store.put_note(ready.head, ready.rows, embed, space)
+        store.put_chunks(note_id, chunks(ready.sizes, ready.headings, 400, 80))
+        store.put_problems(note_id, ready.problems)
+        Lexicon(store.view(ALL)).refresh(store)
+        store.grow()
+    return written.from_cache
+
+
+def lanes(store: Store, scopes: tuple[str, ...] = ALL) -> Search:
+    schema.load_vector_functions(store.connection)
+    return Search(store.view(scopes))
+
+
+def texts(search: Search, ids: Any) -> list[str]:
+    found = search.passages(ids)
+    return [found[i].text for i in ids if i in found]
+
+
+# --- notes in --------------------------------------------------------------------------------------------------------
+
+
+def test_a_note_replaces_what_was_there_and_takes_all_of_it_along_when_it_goes(empty: Store) -> None:
+    nothing = digest(empty)
+    for text in (VAULT["Work/plan.md"], VAULT["memory/2025-11-04.md"]):
+        put(empty, "a.md", text)
+        alone = digest(empty)
+        with empty.writing():
+            empty.remove(empty.notes()["a.md"].id)
+        assert digest(empty) == nothing and not empty.notes()
+        put(empty, "a.md", text)
+        assert digest(empty) == alone
+    assert not damage(empty)
+    assert list(empty.notes(["a.md"])) == ["a.md"] and not empty.notes(["b"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_writing_does_not_matter(store: Store, tmp_path: Path, seed: int) -> None:
+    chance, other = random.Random(seed), sqlite(tmp_path / "other")
+    with contextlib.closing(other):
+        for path in chance.sample([*VAULT, *VAULT], 2 * len(VAULT)):
+            put(other, path, VAULT[chance.choice([*VAULT])])
+        for path, text in VAULT.items():
+            put(other, path, text)
+        assert (digest(other), searched(other)) == (digest(store), searched(store))
+
+
+def test_a_text_is_embedded_once(empty: Store) -> None:
+    put(empty, "a.md", VAULT["Work/plan.md"])
+    assert put(empty, "b.md", VAULT["Work/plan.md"]) == figures.count_passages(empty.view(ALL)) // 2
+
+
+def test_a_failure_undoes_all_of_a_transaction(store: Store) -> None:
+    before, state = digest(store), store.state()
+    with pytest.raises(ZeroDivisionError), store.writing():
+        store.remove(store.notes()["Work/plan.md"].id)
+        store.grow()
+        raise ZeroDivisionError
+    assert (digest(store), store.state()) == (before, state)
+    put(store, "new.md", "## Retain\n- W @Nobody: Is new.\n")
+    assert store.state() != state
+    assert "nobody" in search_rows.spellings(store.view(ALL))
+
+
+def test_a_reader_sees_one_moment_and_a_second_writer_is_told(store: Store) -> None:
+    with contextlib.closing(Store.open(store.path)) as other, other.snapshot():
+        assert note_rows.count_notes(other.view(ALL)) == len(VAULT)
+        put(store, "new.md", "New.\n")
+        assert note_rows.count_notes(other.view(ALL)) == len(VAULT)
+    with contextlib.closing(Store.open(store.path)) as other, store.writing():
+        other.connection.set_busy_timeout(0)
+        with pytest.raises(BusyError), schema.mapped_errors(store.path), other.writing():
+            pass
+
+
+def test_a_damaged_index_raises_what_is_named(store: Store) -> None:
+    store.checkpoint()
+    store.close()
+    data = bytearray(store.path.read_bytes())
+    data[4096:20480] = bytes(16384)
+    store.path.write_bytes(data)
+    with pytest.raises(schema.UNREADABLE), contextlib.closing(Store.open(store.path)) as opened:
+        assert damage(opened)
+        digest(opened)
+
+
+# --- candidates ------------------------------------------------------------------------------------------------------
+
+
+def test_words_find_passages_best_first_and_equal_ones_by_path(store: Store) -> None:
+    search = lanes(store)
+    found = search.lexical(['"walnut"'], 9)
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert len(found) == 3 and len(search.lexical(['"walnut"', '"harbour"'], 2)) == 2
+    assert "walnut" in texts(search, [found[0][0]])[0].casefold()
+    put(store, "b/copy.md", "Same words.\n")
+    put(store, "a/copy.md", "Same words.\n")
+    same = search.lexical(['"same words"'], 9)
+    assert [search.notes([p.note_id])[p.note_id].path for p in search.passages([i for i, _ in same]).values()] == [
+        "a/copy.md", "b/copy.md",
+    ]  # fmt: skip
+    assert search.matching('"walnut"') == 3 and Lexicon(store.view(ALL)).count('"walnut"').notes == 3
+
+
+def test_titles_files_and_letters_find_notes(store: Store) -> None:
+    search = lanes(store)
+    path_of = {note.id: note.path for note in search.notes(range(1, 20)).values()}
+    assert path_of[search.titles(['"captain"'], 9)[0][0]] == "bank/entities/Nora.md"
+    assert [path_of[i] for i in search.files(["plan.md"])] == ["Work/plan.md"]
+    assert texts(search, search.substring("#boat/", 9)) == ["Rowed to the lighthouse. #boat/old"]
+
+
+def test_meaning_finds_the_same_passage_whatever_stands_beside_it(store: Store) -> None:
+    search, space = lanes(store), embedding_rows.find_space(store, builtin().id)
+    assert space is not None
+    (vector,) = builtin().embed(["paint the wall of the harbour"])
+    found = search.semantic(space, vector, 50, 3)
+    assert "Paint the harbour wall." in texts(search, [i for i, _ in found])
+    assert search.cosines(space, search.embeddings(space, [i for i, _ in found]), vector) == pytest.approx(dict(found))
+    search.allowed.restrict(Filters(kinds=("world",)), [], [])
+    assert {search.passages([i])[i].kind for i, _ in search.semantic(space, vector, 50, 9)} == {"world"}
+
+
+def test_entities_and_days_find_facts(store: Store) -> None:
+    search = lanes(store)
+    assert len(texts(search, search.mentioning(["nora"], 9))) == 2
+    assert texts(search, search.on_pages(["nora", "captain"], 9)) == ["She keeps the light."]
+    inside, total = search.within(Span(date(2025, 11, 6), date(2025, 11, 7)), 9)
+    assert total == len(inside) == 2 and {each.day for each in inside} == {date(2025, 11, 6)}
+
+
+@pytest.mark.parametrize(
+    ("filters", "allowed"),
+    [
+        (Filters(since=date(2025, 11, 5)), {"memory/2025-11-06.md", "memory/2025-11-08.md"}),
+        (Filters(until=date(2025, 11, 5)), {"memory/2025-11-04.md"}),
+        (Filters(kinds=("opinion",)), {"memory/2025-11-04.md"}),
+        (Filters(tags=("boat",)), {"memory/2025-11-06.md"}),
+        (Filters(tags=("#work",)), {"Work/plan.md"}),
+        (Filters(as_of=date(2025, 11, 4)), {*VAULT} - {"memory/2025-11-06.md", "memory/2025-11-08.md"}),
+        (Filters(entities=("Nora",)), {*VAULT} - {"memory/2025-11-08.md"}),
+    ],
+)
+def test_a_filter_holds_in_every_lane(store: Store, filters: Filters, allowed: set[str]) -> None:
+    search = lanes(store)
+    search.allowed.restrict(filters, ["nora"], ["Nora"])
+    assert seen_in_lanes(store, search) <= allowed
+    search.allowed.release()
+    assert seen_in_lanes(store, search) == {*VAULT}
+
+
+def seen_in_lanes(store: Store, search: Search) -> set[str]:
+    """The paths of all that any lane finds."""
+    space = embedding_rows.find_space(store, builtin().id)
+    assert space is not None
+    (vector,) = builtin().embed(["walnuts by the harbour and the lighthouse"])
+    found = [i for i, _ in search.lexical(['"walnut"', '"harbour"', '"lighthouse"', '"keeps"', '"rowed"'], 99)]
+    found += [i for i, _ in search.semantic(space, vector, 99, 99)]
+    found += search.mentioning(["nora", "peter", "quibble"], 99) + search.on_pages(["nora"], 99)
+    found += search.substring("a", 99) + search.opening(range(1, 20), 99)
+    found += [each.id for each in search.within(Span(date(2025, 11, 1), date(2025, 11, 30)), 99)[0]]
+    passages = search.passages(found)
+    assert passages.keys() >= set(found)
+    return {search.notes([passage.note_id])[passage.note_id].path for passage in passages.values()}
+
+
+# --- who may see what ------------------------------------------------------------------------------------------------
+
+
+def test_no_lane_finds_what_is_out_of_scope(store: Store) -> None:
+    assert seen_in_lanes(store, lanes(store, OPEN)) == {*VAULT} - HIDDEN
+    search = lanes(store, OPEN)
+    hidden = [row[0] for row in store.rows("SELECT id FROM passage WHERE text LIKE '%Quibble%'")]
+    assert hidden and not search.passages(hidden) and not search.mentioning(["quibble"], 9)
+    assert not search.titles(['"zanzibar"'], 9) and not search.files(["diary.md"])
+    store.outdated = ("Work/plan.md",)
+    assert seen_in_lanes(store, lanes(store, OPEN)) == {*VAULT} - HIDDEN - {"Work/plan.md"}
+
+
+def test_no_query_about_notes_tells_of_what_is_out_of_scope(store: Store) -> None:
+    every = store.view(ALL)
+    ids = [row[0] for row in store.rows("SELECT id FROM passage")]
+    given = {
+        "ids": ids, "today": date(2025, 12, 1), "keys": [], "day": date(2025, 12, 1), "with_private": True,
+        "slug": "quibble", "slugs": ["quibble", "nora"], "wording": 1, "passage": ids[-1], "size": 90, "within": 90,
+        "scopes": (), "pairs": [("x", "quibble")],
+        "last": date(2025, 12, 1), "paths": [*VAULT], "folder": "", "path": "Private/diary.md", "anchor": "^wall",
+        "limit": 99, "preferred": ("world",),
+        "days": Span(date(2025, 11, 1), date(2025, 11, 30)), "without": (), "space": 1, "after": date(2025, 1, 1),
+        "until": date(2025, 12, 31),
+    }  # fmt: skip
+    asked = 0
+    for module in (note_rows, figures, search_rows, reflect_rows):
+        for name, query in inspect.getmembers(module, inspect.isfunction):
+            first, *others = inspect.signature(query).parameters.values()
+            if query.__module__ != module.__name__ or first.annotation not in ("View", type(every)):
+                continue
+            assert first.default is inspect.Parameter.empty, f"{name} could be asked without saying for whom"
+            with pytest.raises(TypeError):
+                query()
+            asked_of = [given[p.name] if name != "notes_by_day" else "bank/" for p in others]
+            told = [repr(_plain(query(view, *asked_of))) for view in (every, store.view(OPEN))]
+            for word in ("zanzibar", "diary", "quibble", "secret"):
+                assert word not in told[1].casefold(), (name, told[1])
+            asked += told[0] != told[1]
+    assert asked > 15
+
+
+def _plain(found: Any) -> Any:
+    return [_plain(each) for each in found] if isinstance(found, Iterator | list | tuple) else found
+
+
+def test_only_the_store_speaks_sql(store: Store) -> None:
+    statement = re.compile(
+        r"\b(SELECT .* FROM|INSERT (INTO|OR)|DELETE FROM|UPDATE \w+ SET|PRAGMA \w|BEGIN IMMEDIATE)\b"
+    )
+    reader = PACKAGE / "sessions" / "opencode.py"  # reads another program's database
+    for file in PACKAGE.rglob("*.py"):
+        if file.parent.name == "store" or file == reader:
+            continue
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", "")}
+                assert not names & {"apsw", "sqlite3"}, file
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not statement.search(node.value), (file, node.value)
+
+
+# --- figures and use -------------------------------------------------------------------------------------------------
+
+
+def test_figures(store: Store) -> None:
+    every, seen = store.view(ALL), store.view(OPEN)
+    assert (figures.count_facts(every), figures.count_facts(seen)) == (4, 3)
+    assert (every.totals().notes, seen.totals().notes) == (6, 5)
+    assert figures.notes_by_day(every, "bank/") == {date(2025, 11, day): 1 for day in (4, 6, 8)}
+    assert figures.note_figures(every).words == every.totals().words > 0
+
+
+def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, tmp_path: Path) -> None:
+    root, moment = tmp_path / "vault", datetime(2025, 12, 1, tzinfo=UTC)
+    (root / ".memory").mkdir(parents=True)
+    key = journal.passage_key("A line.")
+    for day in (3, 1, 1):
+        cited = [journal.Cited("a.md#L1", key)]
+        journal.note_recall(root, "which line?", moment.replace(day=day), cited)
+    journal.note_tombstone(root, journal.Cited("a.md#L1", key), moment)
+    assert usage.is_behind(store, root)
+    for _ in range(2):
+        with store.writing():
+            usage.catch_up(store, root)
+        assert not usage.is_behind(store, root)
+        assert usage.days(store, {7: key}, date(2025, 12, 9).toordinal()) == {7: (date(2025, 12, 1).toordinal(),)}
+        assert figures.count_questions(store.view(ALL), date(2025, 11, 1), date(2025, 12, 9)) == 1
+        assert usage.tombstones(store) == {key}
+    for file in (root / ".memory/journal").iterdir():
+        file.write_text("\n".join(json.dumps(json.loads(line)) for line in file.read_text().splitlines()[:1]) + "\n")
+    with store.writing():
+        usage.catch_up(store, root)
+    assert not usage.tombstones(store)
