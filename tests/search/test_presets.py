@@ -50,13 +50,6 @@ def test_fused(vector: float, words: float, expected: float) -> None:
     assert presets.fused(vector, words) == pytest.approx(expected)
 
 
-@given(unit, unit, unit)
-def test_fused_is_bounded_and_monotone(vector: float, words: float, more: float) -> None:
-    assert 0 <= presets.fused(vector, words) <= 1 + 1e-12
-    assert presets.fused(max(vector, more), words) >= presets.fused(vector, words) - 1e-12
-    assert presets.fused(vector, max(words, more)) >= presets.fused(vector, words) - 1e-12
-
-
 def test_weighted() -> None:
     ranked = presets.weighted(FOUND, 8)
     # 1: max(0.14 + 0.3, 0.92); 2: 0.56 + 0.15; 3: 0.63; 4: 0.06
@@ -110,12 +103,6 @@ def test_classic_with_age_and_importance() -> None:
     assert ranked.steps[1] == pytest.approx(
         {"vector": 0.2, "words": 1.0, "score": 0.46, "recency": 0.5, "importance": 1.0, "length": 1.0}
     )
-
-
-def test_classic_decays_by_tier_with_its_own_form() -> None:
-    lives = {i: life(30, tier="core") for i in FOUND.passages}
-    ranked = presets.classic(FOUND, lives, 8)
-    assert ranked.scores[1] == pytest.approx(0.92 * 0.7040, abs=0.0005)  # exp(-ln2/30·30^0.8)
 
 
 def test_classic_keeps_a_tenth() -> None:

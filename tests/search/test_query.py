@@ -45,11 +45,6 @@ def test_the_words_a_question_asks_for(text: str, words: list[str] | None) -> No
     assert ask(text).phrases == wanted
 
 
-def test_symbol_words_are_spelled_as_when_indexing() -> None:
-    assert len(ask("c++ or c#?").phrases) == 2
-    assert ask("C++").phrases == ask("c++").phrases != ask("c").phrases
-
-
 @pytest.mark.parametrize(
     ("text", "exact"),
     [

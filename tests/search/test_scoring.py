@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_memory.markdown.note import ASIDE
-from vault_memory.markdown.speakers import speaker
 from vault_memory.search.answer import Request
 from vault_memory.search.candidates import Candidates, inverse_frequency, note_frequency, occurrences
 from vault_memory.search.query import Query
@@ -22,7 +21,7 @@ from vault_memory.search.scoring import (
     longest_run,
     similarities,
 )
-from vault_memory.store.candidate import Candidate, NoteFacts, tells
+from vault_memory.store.candidate import Candidate, NoteFacts
 from vault_memory.store.view import Totals
 
 
@@ -208,33 +207,6 @@ def test_a_score_is_the_sum_of_what_explains_it(
     assert Scorer(backwards).score(Feedback()) == ranked
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("- Mara: hello", "mara"),
-        ("- **Mara Berg**: hello", "mara berg"),
-        ("* **Odd**: hello", "odd"),
-        ("Mara: hello", "mara"),
-        ("**Mara:** hello", "mara"),
-        ("> Mara: hello", "mara"),
-        ("[10:32] Mara: hello", "mara"),
-        ("- [14:15] Mara Berg: hello", "mara berg"),
-        ("10:32 Mara: hello", "mara"),
-        ("- 10:32 am – Mara: hello", "mara"),
-        ("[12/03/2024, 10:32:11] Mara Berg: hello", "mara berg"),
-        ("12/03/24, 10:32 - Mara: hello", "mara"),
-        ("Mara:", "mara"),
-        ("- mara: hello", ""),
-        ("- 09:10 Coffee with Mara: she was late", ""),
-        ("10:32: hello", ""),
-        ("- https://example.org: x", ""),
-        ("- Mara said hello", ""),
-    ],
-)
-def test_who_speaks(text: str, found: str) -> None:
-    assert speaker(text) == found
-
-
 def test_a_phrase_is_counted_by_its_stems() -> None:
     assert occurrences(("boat", "sail", "boat", "sail"), ("boat", "sail"), False) == 2
     assert occurrences(("boats", "boat", "oar"), ("boat",), True) == 2
@@ -248,26 +220,6 @@ def test_rarer_is_worth_more(total: int, data: st.DataObject) -> None:
     many = data.draw(st.integers(few, total))
     assert inverse_frequency(total, few) >= inverse_frequency(total, many) > 0
     assert math.isfinite(inverse_frequency(total, 0))
-
-
-@pytest.mark.parametrize(
-    ("text", "does"),
-    [
-        ("tags: [boat]\naliases:\n  - old boat\ndate: 2025-01-02", False), ("title: \"x\"\nby: web", False),
-        ("tags: [book]\nauthor: Hanne Voss", True), ("attendees:\n  - Ada\n  - Ida", True), ("email:", False),
-        ("rating: []\nnote: \"\"", False), ("%% author: me %%", False), ("<!-- to: do\nmore: so -->", False),
-        ("  - Ada", False), ("Geburtstag: 2.5.1980", True), ("see also: [[Boats]]", True),
-    ],
-)  # fmt: skip
-def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
-    assert tells(passage(1, text, section=ASIDE), "a.md") == does
-
-
-def test_what_a_plugin_runs_tells_nothing() -> None:
-    assert not tells(passage(1, "```dataview\nLIST FROM #boat\n```"), "a.md")
-    assert not tells(passage(1, " ~~~~ tasks\nnot done"), "a.md")
-    assert tells(passage(1, "```python\nprint('base')\n```"), "a.md")
-    assert tells(passage(1, "`dataview` is a plugin"), "a.md")
 
 
 # --- whole notes -----------------------------------------------------------------------------------------------------

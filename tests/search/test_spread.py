@@ -46,10 +46,6 @@ def test_what_matters_goes_before_the_trifles_of_others() -> None:
     assert order == [1, 2, 4, 5, 3]
 
 
-def test_the_day_itself_comes_before_those_around_it() -> None:
-    assert spread([line(1, 4), line(2, 5), line(3, 6), line(4, 9)], FIRST + timedelta(5))[0] == 2
-
-
 def test_what_tells_most() -> None:
     ranked = [
         line(1, 0, 0.9), line(2, 0, 0.0), line(3, 0), line(4, 0, tokens=2), line(5, 0, 1.0, happened=False),

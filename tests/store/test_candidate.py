@@ -1,0 +1,29 @@
+"""Which passages tell something by themselves."""
+
+import pytest
+
+from vault_memory.store.candidate import ASIDE, Candidate, tells
+
+
+def passage(text: str, section: int = 0) -> Candidate:
+    return Candidate(1, 1, 1, 1, None, None, "note", 5, section, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("tags: [boat]\naliases:\n  - old boat\ndate: 2025-01-02", False), ("title: \"x\"\nby: web", False),
+        ("tags: [book]\nauthor: Hanne Voss", True), ("attendees:\n  - Ada\n  - Ida", True), ("email:", False),
+        ("rating: []\nnote: \"\"", False), ("%% author: me %%", False), ("<!-- to: do\nmore: so -->", False),
+        ("  - Ada", False), ("Geburtstag: 2.5.1980", True), ("see also: [[Boats]]", True),
+    ],
+)  # fmt: skip
+def test_properties_tell_unless_they_are_only_the_file_s_own(text: str, does: bool) -> None:
+    assert tells(passage(text, section=ASIDE), "a.md") == does
+
+
+def test_what_a_plugin_runs_tells_nothing() -> None:
+    assert not tells(passage("```dataview\nLIST FROM #boat\n```"), "a.md")
+    assert not tells(passage(" ~~~~ tasks\nnot done"), "a.md")
+    assert tells(passage("```python\nprint('base')\n```"), "a.md")
+    assert tells(passage("`dataview` is a plugin"), "a.md")
