@@ -6,7 +6,7 @@ import pytest
 
 from vault_memory.config import SETTINGS, Config, load, user_folder
 from vault_memory.errors import UsageError, VaultError
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.health.doctor import doctor
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from vault_memory.config import Config
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.store.digest import digest
 from vault_memory.store.rows import Store

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         VaultError,
         VaultMemoryError,
     )
-    from vault_memory.federation.federation import Federation
+    from vault_memory.federation import Federation
     from vault_memory.memory import Memory
     from vault_memory.reflect.opinion_query import Opinion
     from vault_memory.search.answer import Answer, Result
@@ -38,7 +38,7 @@ __all__ = [
 
 _MODULES = {
     "Answer": "search.answer", "Bundle": "context.context", "EntityProfile": "search.entities", "Excerpt": "search.get",
-    "FactLine": "search.entities", "Federation": "federation.federation", "Memory": "memory",
+    "FactLine": "search.entities", "Federation": "federation", "Memory": "memory",
     "Opinion": "reflect.opinion_query", "Result": "search.answer", "__version__": "startup",
 }  # fmt: skip
 """Where the public names live that are no errors: each is imported when it is first asked for, so that the command line

@@ -11,7 +11,7 @@ from vaults import fill
 
 from vault_memory.config import Config
 from vault_memory.errors import BusyError, UsageError
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.health.doctor import Check, doctor, forget_vectors
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
@@ -75,13 +75,13 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
     assert checks(off, "sessions") == [kept] and doctor(Federation(off), fix=True)  # that deletes no text
     assert (tmp_data / "sessions" / "claude-code" / "one.md").exists()
     with pytest.raises(UsageError):
-        forget_vectors(Memory(config), "sessions")
+        forget_vectors(Federation(config), "sessions")
     with locations.writer_lock(tmp_data / "sessions" / ".state" / "sweep", 0), pytest.raises(BusyError):
-        forget_vectors(Memory(off), "sessions")
-    assert "3 sessions were deleted" in forget_vectors(Memory(off), "sessions").message
+        forget_vectors(Federation(off), "sessions")
+    assert "3 sessions were deleted" in forget_vectors(Federation(off), "sessions").message
     assert not (tmp_data / "sessions").exists() and checks(off, "sessions") == []
     with pytest.raises(UsageError):
-        forget_vectors(Memory(off), "sessions")
+        forget_vectors(Federation(off), "sessions")
     Federation(config).refresh_sessions()
     assert {file.name for file in (tmp_data / "sessions").glob("*/*.md")} == {"other.md", "two.md"}
 
@@ -89,7 +89,7 @@ def test_sessions_that_were_switched_off_are_told_and_deleted(config: Config, tm
 def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     off = replace(config, sessions_tools=("openclaw",))
     assert "1 session of claude-code" in checks(off, "sessions")[-1].message
-    forget_vectors(Memory(off), "sessions")
+    forget_vectors(Federation(off), "sessions")
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
     with Federation(off).sessions.reading() as (store, freshness):

@@ -1,4 +1,4 @@
-"""Further vaults at a prompt: asked from the index they have, in time, and what cannot be asked is said."""
+"""Other vaults at a prompt: asked from the index they have, in time, and what cannot be asked is said."""
 
 import os
 import threading
@@ -15,10 +15,7 @@ from vaults import fill, memory, snapshot
 
 from vault_memory.config import load
 from vault_memory.context.context import Wanted, bundle
-from vault_memory.federation import deadline as unwaited
-from vault_memory.federation import other_vaults
-from vault_memory.federation.federation import Federation
-from vault_memory.federation.other_vaults import Further
+from vault_memory.federation import Federation, OtherVault
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 
@@ -66,12 +63,11 @@ def test_no_model_is_asked_while_a_prompt_waits(work: Path, tmp_path: Path) -> N
             load(str(main), os.environ), embedding_provider="ollama", embedding_model="nomic-embed-text",
             embedding_url=url, rerank_provider="ollama", rerank_model="qwen3", rerank_url=url,
         )  # fmt: skip
-        mine = Memory(config)
+        mine = Federation(config)
         mine.index()
         list(mine.refresh_further())
         (root,) = mine.further
-        theirs = mine.apart(other_vaults.config_of(root, config, os.environ))
-        theirs.search.backfill()
+        mine.memory_of(root).search.backfill()
         assert server.texts
         server.requests.clear()
         found = bundle(mine, Wanted(QUOKKA, core=False, unasked=True), patience=0)
@@ -95,7 +91,7 @@ def test_a_further_vault_is_not_brought_up_to_date_while_a_prompt_waits(work: Pa
     list(Federation(config).refresh_further())
     memory(main).index()
     (work / "z.md").write_text("---\nscope: agent:x\n---\n# Quokka\n\nThe quokka server is a secret.\n")
-    found = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    found = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
     assert found.text == "" and any("work has changed" in why for _, why in found.degraded)
 
 
@@ -105,24 +101,28 @@ def test_that_a_further_vault_was_behind_is_said_with_what_it_told(work: Path, t
     list(Federation(config).refresh_further())
     memory(main).index()
     (work / "new.md").write_text("# Quokka\n\nThe quokka server has moved.\n")
-    found = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    found = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
     assert "rack 7" in found.text and "newer notes may be missing" in found.text
 
 
 def test_a_further_vault_that_hangs_costs_nothing(work: Path, tmp_path: Path) -> None:
     main = tmp_path / "Main"
     memory(main).index()
-    of, go = Memory(load(str(main), os.environ)), threading.Event()
+    go = threading.Event()
+
+    class Hanging(Federation):
+        @property
+        def further(self) -> list[OtherVault]:
+            go.wait()
+            return []
+
+    of = Hanging(load(str(main), os.environ))
     asks = Request("is the boat blue?", datetime(2025, 1, 1, tzinfo=UTC))
     (own,) = Memory(replace(of.config, roots=())).answers([asks])
-
-    def hanging() -> list[Further]:
-        go.wait()
-        return []
-
-    for why in ("not every further vault answered", "still hang"):
-        assert why in str(unwaited.ask(hanging, of, asks))
-        assert [r.content for r in of.at_once(asks, own).results] == [r.content for r in own.results]
+    for why in ("not every other vault answered", "still hang"):
+        answer = of.beside(asks, own, may_wait=False)
+        assert [r.content for r in answer.results] == [r.content for r in own.results]
+        assert why in str(answer.degraded)
     go.set()
 
 
@@ -131,5 +131,5 @@ def test_a_root_that_has_nothing_to_do_with_a_prompt_says_nothing(work: Path, tm
     config = load(str(main), os.environ)
     list(Federation(config).refresh_further())
     memory(main).index()
-    said = bundle(Memory(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
+    said = bundle(Federation(config), Wanted(QUOKKA, core=False, unasked=True), patience=0)
     assert "rack 7" in said.text and "boat" not in said.text and said.omitted["below_floor"]

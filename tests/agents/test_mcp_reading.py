@@ -10,7 +10,7 @@ from mcp_client import Session, inside, outside, talk
 from vaults import fill, memory, put
 
 from vault_memory.config import load
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.request import build
 from vault_memory.text.frame import OPENING

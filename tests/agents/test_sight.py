@@ -20,7 +20,7 @@ from vaults import fill, memory, opened, put
 
 from vault_memory.context.context import Wanted, bundle
 from vault_memory.context.prompt_sheet import FORMS
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory

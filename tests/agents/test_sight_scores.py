@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from vaults import fill, memory, opened
 
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request

@@ -11,7 +11,7 @@ import pytest
 from vaults import age, fill, memory, opened, put
 
 from vault_memory.config import Config
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.search import scoring
 from vault_memory.search.answer import Answer, Request

@@ -12,7 +12,7 @@ from daemons import start_daemon, until
 from vaults import fill
 
 from vault_memory.config import Config
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.rendering.render import recall_document, recall_notes
 from vault_memory.search.answer import Answer

@@ -19,7 +19,7 @@ from vaults import fill
 from vault_memory.cli import group
 from vault_memory.config import Config
 from vault_memory.errors import VaultMemoryError
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.index import sessions_text

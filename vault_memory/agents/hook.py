@@ -237,7 +237,7 @@ def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]
     from dataclasses import replace
 
     from vault_memory.daemon import methods
-    from vault_memory.federation.federation import Federation
+    from vault_memory.federation import Federation
 
     # No model is asked here, and the client of one takes longer to import than all the rest.
     memory = Federation(replace(config, embedding_provider="builtin", rerank_provider="off"))
@@ -261,9 +261,9 @@ def _is_root_behind(document: dict[str, Any]) -> bool:
     """Whether a further vault was asked whose index is not what it could be."""
     if not any(each["what"] == "source" for each in document["degraded"]):
         return False
-    from vault_memory.federation.deadline import BUILDS
+    from vault_memory.federation import UPDATE_HINT
 
-    return any(each["why"].endswith(BUILDS) for each in document["degraded"])
+    return any(each["why"].endswith(UPDATE_HINT) for each in document["degraded"])
 
 
 def _build(vault: Path, environ: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ from vault_memory.config import Config, load
 from vault_memory.daemon import client, methods
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultError, of_exit_code
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
 from vault_memory.rendering import status as report
@@ -102,9 +102,9 @@ class Desk:
 
     def no_sessions(self) -> str:
         """Why no sessions can be opened; "" where the settings want them."""
-        from vault_memory.federation.merging import OFF
+        from vault_memory.federation import SESSIONS_OFF
 
-        return "" if self.config().sessions_tools else OFF
+        return "" if self.config().sessions_tools else SESSIONS_OFF
 
     def read(self, path: str, lines: tuple[int, int | None] | None, scopes: tuple[str, ...]) -> "Excerpt":
         """Lines of a note, those of no open scope blank.

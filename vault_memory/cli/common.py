@@ -14,7 +14,7 @@ from vault_memory.errors import VaultMemoryError
 from vault_memory.startup import __version__
 
 if TYPE_CHECKING:
-    from vault_memory.federation.federation import Federation
+    from vault_memory.federation import Federation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +37,7 @@ class Shared:
     def memory(self) -> "Federation":
         """Open the vault these options name."""
         from vault_memory.config import load
-        from vault_memory.federation.federation import Federation
+        from vault_memory.federation import Federation
 
         return Federation(load(self.vault))
 

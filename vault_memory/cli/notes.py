@@ -90,12 +90,12 @@ def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, sc
 
 def _missing(memory: "Memory", path: str) -> str:
     """What is said where there is no such note."""
-    from vault_memory.federation.merging import OFF
+    from vault_memory.federation import SESSIONS_OFF
 
     if (memory.vault.root / path).is_dir():  # what leads out was refused before
         return f"`{path}` is a folder: name a note in it."
     if path.startswith("sessions/") and not memory.config.sessions_tools:
-        return f"There is no note `{path}`: {OFF}."
+        return f"There is no note `{path}`: {SESSIONS_OFF}."
     return f"There is no note `{path}`: a note is named by its path in the vault."
 
 

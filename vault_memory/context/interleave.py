@@ -30,13 +30,13 @@ def together(answers: Sequence[Answer], room: int, unasked: bool) -> Together:
     omitted: dict[str, int] = {}
     for name, count in ((name, count) for answer in answers for name, count in answer.omitted.items()):
         omitted[name] = max(omitted.get(name, 0), count)  # most of it is left out of each
-    results, repeats = _in_turn(answers)
+    results, repeats = in_turn(answers)
     omitted["near_duplicates"] = omitted.get("near_duplicates", 0) + repeats
     degraded = dict.fromkeys(_told_of(problem, room) for answer in answers for problem in answer.degraded)
     return Together(results, omitted, list(degraded), all(answer.fresh for answer in answers), any(founded))
 
 
-def _in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
+def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
     """The best result of each answer, then the second of each; how many are left out, for their words or all of their
     parts were told before."""
     parts: set[int] = set()

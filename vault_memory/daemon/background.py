@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_memory.daemon.index_worker import RECONCILE_SECONDS
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.errors import VaultMemoryError, of_exit_code
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.reflect.run_log import NightlyRun, RunLog, without_quotes
 from vault_memory.sessions import pending
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.rendering import render
 from vault_memory.search import request
 from vault_memory.startup import FORMATS, SOURCES

@@ -32,7 +32,7 @@ from vault_memory.daemon.rpc import Server
 from vault_memory.daemon.settings import LiveSettings
 from vault_memory.daemon.watch import Watcher
 from vault_memory.errors import BusyError, NotRunningError, UnknownMethodError, VaultMemoryError
-from vault_memory.federation.federation import Federation
+from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.startup import __version__, vault_id

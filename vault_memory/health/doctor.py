@@ -18,7 +18,7 @@ from vault_memory.vault import locations
 
 if TYPE_CHECKING:
     from vault_memory.embedding.remote import RemoteEmbedder
-    from vault_memory.federation.federation import Federation
+    from vault_memory.federation import Federation
 
 
 SESSIONS = "sessions"

@@ -15,7 +15,7 @@ from vault_memory.store.view import View
 from vault_memory.vault.undo_history import UndoHistory
 
 if TYPE_CHECKING:
-    from vault_memory.federation.federation import Federation
+    from vault_memory.federation import Federation
     from vault_memory.memory import Memory
 
 

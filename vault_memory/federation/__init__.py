@@ -1,1 +1,0 @@
-"""Several vaults asked as one."""
