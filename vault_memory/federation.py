@@ -335,7 +335,7 @@ def _note(request: Request, given: Sequence[SourceAnswer], results: Sequence[Res
     for each in given:
         if each.name not in (NOTES, SESSIONS):
             continue  # a further vault is only read
-        cited = [journal.Cited(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
+        cited = [journal.CitedPassage(r.source, r.key) for r in each.answer.results if (r.source, r.key) in keys]
         journal.note_recall(each.memory.vault.root, request.query, datetime.now(UTC), cited)
 
 

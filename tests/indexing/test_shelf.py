@@ -159,4 +159,4 @@ def test_every_memory_of_texts_is_bounded(root: Path) -> None:
     with opened(mine) as store:
         stems = Lexicon(store.view(ALL)).of_passage
         sizes = [found.cache_info().maxsize for found in (stems, scoring.shape, scoring.tells_time)]
-    assert sizes == [lexicon.KEPT, scoring.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS]
+    assert sizes == [lexicon.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS]

@@ -11,7 +11,7 @@ import pytest
 from vault_memory.config import Config
 from vault_memory.embedding.builtin import BUILTIN_ID
 from vault_memory.indexing import indexer, worker_pool
-from vault_memory.indexing.prepare import Prepared
+from vault_memory.indexing.prepare import PreparedNote
 from vault_memory.memory import Memory
 from vault_memory.store import schema
 from vault_memory.store.digest import digest
@@ -66,8 +66,8 @@ def test_an_index_made_with_workers_equals_one_made_note_by_note(vault: Path, tm
 def test_a_worker_that_dies_loses_nothing(vault: Path) -> None:
     memory = Memory(Config(vault=vault))
     files = files_of(memory)
-    found: list[Prepared | None] = []
-    stream: Iterator[Prepared | None] = worker_pool.prepared(memory.vault, BUILTIN_ID, files)
+    found: list[PreparedNote | None] = []
+    stream: Iterator[PreparedNote | None] = worker_pool.prepared(memory.vault, BUILTIN_ID, files)
     found.append(next(stream))
     kill_children()
     found += list(stream)

@@ -35,7 +35,7 @@ def ask(root: Path, query: str, as_of: date | None = D) -> Answer:
 
 def asked(root: Path, query: str, day: date) -> None:
     """Write down that this was asked on a day, and what it was answered."""
-    cited = [journal.Cited(result.source, result.key) for result in ask(root, query, None).results]
+    cited = [journal.CitedPassage(result.source, result.key) for result in ask(root, query, None).results]
     journal.note_recall(root, query, datetime(day.year, day.month, day.day, 12, tzinfo=UTC), cited)
 
 

@@ -21,7 +21,7 @@ from vault_memory.errors import BusyError
 from vault_memory.indexing.prepare import prepare
 from vault_memory.markdown.passages import chunks
 from vault_memory.store import embedding_rows, figures, journal, note_rows, reflect_rows, schema, search_rows, usage
-from vault_memory.store.digest import damage, digest, searched
+from vault_memory.store.digest import damage, digest, search_digest
 from vault_memory.store.filters import Filters
 from vault_memory.store.lanes import Search
 from vault_memory.store.lexicon import Lexicon
@@ -120,7 +120,7 @@ def test_the_order_of_writing_does_not_matter(store: Store, tmp_path: Path, seed
             put(other, path, VAULT[chance.choice([*VAULT])])
         for path, text in VAULT.items():
             put(other, path, text)
-        assert (digest(other), searched(other)) == (digest(store), searched(store))
+        assert (digest(other), search_digest(other)) == (digest(store), search_digest(store))
 
 
 def test_a_text_is_embedded_once(empty: Store) -> None:
@@ -320,9 +320,9 @@ def test_what_was_of_use_counts_once_in_whatever_order_it_is_read(store: Store, 
     (root / ".memory").mkdir(parents=True)
     key = journal.passage_key("A line.")
     for day in (3, 1, 1):
-        cited = [journal.Cited("a.md#L1", key)]
+        cited = [journal.CitedPassage("a.md#L1", key)]
         journal.note_recall(root, "which line?", moment.replace(day=day), cited)
-    journal.note_tombstone(root, journal.Cited("a.md#L1", key), moment)
+    journal.note_tombstone(root, journal.CitedPassage("a.md#L1", key), moment)
     assert usage.is_behind(store, root)
     for _ in range(2):
         with store.writing():

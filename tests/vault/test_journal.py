@@ -18,7 +18,7 @@ from vault_memory.search.answer import Answer, Request
 from vault_memory.search.request import build
 from vault_memory.store import journal, usage
 from vault_memory.store.filters import Filters
-from vault_memory.store.journal import Cited, Mark
+from vault_memory.store.journal import CitedPassage, Mark
 
 FACT = "- W(i=0.8) @Mara: Mara keeps the logbook in the red box."
 NOTES = {"memory/2025-10-01.md": f"# Log\n\n## Retain\n\n{FACT}\n- W @Mara: Mara has a dog.\n"}
@@ -55,7 +55,7 @@ def use(of: Memory, questions: Sequence[str], step: int = 1, first: date = date(
     for number, question in enumerate(questions):
         day = first + timedelta(step * number)
         answer = ask(of, question, day, keep=False)
-        cited = [Cited(result.source, result.key) for result in answer.results]
+        cited = [CitedPassage(result.source, result.key) for result in answer.results]
         journal.note_recall(of.vault.root, question, answer.request.now, cited)
 
 
@@ -79,7 +79,7 @@ def test_many_questions_on_one_day_count_once(vault: Memory) -> None:
 
 
 def test_what_was_shown_and_what_was_indexed_are_no_use(vault: Memory) -> None:
-    cited = [Cited("memory/2025-10-01.md#L5", journal.passage_key(FACT))]
+    cited = [CitedPassage("memory/2025-10-01.md#L5", journal.passage_key(FACT))]
     for number, question in enumerate(QUESTIONS):
         journal.note_shown(vault.vault.root, question, datetime(2025, 10, 5 + number, tzinfo=UTC), cited)
         vault.index()
@@ -252,7 +252,7 @@ def standing(of: Memory) -> set[int]:
 def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(vault: Memory) -> None:
     vault.index()
     root, now = vault.vault.root, datetime(2025, 12, 1, 12, tzinfo=UTC)
-    journal.note_tombstone(root, Cited("memory/2025-10-01.md#L5", KEY), now)
+    journal.note_tombstone(root, CitedPassage("memory/2025-10-01.md#L5", KEY), now)
     (file,) = journal.files(root).values()
     line = json.loads(file.read_text("ascii"))
     assert line == {
@@ -274,7 +274,7 @@ def test_what_was_forgotten_is_known_by_its_hash_alone_until_it_is_taken_back(va
 def test_a_device_whose_clock_is_ahead_is_outdone_all_the_same(vault: Memory) -> None:
     vault.index()
     root, now = vault.vault.root, datetime.now(UTC)
-    journal.note_tombstone(root, Cited("x.md#L1", KEY), now + timedelta(days=400))
+    journal.note_tombstone(root, CitedPassage("x.md#L1", KEY), now + timedelta(days=400))
     standing(vault)
     with opened(vault) as store:
         known = usage.last_word(store, KEY)
@@ -305,8 +305,8 @@ def test_a_tombstone_that_cannot_be_left_is_said(tmp_path: Path, link: str) -> N
     (root / link).parent.mkdir(exist_ok=True)
     (root / link).symlink_to(outside)
     with pytest.raises(RefusedError):
-        journal.note_tombstone(root, Cited("a.md#L1", 1), datetime.now(UTC))
-    journal.note_recall(root, "x", datetime.now(UTC), [Cited("a.md#L1", 1)])
+        journal.note_tombstone(root, CitedPassage("a.md#L1", 1), datetime.now(UTC))
+    journal.note_recall(root, "x", datetime.now(UTC), [CitedPassage("a.md#L1", 1)])
     assert list(outside.iterdir()) == []
 
 

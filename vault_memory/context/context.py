@@ -108,7 +108,7 @@ class Bundle(NamedTuple):
 
     text: str
     tokens: int
-    shown: tuple[journal.Cited, ...] = ()
+    shown: tuple[journal.CitedPassage, ...] = ()
     omitted: dict[str, int] = {}  # noqa: RUF012 - a named tuple's default, never changed
     degraded: tuple[tuple[str, str], ...] = ()
     core: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ class _Maker:
         self._memory, self._wanted, self._opened, self._may_ask, self._idle = memory, wanted, store, may_ask, idle
         self._now = wanted.now or datetime.now(UTC)
         self._sheet = Sheet(wanted.format, wanted.budget)
-        self._shown: list[journal.Cited] = []
+        self._shown: list[journal.CitedPassage] = []
         self._told: list[str] = []
         self._core: list[str] = []
         self._untold: list[Core] = []
@@ -293,7 +293,7 @@ class _Maker:
             self._sheet.end(section, note.path, More(_height(rest), rest[0].start_line, rest[-1].end_line))
         for piece in note.pieces[:taken]:
             self._told.append(_claim(piece))
-            self._shown.append(journal.Cited(piece.source, piece.key))
+            self._shown.append(journal.CitedPassage(piece.source, piece.key))
         return taken
 
     def _needed(self, pieces: Sequence[Piece]) -> int:
@@ -361,7 +361,7 @@ class _Maker:
                     least[answer] = max(least.get(answer, 0.0), FILL * result.score)
                 continue
             self._told.append(result.content)
-            self._shown += [journal.Cited(result.source, key) for key in dict.fromkeys(result.parts)]
+            self._shown += [journal.CitedPassage(result.source, key) for key in dict.fromkeys(result.parts)]
         return over
 
     # --- what was told lately ----------------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ class _Maker:
                 left[why] = left.get(why, 0) + 1
                 continue
             before.add(words)
-            self._shown.append(journal.Cited(piece.source, piece.key))
+            self._shown.append(journal.CitedPassage(piece.source, piece.key))
         self._leave_out(left)
 
     def _leave_out(self, counts: Any) -> None:  # noqa: ANN401 - a mapping of counts by reason

@@ -1,4 +1,4 @@
-"""Owns the comparison of a vault with its index: what is new, what may have changed, what is gone; and when to refuse.
+"""Compares a vault with its index: what is new, what may have changed, what is gone; and when to refuse.
 
 Pure: sizes, times and hashes in, lists out. Every recall comes through here, so it imports little.
 """

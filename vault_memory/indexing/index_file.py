@@ -311,9 +311,9 @@ class IndexFile:
             with suppress(OSError), open(file, "x", encoding="utf-8", opener=private) as handle:
                 handle.write(template("gitignore").read_text("utf-8"))
 
-    def settings(self) -> schema.Settings:
+    def settings(self) -> schema.IndexSettings:
         config = self.config
-        return schema.Settings(
+        return schema.IndexSettings(
             self.vault.daily, config.chunk_tokens, config.chunk_overlap, self.embedder.id, config.folder_scopes
         )
 
@@ -324,7 +324,7 @@ class IndexFile:
 
     def check(self, progress: "Progress | None" = None) -> tuple[str, str]:
         """The digests of the index, brought up to date, and of a fresh build beside it: equal when all is well."""
-        from vault_memory.store.digest import searched
+        from vault_memory.store.digest import search_digest
 
         built = schema.new_name(self.path)
         # Under the lock: no other writer sweeps away the fresh build, and both see the same notes.
@@ -332,12 +332,12 @@ class IndexFile:
             schema.sweep(self.path)
             self._bring_up_to_date(False, [], progress)
             with closing(Store.open(self.path)) as store:
-                mine = searched(store)
+                mine = search_digest(store)
             try:
                 with closing(schema.create(built)) as connection:
                     store = Store(connection, built)
                     self.indexer(store).load(self.vault.walk(), progress)
-                    return mine, searched(store)
+                    return mine, search_digest(store)
             finally:
                 built.unlink(missing_ok=True)
 

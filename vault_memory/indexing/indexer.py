@@ -1,4 +1,4 @@
-"""Owns bringing the index up to date: a pure diff of the vault against the rows, then the notes in short transactions.
+"""Brings the index up to date: a pure diff of the vault against the rows, then the notes in short transactions.
 
 How a run goes, and why in this order:
 1. Walk the vault (sizes and times only). A vault that is gone, or suddenly empty, ends the run: it deletes nothing.
@@ -21,14 +21,14 @@ from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.note_rows import count_notes
-from vault_memory.store.rows import Context, NoteRow, Store, Written
-from vault_memory.store.schema import Settings
+from vault_memory.store.rows import Context, NoteRow, Store, WriteCounts
+from vault_memory.store.schema import IndexSettings
 from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
 
 if TYPE_CHECKING:
-    from vault_memory.indexing.prepare import Prepared
+    from vault_memory.indexing.prepare import PreparedNote
 
 WORKERS_FROM = 300
 """From so many notes on, worker processes earn their start (half a second)."""
@@ -69,7 +69,7 @@ class Report:
         """The files that could not be indexed."""
         return [problem for problem in self.problems if problem.level == "error"]
 
-    def count(self, written: Written) -> None:
+    def count(self, written: WriteCounts) -> None:
         """Add what storing one note did."""
         self.passages += written.passages
         self.facts += written.facts
@@ -80,7 +80,7 @@ class Report:
 class Indexer:
     """Brings one store into step with one vault."""
 
-    def __init__(self, vault: Vault, store: Store, settings: Settings, embedder: Embedder) -> None:
+    def __init__(self, vault: Vault, store: Store, settings: IndexSettings, embedder: Embedder) -> None:
         self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
         self._begun: float | None = None  # when the open transaction began
         self._space = 0  # the embedder's number in this index, asked for with the first write
@@ -147,7 +147,7 @@ class Indexer:
             refuse_loss(len(files), len(files) - vanished, vanished)
         return report
 
-    def _prepared(self, files: list[File], report: Report) -> Iterator["Prepared | None"]:
+    def _prepared(self, files: list[File], report: Report) -> Iterator["PreparedNote | None"]:
         """Every note made ready in order, None for one that cannot be read; by worker processes when that pays."""
         from vault_memory.indexing.prepare import prepare
 
@@ -159,7 +159,7 @@ class Indexer:
                 prepared = None if data is None else prepare(file, data, self._vault.daily, self._settings.folders)
             yield prepared
 
-    def _by_workers(self, files: list[File]) -> Iterator["Prepared | None"]:
+    def _by_workers(self, files: list[File]) -> Iterator["PreparedNote | None"]:
         """The notes that worker processes make ready, in order; none when there are too few to start any."""
         if len(files) < WORKERS_FROM:
             return iter(())
@@ -185,7 +185,7 @@ class Indexer:
     # --- one note ------------------------------------------------------------------------------------------------
 
     def _refresh(
-        self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "Prepared | None" = None
+        self, file: File, row: NoteRow | None, moved: bool, report: Report, ready: "PreparedNote | None" = None
     ) -> None:
         if ready is None:
             data = self._read(file, report)
@@ -241,7 +241,7 @@ class Indexer:
             report.problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror or error}", "error"))
             return None
 
-    def _put(self, prepared: "Prepared", report: Report) -> None:
+    def _put(self, prepared: "PreparedNote", report: Report) -> None:
         """Store one note and all that comes of it."""
         from vault_memory.markdown import passages as chunk
 

@@ -1,4 +1,4 @@
-"""Owns what becomes of one note's bytes before they are stored: parsed, cut, counted, named. Pure but for tokens.
+"""Prepares one note's bytes for the store: parsed, cut, counted, named. Pure but for tokens.
 
 Passages are made lazily: a note of 20 MB never has all of them in memory. A worker process makes them all at once.
 """
@@ -15,9 +15,16 @@ from vault_memory.markdown.frontmatter import texts
 from vault_memory.markdown.links import links, tags
 from vault_memory.markdown.note import Note, Problem, note_header
 from vault_memory.markdown.parse import parse
-from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.journal import passage_key
-from vault_memory.store.rows import Context, NoteHead, PassageRow, context_hash, wording_hash
+from vault_memory.store.rows import (
+    Context,
+    FactColumns,
+    InferredColumns,
+    NoteHead,
+    PassageRow,
+    context_hash,
+    wording_hash,
+)
 from vault_memory.text import dates, terms, tokens
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import DailySettings, content_hash
@@ -27,7 +34,7 @@ if TYPE_CHECKING:
     from vault_memory.markdown.log_facts import Inferred
 
 
-class Prepared(NamedTuple):
+class PreparedNote(NamedTuple):
     """One note ready to be stored; the lists are complete when `rows` has been read to its end.
 
     `sizes` and `headings` say of each passage its tokens and whether it is a heading, for cutting chunks. `vector`
@@ -69,7 +76,7 @@ class _Lines(NamedTuple):
         return provenance.own(found, of_note)
 
 
-def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> Prepared:
+def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()) -> PreparedNote:
     """Parse one note; never raises, whatever the bytes. `folders` says which folders have a scope."""
     note = parse(file.path, data)
     named = _named_day(note, daily)
@@ -84,7 +91,7 @@ def prepare(file: File, data: bytes, daily: DailySettings, folders: Folders = ()
     sizes: list[int] = []
     headings: list[bool] = []
     rows = _rows(note, whole, problems, sizes, headings)
-    return Prepared(_head(note, file, data, whole), rows, sizes, headings, problems)
+    return PreparedNote(_head(note, file, data, whole), rows, sizes, headings, problems)
 
 
 def _rows(

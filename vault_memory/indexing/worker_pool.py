@@ -1,4 +1,4 @@
-"""Owns the worker processes of a bulk load: they read, parse, cut, count and embed notes while the parent stores them.
+"""Worker processes of a bulk load: they read, parse, cut, count and embed notes while the parent stores them.
 
 Plain pipes to our own child, not multiprocessing: when the parent is killed, a worker reads the end of its input and
 ends too. Whatever goes wrong with workers, the parent does the rest itself: they can only make a load faster.
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from vault_memory.config import Config
 from vault_memory.embedding.builtin import BUILTIN_ID, bit_code, builtin
-from vault_memory.indexing.prepare import Prepared, prepare
+from vault_memory.indexing.prepare import PreparedNote, prepare
 from vault_memory.store.rows import note_vector
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
@@ -29,14 +29,14 @@ AHEAD = 2
 LARGEST_BYTES = 1_000_000
 """A larger note is left to the parent, which makes its passages lazily."""
 
-MOST = 4
+MOST_WORKERS = 4
 
-Reply = list[Prepared | None]
+Reply = list[PreparedNote | None]
 
 
-def prepared(vault: Vault, embedder: str, files: list[File]) -> Iterator[Prepared | None]:
+def prepared(vault: Vault, embedder: str, files: list[File]) -> Iterator[PreparedNote | None]:
     """Yield each file made ready, in order, or None for one the parent must do; ends early when a worker is lost."""
-    count = min(os.cpu_count() or 1, MOST)
+    count = min(os.cpu_count() or 1, MOST_WORKERS)
     if count < 2 or embedder != BUILTIN_ID or not sys.executable:
         return
     workers: list[_Worker] = []
@@ -110,7 +110,7 @@ def main() -> None:
             sys.stdout.buffer.flush()
 
 
-def _whole(vault: Vault, file: File) -> Prepared | None:
+def _whole(vault: Vault, file: File) -> PreparedNote | None:
     """One note with all its passages; None when it is large or cannot be read."""
     if file.size > LARGEST_BYTES:
         return None
@@ -128,6 +128,6 @@ def _embedded(batch: Reply) -> Reply:
     return [note and _with_vectors(note, vectors) for note in batch]
 
 
-def _with_vectors(note: Prepared, vectors: Iterator[bytes]) -> Prepared:
+def _with_vectors(note: PreparedNote, vectors: Iterator[bytes]) -> PreparedNote:
     rows = [row._replace(context=(), vector=(v, bit_code(v))) for row, v in zip(note.rows, vectors, strict=False)]
     return note._replace(rows=rows, vector=note_vector([row.vector[0] for row in rows if row.vector]))

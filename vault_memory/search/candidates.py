@@ -18,7 +18,7 @@ from vault_memory.search.query import Query
 from vault_memory.store.caches import TermCache
 from vault_memory.store.candidate import Candidate, NoteFacts
 from vault_memory.store.lanes import SCATTER, SCATTER_OVER, SHORT_TOKENS, DatedPassage, Search
-from vault_memory.store.lexicon import Holding, Lexicon
+from vault_memory.store.lexicon import Lexicon, TermCounts
 from vault_memory.store.view import Totals, View
 from vault_memory.text.spans import Span, plus
 
@@ -115,7 +115,7 @@ class Candidates(NamedTuple):
     """The slugs of the entities that the question names."""
     naming: Collection[str] = ()
     """The terms that only name those entities."""
-    terms: Mapping[str, Holding] = {}
+    terms: Mapping[str, TermCounts] = {}
     """The question's terms that tell something, with where they stand."""
     words: Mapping[str, int] = {}
     """All of its terms that stand anywhere, with the number of passages that hold each."""
@@ -153,10 +153,10 @@ class Finder:
         self.lexicon, self._postings = Lexicon(store), TermCache(store)
         self.totals = store.totals()
 
-    def look_again(self) -> None:
+    def reset(self) -> None:
         """Forget what was known of the whole index: it has changed."""
         self.totals = self._store.totals()
-        self.lexicon.look_again()
+        self.lexicon.reset()
         self._postings.clear()
 
     def find(self, query: Query) -> Candidates:
@@ -200,12 +200,12 @@ class Finder:
 
     # --- words -------------------------------------------------------------------------------------------------------
 
-    def _words(self, counts: Mapping[str, Holding], titled: bool) -> dict[str, int]:
+    def _words(self, counts: Mapping[str, TermCounts], titled: bool) -> dict[str, int]:
         """In how many passages each phrase stands that stands anywhere: what a title alone has counts as one."""
         in_titles = (p for p, held in counts.items() if titled and not held.passages and self._search.titles((p,), 1))
         return {p: held.passages for p, held in counts.items() if held.passages} | dict.fromkeys(in_titles, 1)
 
-    def _lexical(self, query: Query, terms: Mapping[str, Holding]) -> dict[int, float]:
+    def _lexical(self, query: Query, terms: Mapping[str, TermCounts]) -> dict[int, float]:
         """The score of each of the best passages by BM25, best first."""
         pool = max(LEXICAL_POOL, query.request.wanted)
         if not terms:
@@ -219,7 +219,7 @@ class Finder:
             found = self._postings.best([stem for (stem,) in stems], pool)
         return dict(self._search.lexical(phrases, pool) if found is None else self._search.in_order(found, pool))
 
-    def _beyond(self, terms: Mapping[str, Holding], hits: Mapping[str, Mapping[int, int]]) -> int:
+    def _beyond(self, terms: Mapping[str, TermCounts], hits: Mapping[str, Mapping[int, int]]) -> int:
         """How many passages that hold a searched word are no candidates: counted, or at least so many."""
         counts = {phrase: terms[phrase].passages for phrase in _searched(terms)}
         if self._search.allowed.is_filtered or sum(counts.values()) <= COUNTED_POSTINGS:
@@ -458,7 +458,7 @@ def _scattered(number: int) -> int:
     return number * SCATTER % SCATTER_OVER
 
 
-def _searched(terms: Mapping[str, Holding]) -> list[str]:
+def _searched(terms: Mapping[str, TermCounts]) -> list[str]:
     """The rarest phrases, as many as may be walked through; the others still count for what is found by these."""
     rarest = sorted(terms, key=lambda phrase: (terms[phrase].passages, phrase))
     walked = accumulate(terms[phrase].passages for phrase in rarest)

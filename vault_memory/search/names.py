@@ -19,7 +19,7 @@ class Names:
     def __init__(self, store: View, with_private: bool = True) -> None:
         self._store, self.with_private = store, with_private
 
-    def look_again(self) -> None:
+    def reset(self) -> None:
         """Take the names anew where they are others: the index has changed, but mostly no page of an entity."""
         known = self.__dict__.pop("_rows", None)
         if known is not None and known != self._rows:

@@ -77,9 +77,9 @@ class _Engine:
         state = self._store.state()
         if state != self._state:  # this connection or another has changed what was learnt of the index
             self._has_others = search_rows.has_others(self._store)
-            self._search.look_again()
-            self._names.look_again()
-            self._finder.look_again()
+            self._search.reset()
+            self._names.reset()
+            self._finder.reset()
             self._state = state
         filters = request.filters._replace(scopes=())  # what they hide is not seen
         names = {name: self._names.canonical(name) for name in filters.entities}

@@ -64,7 +64,7 @@ class Searcher:
                 repaired = (("index", f"the index was damaged ({error}) and has been rebuilt"),)
 
     def _note(self, answer: Answer) -> None:
-        cited = [journal.Cited(result.source, result.key) for result in answer.results]
+        cited = [journal.CitedPassage(result.source, result.key) for result in answer.results]
         journal.note_recall(self._index.vault.root, answer.request.query, datetime.now(UTC), cited)
 
     def engine(self, store: Store) -> "Recall":

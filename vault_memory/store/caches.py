@@ -111,7 +111,7 @@ def _missing(kept: dict[int, Any], wanted: Collection[int]) -> list[int]:
     return list(wanted)
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """The vectors of one space by rising id: ids (n,), int8 vectors (n, dimensions), bit codes (dimensions / 64, n)."""
 
     state: tuple[int, int]
@@ -127,7 +127,7 @@ class VectorCache:
     def __init__(self, view: View) -> None:
         self._view = view
         self._asked = 0
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, VectorBlock] = {}
 
     def nearest(self, space: Space, vector: bytes, pool: int, limit: int) -> list[tuple[int, float]] | None:
         """(embedding id, cosine) of the nearest vectors: the best `limit` of the `pool` nearest by bit code.
@@ -163,20 +163,20 @@ class VectorCache:
     def _state(self) -> tuple[int, int]:
         return int(self._view.meta("built") or 0), self._view.generation
 
-    def _current(self, space: Space) -> Block:
+    def _current(self, space: Space) -> VectorBlock:
         block, state = self._blocks.get(space.id), self._state()
         if block is None or block.state != state:
             block = self._blocks[space.id] = self._read(space, state, block)
         return block
 
-    def _read(self, space: Space, state: tuple[int, int], before: Block | None) -> Block:
+    def _read(self, space: Space, state: tuple[int, int], before: VectorBlock | None) -> VectorBlock:
         """The block as it is now, empty where the space is not worth it."""
         import numpy as np
 
         of_space = (_BUILTIN_IDS,) if space.is_builtin else (_PLACED_IDS, space.id)
         ids, size = _numbers(self._view.one(*of_space)), space.dimensions
         if size % 64 or not LEAST_HELD <= len(ids) <= MOST_VECTOR_BYTES // size:
-            return Block(state, ids[:0], np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64))
+            return VectorBlock(state, ids[:0], np.zeros((0, 0), np.int8), np.zeros((0, 0), np.uint64))
         vectors = np.zeros((len(ids), size), np.int8)
         held = ids[:0] if before is None or before.state[0] != state[0] else np.intersect1d(ids, before.ids)
         if before is not None and len(held):
@@ -188,7 +188,7 @@ class VectorCache:
             wanted = np.isin(read, ids)
             found = np.frombuffer(b"".join(row[1] for row in batch), np.int8).reshape(len(batch), -1)
             vectors[np.searchsorted(ids, read[wanted])] = found[wanted]
-        return Block(state, ids, vectors, _codes(vectors))
+        return VectorBlock(state, ids, vectors, _codes(vectors))
 
 
 def _numbers(text: str | None) -> "Int64s":
@@ -205,7 +205,7 @@ def _codes(vectors: "npt.NDArray[np.int8]") -> "npt.NDArray[np.uint64]":
     return np.packbits(vectors > 0, axis=1, bitorder="little").view(np.uint64).T.copy()
 
 
-def _nearest_codes(block: Block, vector: bytes, count: int) -> "Int64s":
+def _nearest_codes(block: VectorBlock, vector: bytes, count: int) -> "Int64s":
     """The rows of the `count` codes with the smallest Hamming distance, and of all as near as the last of them."""
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Owns the digest of an index's content: equal for an incremental index and a rebuild of the same notes.
+"""The digest of an index's content: equal for an incremental index and a rebuild of the same notes.
 
 It covers content, lines, facts, links and days; not row ids, generations, file times or vector bytes (law 1).
 Beside it stands what is searched: words and vectors may be missing from an index whose rows are all there.
@@ -46,7 +46,7 @@ def digest(store: Store) -> str:
     return total.hexdigest()
 
 
-def searched(store: Store) -> str:
+def search_digest(store: Store) -> str:
     """64 hex digits of SHA-256 over the digest and every word that can be found, with how often it stands where."""
     total = hashlib.sha256(digest(store).encode())
     for table in ("passage_fts", "note_fts"):

@@ -1,4 +1,4 @@
-"""Owns the filters of a search: which passages may be found, worked out once into a table that every lane reads.
+"""The filters of a search: which passages may be found, worked out once into a table that every lane reads.
 
 So that no lane can leak: what is not in the table is not read.
 """
@@ -52,7 +52,7 @@ class Filters(NamedTuple):
         return self != Filters()
 
 
-class Allowed:
+class AllowedPassages:
     """The passages of one view that its filters leave; all it sees while there are none."""
 
     def __init__(self, store: View) -> None:

@@ -1,4 +1,4 @@
-"""Owns the journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
+"""The journal: append-only text under `.memory/journal/`, one file per device, one JSON object a line.
 
 It notes what no note can hold: recalls that someone asked for (query hash, passages, day), what was only injected
 (`shown`), which is never evidence of use, and what was forgotten or taken back (by its hash alone: forgotten words
@@ -27,7 +27,7 @@ TAIL_BYTES = 64
 MAX_LINE = 1 << 20
 """A longer line is damaged, and is never in memory as a whole."""
 
-KEPT = 1 << 12
+REMEMBERED_KEYS = 1 << 12
 """Of so many passages the hashes are remembered (some 200 bytes each): each question looks up those of its best."""
 
 LAST_YEAR = 9000
@@ -37,7 +37,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 
 
-class Cited(NamedTuple):
+class CitedPassage(NamedTuple):
     """A passage as the journal knows it: where it stood, and the hash of its text, which moves with it."""
 
     source: str
@@ -98,17 +98,17 @@ class Mark(NamedTuple):
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def note_recall(root: Path, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+def note_recall(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
     """Append one recall; a vault that cannot be written goes without, for reading must not depend on it."""
     _note(root, "recall", query, now, passages)
 
 
-def note_shown(root: Path, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+def note_shown(root: Path, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
     """Append what was injected unasked; this counts for nothing, or memory would learn from its own output."""
     _note(root, "shown", query, now, passages)
 
 
-def note_tombstone(root: Path, passage: Cited, now: datetime) -> None:
+def note_tombstone(root: Path, passage: CitedPassage, now: datetime) -> None:
     """Append that a passage was forgotten; raises RefusedError behind a link, VaultError when the system refuses."""
     _note_aloud(root, {"event": "tombstone", **_when(now), "text": digits(passage.key), "source": passage.source})
 
@@ -140,7 +140,7 @@ def note_removed(root: Path, path: str, now: datetime, *, stands: bool = True) -
     _note_aloud(root, {"event": "removed", **_when(now), "about": path, "names": ["page"], "value": float(stands)})
 
 
-def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[Cited]) -> None:
+def _note(root: Path, event: str, query: str, now: datetime, passages: Sequence[CitedPassage]) -> None:
     line = {
         "event": event,
         **_when(now, "seconds"),
@@ -200,7 +200,7 @@ def _append(file: Path, line: str) -> None:
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REMEMBERED_KEYS)
 def passage_key(text: str) -> int:
     """The hash by which a passage is known wherever it moves: of its words, without a block id; 64 bits, signed."""
     return text_hash(_BLOCK_ID.sub("", text) if "^" in text else text)

@@ -1,4 +1,4 @@
-"""Owns the lanes: SQL that finds candidate passages by words, by vectors, by entity and by day, under any filter.
+"""The lanes: candidate passages by words, by vectors, by entity and by day, under any filter.
 
 Every lane reads through what the filters allow (allowed.py). What comes level is in the order of paths and lines: row
 ids tell in which order notes were indexed, and what else was.
@@ -13,7 +13,7 @@ from vault_memory.markdown.note import ASIDE
 from vault_memory.store.caches import RowCache, VectorCache
 from vault_memory.store.candidate import Candidate, NoteInfo
 from vault_memory.store.embedding_rows import Space
-from vault_memory.store.filters import Allowed
+from vault_memory.store.filters import AllowedPassages
 from vault_memory.store.rows import KINDS, PASSAGES
 from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import View
@@ -27,10 +27,10 @@ SHORT_TOKENS = 8
 
 SCATTER, SCATTER_OVER = 619, 1000
 
-READ, LEAST_READ = 6000, 3
+MOST_LINES_READ, LEAST_LINES_READ = 6000, 3
 """Of the notes of a period so many lines are looked at, or so many of each note, besides its facts."""
 
-_TOLD = f"""
+_PERIOD_FIGURES = f"""
 SELECT min(day), max(day), count(*), sum(passages) FROM (
   SELECT n.day, (SELECT count(*) FROM (SELECT 1) CROSS JOIN {PASSAGES} WHERE p.section >= 0 {{allowed}}) AS passages
   FROM note n WHERE n.day BETWEEN ?1 AND ?2)
@@ -39,10 +39,10 @@ _HAPPENED = """
 FROM fact f CROSS JOIN passage p ON p.id = f.passage_id JOIN note n ON n.id = p.note_id
 WHERE f.occurred_from <= ?2 AND f.occurred_to >= ?1 AND (n.day IS NULL OR n.day NOT BETWEEN ?1 AND ?2)
 """
-_LYING = f"""
-WITH lying AS (
+_OF_PERIOD = f"""
+WITH dated AS (
   SELECT p.id, n.day, n.path, p.id - n.first AS place, p.kind, p.section = {ASIDE} AS aside, p.tokens,
-    f.passage_id AS fact, f.importance, f.decided, 1 AS told,
+    f.passage_id AS fact, f.importance, f.decided, 1 AS mentioned,
     coalesce(f.occurred_to >= ?1 AND f.occurred_from <= ?2, 1) AS happened
   FROM note n CROSS JOIN {PASSAGES} LEFT JOIN fact f ON f.passage_id = p.id AND p.kind > 0
   WHERE n.day BETWEEN ?1 AND ?2 AND p.section >= 0 AND (p.id < n.first + ?6 OR f.passage_id IS NOT NULL) {{allowed}}
@@ -51,10 +51,10 @@ WITH lying AS (
     f.passage_id, f.importance, f.decided, n.day IS NULL, 1 {_HAPPENED} {{allowed}}),
 ranked AS (
   SELECT *, row_number() OVER (PARTITION BY part ORDER BY
-    NOT happened, fact IS NULL, NOT told, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
+    NOT happened, fact IS NULL, NOT mentioned, coalesce(importance, 0.5) DESC, aside, tokens < {SHORT_TOKENS}, place,
     CAST(julianday(day) AS INTEGER) * {SCATTER} % {SCATTER_OVER}, path) AS nth
-  FROM (SELECT *, max(0, {{part}}) AS part FROM lying))
-SELECT id, day, kind, part, importance, tokens, aside, told, happened,
+  FROM (SELECT *, max(0, {{part}}) AS part FROM dated))
+SELECT id, day, kind, part, importance, tokens, aside, mentioned, happened,
   iif(fact IS NOT NULL AND importance IS NULL, decided, NULL)
 FROM ranked WHERE nth <= ?5 ORDER BY path, id
 """
@@ -99,9 +99,9 @@ class Search:
     def __init__(self, store: View) -> None:
         self._store = store
         self._vectors, self._rows = VectorCache(store), RowCache(store)
-        self.allowed = Allowed(store)
+        self.allowed = AllowedPassages(store)
 
-    def look_again(self) -> None:
+    def reset(self) -> None:
         """Let go of the rows at hand: the index has changed."""
         self._rows.clear()
 
@@ -119,14 +119,14 @@ class Search:
         found: list[tuple[int, float]] = list(self._store.rows(sql, match, limit + 1))
         if len(found) <= limit or found[limit][1] < found[limit - 1][1]:
             return found[:limit]
-        return level(self._store.rows(sql, match, -1), limit)
+        return with_ties(self._store.rows(sql, match, -1), limit)
 
     def in_order(self, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
         """The best `limit` of passages with their scores: what scores alike by path and line."""
         return self._in_order(_BY_PATH, found, limit)
 
     def _in_order(self, sql: str, found: Sequence[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
-        ranked = level(sorted(found, key=lambda pair: -pair[1]), limit)
+        ranked = with_ties(sorted(found, key=lambda pair: -pair[1]), limit)
         if len({score for _, score in ranked}) < len(ranked):
             score_of = dict(ranked)
             by_path = (row[0] for row in self._store.rows(sql, json.dumps(list(score_of))))
@@ -193,7 +193,7 @@ class Search:
             " CROSS JOIN embedding e ON e.id = j.value WHERE s IS NOT NULL ORDER BY s DESC"
         )
         codes = json.dumps(self._near_codes(space, bit_code(vector), pool))
-        return level(self._store.rows(sql, vector, codes), limit)
+        return with_ties(self._store.rows(sql, vector, codes), limit)
 
     def _near_codes(self, space: Space, code: bytes, pool: int) -> list[int]:
         """The ids of the embeddings whose bit codes are nearest, each once, and of all as near as the last of them.
@@ -208,9 +208,9 @@ class Search:
                 " JOIN embedding_code c ON c.id = p.embedding_id WHERE c.embedder = ?2"
                 " GROUP BY c.id ORDER BY s DESC LIMIT ?3"
             )
-        found = level(self._store.rows(sql, code, space.id, most := pool + pool // 2), pool)
+        found = with_ties(self._store.rows(sql, code, space.id, most := pool + pool // 2), pool)
         if len(found) == most:  # seldom: hardly ever so many are equally far
-            found = level(self._store.rows(sql, code, space.id, -1), pool)
+            found = with_ties(self._store.rows(sql, code, space.id, -1), pool)
         return [i for i, _ in found]
 
     def embeddings(self, space: Space, ids: Iterable[int]) -> dict[int, int]:
@@ -289,16 +289,16 @@ class Search:
         Of each part of the period those that tell most, `limit` at the most; of very many notes only the first lines.
         """
         days, allowed = (period.start.isoformat(), period.end.isoformat()), self.allowed.where("p.id")
-        first, last, notes, told = next(self._store.rows(_TOLD.format(allowed=allowed), *days))
+        first, last, notes, told = next(self._store.rows(_PERIOD_FIGURES.format(allowed=allowed), *days))
         total = (told or 0) + int(self._store.one(f"SELECT count(*) {_HAPPENED}{allowed}", *days))
         # "before March" has no other beginning than that of the notes.
         known = Span(date.fromisoformat(first), date.fromisoformat(last)) if first else period
         unit, count = parts_of(known)
-        sql = _LYING.format(allowed=allowed, part=_PART[unit])
+        sql = _OF_PERIOD.format(allowed=allowed, part=_PART[unit])
         of_part = limit if (unit, count) == ("day", 1) else limit // 3
-        lines = max(READ // max(notes, 1), LEAST_READ)
+        lines = max(MOST_LINES_READ // max(notes, 1), LEAST_LINES_READ)
         rows = self._store.rows(sql, *days, known.start.isoformat(), count, of_part, lines)
-        return [_lying(*row) for row in rows], total
+        return [_dated(*row) for row in rows], total
 
     def days(self, ids: Iterable[int]) -> Iterator[tuple[int, date | None, tuple[date, date] | None]]:
         """(passage id, its note's day, when its fact occurred) of each of these passages."""
@@ -319,7 +319,7 @@ class Search:
         return self._rows.notes(ids)
 
 
-def level(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
+def with_ties(ranked: Iterable[tuple[int, float]], limit: int) -> list[tuple[int, float]]:
     """The first `limit` of what comes best first, and all that come level with the last of them."""
     found: list[tuple[int, float]] = []
     for pair in ranked:
@@ -339,8 +339,8 @@ def _places(space: Space) -> str:
     return f"(SELECT passage_id AS id, embedding_id FROM placed WHERE embedder = {space.id:d})"
 
 
-def _lying(passage_id: int, day: str, kind: int, *told: Any) -> DatedPassage:  # noqa: ANN401 - as SQLite gives it
-    return DatedPassage(passage_id, date.fromisoformat(day), KINDS[kind], *told)
+def _dated(passage_id: int, day: str, kind: int, *columns: Any) -> DatedPassage:  # noqa: ANN401 - as SQLite gives it
+    return DatedPassage(passage_id, date.fromisoformat(day), KINDS[kind], *columns)
 
 
 def parts_of(period: Span) -> tuple[str, int]:

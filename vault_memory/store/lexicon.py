@@ -1,4 +1,4 @@
-"""Owns what is known of terms in the whole index: the stems of a text, and how often a term stands in it."""
+"""The terms of an index: the stems of a text, and in how many passages and notes a term stands."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,11 +19,11 @@ FREQUENT_SHARE = 500
 SAMPLE = 1000
 """From so many notes it is learnt how much a frequent term keeps to few notes."""
 
-KEPT = 1 << 14
+REMEMBERED_TEXTS = 1 << 14
 """Of so many passages the stems are remembered (some 400 bytes each): about what 1,000 notes have, or 40 questions."""
 
 
-class Holding(NamedTuple):
+class TermCounts(NamedTuple):
     """In how many passages and in how many notes a term stands."""
 
     passages: int
@@ -37,9 +37,9 @@ class Lexicon:
         self._store = store
         self._tokenize = store.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         # By text, not by id: ids are given again after a note has changed, and a text has the same stems for ever.
-        self.of_passage = lru_cache(maxsize=KEPT)(self._of_passage)
+        self.of_passage = lru_cache(maxsize=REMEMBERED_TEXTS)(self._of_passage)
 
-    def look_again(self) -> None:
+    def reset(self) -> None:
         """Forget what was counted: the index has changed. Stems of texts are the same for ever."""
         self.__dict__.pop("frequent", None)
 
@@ -67,7 +67,7 @@ class Lexicon:
         """The stems of words that say nothing of their subject."""
         return frozenset(self.stems(terms.index_text(" ".join(STOP_WORDS))))
 
-    def count(self, phrase: str) -> Holding:
+    def count(self, phrase: str) -> TermCounts:
         """In how many passages and notes an FTS5 phrase stands; a frequent word's list is not walked for it."""
         stem = " ".join(self.stems(phrase.strip('"*')))
         known = self.frequent.get(stem)
@@ -77,12 +77,12 @@ class Lexicon:
             "SELECT count(*), count(DISTINCT p.note_id) FROM main.passage_fts f CROSS JOIN passage p ON p.id = f.rowid"
             " WHERE f.passage_fts MATCH ?"
         )
-        return Holding(*next(self._store.rows(sql, phrase)))
+        return TermCounts(*next(self._store.rows(sql, phrase)))
 
     @cached_property
-    def frequent(self) -> dict[str, Holding]:
+    def frequent(self) -> dict[str, TermCounts]:
         """The counts of the frequent stems, some thousand at most."""
-        return {row[0]: Holding(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
+        return {row[0]: TermCounts(row[1], row[2]) for row in self._store.rows("SELECT * FROM frequent")}
 
     def refresh(self, store: Store) -> None:
         """Note which terms stand in many passages, and in how many; only when the index has grown or shrunk.

@@ -1,4 +1,4 @@
-"""Owns the index's rows: notes with all that hangs on them in, rows out. Ranking and files are others' business.
+"""Writes notes into an index with all that hangs on them, and takes them out again.
 
 Row ids of a note's passages are consecutive (`note.first`, `note.count`), so that the lines around a passage are
 the rows around it and a note is deleted by a range.
@@ -16,7 +16,6 @@ import apsw
 
 from vault_memory.markdown import entities
 from vault_memory.store import schema
-from vault_memory.store.columns import FactColumns, InferredColumns
 from vault_memory.store.vectors import total
 from vault_memory.store.view import IndexConnection, View
 from vault_memory.text import terms
@@ -83,6 +82,35 @@ class NoteHead(NamedTuple):
     tags: "Sequence[NoteTag]"
 
 
+class FactColumns(NamedTuple):
+    """What is stored of a fact; `wording` hashes what it says, `key` is what the journal knows its words by."""
+
+    confidence: float | None
+    importance: float | None
+    occurred_from: str | None
+    occurred_to: str | None
+    block_id: str | None
+    narrative: str
+    wording: int
+    key: int
+    decided: bool
+    """Whether a decision is in it (decay.py)."""
+    part: int
+
+
+class InferredColumns(NamedTuple):
+    """What is stored of what a line of a log without facts tells (reflect/infer.py)."""
+
+    line: int
+    kind: str
+    text: str
+    speaker: str | None
+    occurred_from: str | None
+    occurred_to: str | None
+    key: int
+    decided: bool
+
+
 class PassageRow(NamedTuple):
     """A passage ready to be stored; `context` is the weighted texts its embedding is made of, `key` their hash.
 
@@ -113,7 +141,7 @@ Embed = Callable[[Sequence[Context]], list[tuple[bytes, bytes]]]
 """Contexts → (int8 vector, bit code) each."""
 
 
-class Written(NamedTuple):
+class WriteCounts(NamedTuple):
     """What storing one note did."""
 
     passages: int
@@ -215,7 +243,7 @@ class Store(IndexConnection):
 
     def put_note(
         self, head: NoteHead, passages: Iterable[PassageRow], embed: Embed, embedder: int, vector: bytes | None = None
-    ) -> tuple[int, Written]:
+    ) -> tuple[int, WriteCounts]:
         """Store a note, replacing what was there under its path; returns its id. To be called inside a transaction.
 
         `vector` is its `note_vector` where that is known already.
@@ -226,7 +254,7 @@ class Store(IndexConnection):
             self._delete_rows(old)
         first = int(self.one("SELECT coalesce(max(id), 0) FROM passage")) + 1
         note_id = self._insert_head(head, first)
-        written = Written(0, 0, 0, 0, 0, 0)
+        written = WriteCounts(0, 0, 0, 0, 0, 0)
         following = iter(passages)
         while batch := list(islice(following, _SLICE)):
             written = self._insert_passages(note_id, first + written.passages, batch, embed, embedder, written)
@@ -283,8 +311,8 @@ class Store(IndexConnection):
         return int(note_id)
 
     def _insert_passages(
-        self, note_id: int, start: int, batch: list[PassageRow], embed: Embed, embedder: int, so_far: Written
-    ) -> Written:
+        self, note_id: int, start: int, batch: list[PassageRow], embed: Embed, embedder: int, so_far: WriteCounts
+    ) -> WriteCounts:
         ids, embedded = self._embedding_ids(batch, embed, embedder)
         run = self.connection.executemany
         run(
@@ -307,7 +335,7 @@ class Store(IndexConnection):
         cached = len(batch) - embedded
         words, tokens = sum(p.terms.count(" ") + 1 for p in batch), sum(p.tokens for p in batch)
         done = (len(batch), sum(fact[-1] == 0 for fact in facts), embedded, cached, words, tokens)
-        return Written(*(old + new for old, new in zip(so_far, done, strict=True)))
+        return WriteCounts(*(old + new for old, new in zip(so_far, done, strict=True)))
 
     def _note_vector(self, first: int, count: int) -> bytes | None:
         sql = (

@@ -1,4 +1,4 @@
-"""Owns the index file: opening, pragmas, tables, fingerprint, and the swap of a rebuilt index for the old one.
+"""The index file: opening, pragmas, tables, fingerprint, and the swap of a rebuilt index for the old one.
 
 It knows SQLite's traps; what the rows mean is store.py's business. DESIGN.md §6 and §10.
 """
@@ -113,7 +113,7 @@ END;
 """
 
 
-class Settings(NamedTuple):
+class IndexSettings(NamedTuple):
     """What an index's rows depend on besides the notes and this program."""
 
     daily: DailySettings
@@ -202,7 +202,7 @@ def _tables(path: Path) -> set[str] | None:
         return None
 
 
-LEGIBLE_NO_MORE = "PRAGMA secure_delete=ON"
+SECURE_DELETE = "PRAGMA secure_delete=ON"
 """What no note says any more, for it was forgotten say, is not to be read in the file; it costs nothing measurable."""
 
 
@@ -217,7 +217,7 @@ def connect(path: Path) -> apsw.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY")
     connection.execute("PRAGMA cache_size=-16000; PRAGMA mmap_size=268435456")
-    connection.execute(LEGIBLE_NO_MORE)
+    connection.execute(SECURE_DELETE)
     return connection
 
 
@@ -231,7 +231,7 @@ def create(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.execute("PRAGMA page_size=4096; PRAGMA journal_mode=OFF")
     connection.execute("PRAGMA temp_store=MEMORY; PRAGMA cache_size=-64000")
-    connection.execute(LEGIBLE_NO_MORE)
+    connection.execute(SECURE_DELETE)
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(TABLES)
     return connection

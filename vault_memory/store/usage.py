@@ -1,4 +1,4 @@
-"""Owns the counts of use and the tombstones: the journals of all devices replayed into the index, and what they say.
+"""Counts of use and tombstones: the journals of all devices replayed into the index, and what they say.
 
 The journal is the truth and the index only caches it (law 1): each file is read once, from where it was left. A
 question counts on the first day it was asked, and of what was forgotten and taken back the latest counts, so the order

@@ -1,4 +1,4 @@
-"""Owns arithmetic on int8 vectors: scaling, weighted sums, bit codes; knows no model, text or database.
+"""Arithmetic on int8 vectors: scaling, weighted sums, bit codes; knows no model, text or database.
 
 A vector is `bytes`, one signed byte a component, scaled so that the largest is 127 or -127; the zero vector
 stands for "nothing known". Only directions mean anything: compare by cosine. All sums are of whole numbers,

@@ -166,7 +166,7 @@ class NoteWriter:
             return made.after, made
 
         run = UndoHistory(self.vault.root).begin("forget")
-        word = _Word(self, journal.Cited(planned.source, planned.key), stands=True)
+        word = _Word(self, journal.CitedPassage(planned.source, planned.key), stands=True)
 
         def keep(path: str, before: bytes | None, after: bytes) -> None:
             run.keep(path, before, after, f"forgotten: {planned.source}")
@@ -191,7 +191,7 @@ class NoteWriter:
         from vault_memory.write.forget import taken_out
 
         found = taken_out(back.path, back.text, back.now) if back.text is not None else None
-        word = _Word(self, journal.Cited(found.source, found.key), stands=False) if found else None
+        word = _Word(self, journal.CitedPassage(found.source, found.key), stands=False) if found else None
         try:
             if word:
                 word.say()
@@ -296,7 +296,7 @@ class NoteWriter:
 class _Word:
     """What the journal is to say of a text about to be forgotten (`stands`) or put back; taken back if that fails."""
 
-    def __init__(self, writer: NoteWriter, cited: journal.Cited, *, stands: bool) -> None:
+    def __init__(self, writer: NoteWriter, cited: journal.CitedPassage, *, stands: bool) -> None:
         self._writer, self._cited, self._stands = writer, cited, stands
         self._was: journal.Tombstone | None = None
         self._said: datetime | None = None
