@@ -46,21 +46,6 @@ def test_what_was_done_the_newest_month_first(root: Path) -> None:
     ]  # fmt: skip
 
 
-def test_all_who_have_a_page_are_linked_in_the_headings(tmp_path: Path) -> None:
-    said = {3: "the key", 4: "a lamp", 5: "two oars", 6: "the long rope"}
-    who = {"Mara": "Keeps", "Odd": "Mends", "Nora": "Wants", "Sol": "Lends"}
-    logs = {
-        f"memory/2025-11-{day:02}.md": "## Retain\n"
-        + "".join(f"- W @{name}: {one} {what} {day}.\n" for name, one in who.items())
-        for day, what in said.items()
-    }
-    root = fill(tmp_path / "v", {**logs, "memory/2025-11-09.md": "## Retain\n- W @Mara: Sings in the big choir.\n"})
-    reflected(root)
-    headings = [line for line in block(texts(root)[WORLD]) if line.startswith("### ")]
-    assert set(headings) - {"### Also"} == {f"### [[{name}]]" for name in who}
-    assert reflected(root).edits == ()
-
-
 SAID = [
     "harbour",
     "kettle",
@@ -122,18 +107,6 @@ def test_words_on_the_page_stay_and_a_run_without_news_writes_nothing(root: Path
     assert page.startswith(f"{OWN}\n<!-- memory:begin facts -->\n")
     rewrite(root, WORLD, "My own words.", "My own words, and more of them.")
     assert reflected(root).edits == ()
-
-
-def test_a_line_on_the_page_itself_is_told_elsewhere(root: Path) -> None:
-    put(root, "memory/2025-11-08.md", "## Retain\n- W @Odd: Has a boat.\n")
-    reflected(root)
-    assert "Was born on the isle of Kallö** — [[world]] L7" in texts(root)["bank/entities/Odd.md"].decode()
-
-
-def test_a_fact_that_is_gone_is_taken_back(root: Path) -> None:
-    rewrite(root, "memory/2025-11-03.md", "- B @Odd: Sold the ferry to the museum.\n", "")
-    reflected(root)
-    assert b"ferry" not in texts(root)[EXPERIENCE]
 
 
 def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """blocks.py: a block is found and written in any page, and not one byte around it changes."""
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vault_memory.errors import ConflictError
 from vault_memory.reflect import blocks
-from vault_memory.reflect.blocks import Block, Line, sha
+from vault_memory.reflect.blocks import Block, sha
 
 BEGIN, END = b"<!-- memory:begin facts -->", b"<!-- memory:end facts sha=1a2b3c4d -->"
 
@@ -56,39 +54,12 @@ def test_a_first_block_is_put_at_the_end_and_nothing_else_changes(data: bytes) -
     assert blocks.read("p.md", changed, "facts").block == block("- three")
 
 
-@pytest.mark.parametrize("data", PAGES.values(), ids=PAGES)
-@pytest.mark.parametrize("below", [b"", b"\n", b"below", b"\n\nMine, below.\n", b"\r\nbelow\r\n"])
-def test_a_block_in_the_middle(data: bytes, below: bytes) -> None:
-    end = b"\r\n" if b"\r\n" in data else b"\r" if b"\r" in data else b"\n"
-    after = wrote(data, "- one").removesuffix(end) + end + below
-    page = blocks.read("p.md", after, "facts")
-    assert page.block == block("- one")
-    assert blocks.written(page, "facts", page.block) == after
-    changed = blocks.written(page, "facts", block("- other", "- lines"))
-    assert (changed.startswith(data), changed.endswith(end + below)) == (True, True)
-    before = len(page.before.encode())
-    assert changed[:before] == after[:before]
-
-
 def test_the_form_of_a_block() -> None:
     assert wrote(b"# Peter\n", "- one") == (
         b"# Peter\n\n<!-- memory:begin facts -->\n- one\n"
         b"<!-- memory:end facts sha=" + sha(["- one"]).encode() + b" cites=0a0b0c0d,00000001 yours=1 -->\n"
     )
     assert wrote(b"# Peter\r\n", "- one").count(b"\r\n") == wrote(b"# Peter\r\n", "- one").count(b"\n") == 5
-
-
-def test_a_mark_before_the_block_stays() -> None:
-    data = b"\xef\xbb\xbf" + wrote(b"", "- one")
-    page = blocks.read("p.md", data, "facts")
-    assert blocks.written(page, "facts", block("- one")) == data
-
-
-def test_a_block_of_no_lines() -> None:
-    data = b"a\n" + BEGIN + b"\n" + END + b"\nb\n"
-    page = blocks.read("p.md", data, "facts")
-    assert page.block == Block((), "1a2b3c4d")
-    assert blocks.written(page, "facts", Block((), "1a2b3c4d")) == data
 
 
 BROKEN = {
@@ -139,13 +110,6 @@ def test_what_the_closing_marker_says_is_read_with_forbearance() -> None:
 
 def test_the_hash_knows_no_line_ends_nor_spaces_before_them() -> None:
     assert sha(["a", "", "b"]) == sha(["a  ", "", "b\t"]) != sha(["a", "b"])
-
-
-def test_what_a_line_is_known_by() -> None:
-    assert Line("- x", (1 << 32, 2 << 32)).names == {blocks.short(1 << 32), blocks.short(2 << 32)}
-    assert Line("3 facts.", slot="opening").names == {"opening"}
-    assert Line("- x — [[2025-11-27]] L12").names == Line("* x — [[2025-11-27]] L99, L3  ").names
-    assert Line("### May 2025").names != Line("### May 2024").names
 
 
 @pytest.mark.parametrize(
@@ -199,14 +163,3 @@ def test_no_byte_around_a_block_ever_changes(
     assert changed.endswith(page.after.encode())
     assert page.before.encode().startswith(data)
     assert page.after.encode().endswith(end.join(below).encode())
-
-
-@given(st.frozensets(st.integers(0, 300)))
-def test_places_are_written_as_ranges(places: frozenset[int]) -> None:
-    lines = tuple("x" for _ in range(301))
-    data = blocks.written(blocks.read("p.md", b"", "facts"), "facts", Block(lines, sha(lines), (), places))
-    found = blocks.read("p.md", data, "facts").block
-    assert found is not None
-    assert found.yours == places
-    said = data.rpartition(b"yours=")[2].partition(b" ")[0] if places else b""
-    assert said.count(b",") == sum(b - a > 1 for a, b in pairwise(sorted(places)))

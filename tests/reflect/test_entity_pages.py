@@ -2,14 +2,13 @@
 
 import random
 import re
-import shutil
 import zlib
 from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from reflecting import block, reflected, rewrite, texts
+from reflecting import block, reflected, texts
 from vaults import fill, put
 
 from vault_memory.reflect import entity_page
@@ -22,9 +21,6 @@ from vault_memory.reflect.sections import Context
 from vault_memory.text import tokens
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
-
-TOMORROW = "2025-12-11"
-SAMPLE = Path(__file__).parents[2] / "sample-vault"
 
 
 def stems(text: str) -> list[str]:
@@ -129,27 +125,6 @@ def test_a_page_keeps_to_its_tokens(limit: int) -> None:
     assert sum(line in lines for line in opinions) == 3
 
 
-def test_what_is_told_in_the_same_words_twice_stands_there_once() -> None:
-    twice = [fact("Keeps the lighthouse of the northern isle.", day, key=5) for day in (3, 9)]
-    lines = written(page([*twice, fact("Sold the ferry.", 12)]))
-    assert sum("Keeps the lighthouse" in line for line in lines) == 1
-
-
-def test_tiers_stand_in_their_sections() -> None:
-    quiet = [one._replace(tier="peripheral") for one in many(30)]
-    alive = [fact(f"Is at work on the {word}.", 20) for word in WORDS.split()]
-    core = fact("Must never be given nuts.", 1, tier="core", importance=0.2)
-    lines = written(page([*quiet, *alive, core]))
-    now, earlier = section(lines, "### Now"), section(lines, "### Earlier")
-    best = lines[: lines.index("### Now")]
-    assert any("at work" in line for line in now)
-    assert any("given nuts" in line for line in (*now, *best)), "what is needed again and again has its place"
-    assert not [line for line in now if re.search(r" \d+ — ", line)], "what has aged is in the timeline"
-    assert [line for line in earlier if re.search(r" \d+ — ", line)]
-    months = [line for line in earlier if line.startswith("**")]
-    assert len(months) == len(set(months))
-
-
 def test_a_tier_decides_on_the_section_and_on_nothing_else() -> None:
     facts = [*many(60), *(fact(f"Keeps {word} number {n} at home.", n) for n, word in enumerate(WORDS.split()[:20], 1))]
     old = [one._replace(tier="peripheral") for one in facts]
@@ -162,18 +137,6 @@ def test_a_tier_decides_on_the_section_and_on_nothing_else() -> None:
     assert alive[-1] == aged[-1], "as many are folded away"
     best = written(alive)[: written(alive).index("### Now")]
     assert best == written(aged)[: len(best)], "the overview is the same"
-
-
-def test_a_fact_that_ages_moves_alone() -> None:
-    facts = [fact(f"Keeps the {word} of the house.", n) for n, word in enumerate(WORDS.split()[:20], 1)]
-    before = section(written(page(facts)), "### Now")
-    gone = next(line for line in before if line.startswith("- "))
-    word = re.search(r"the (\w+)", gone)
-    assert word
-    aged = [one._replace(tier="peripheral") if word[1] in one.text else one for one in facts]
-    lines = written(page(aged))
-    assert [line for line in section(lines, "### Now") if line] == [line for line in before if line not in ("", gone)]
-    assert [line for line in section(lines, "### Earlier") if line.startswith("- ")] == [gone]
 
 
 NOISE = [
@@ -270,16 +233,6 @@ def test_first_stands_what_somebody_is(facts: Sequence[str], first: str) -> None
     assert lines[2].startswith(f"**{first}")
 
 
-def test_what_was_to_be_done_long_ago_is_no_news() -> None:
-    one = fact("The notice said 130 mm and has to be corrected.", 1, on=date(2025, 10, 18))
-    assert any("130 mm" in line for line in section(written(page([*NOISE, HEADING, one])), "### Earlier"))
-
-
-def test_a_day_to_come_is_not_the_last_on_which_something_was_told() -> None:
-    facts = [fact("Birthday 2 February.", 9, occurred=Span(date(2026, 2, 2), date(2026, 2, 2))), fact("Rows.", 3)]
-    assert "2 facts on 2 days, 3 November to 9 November 2025." in written(page(facts))
-
-
 def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:
     plans = [
         fact(f"The {word} is due.", 4, occurred=day_of(day, 12))
@@ -297,11 +250,6 @@ def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:
     told = page([*NOISE, *plans], newest=date(2025, 12, 10))
     assert [line for line in section(written(told), "### Ahead") if "felt" in line]
     assert not [line for line in section(written(told), "### Ahead") if "lamp" in line], "that was told of since"
-
-
-def test_a_page_of_opinions_alone() -> None:
-    opinion = Line("- **.80** Thinks that it is enough — [[2025-11-03]] L4", (4,))
-    assert written(page([], opinions=[opinion])) == ["## In the logs", "", "### Opinions", "", opinion.text]
 
 
 @pytest.mark.parametrize(
@@ -334,12 +282,6 @@ def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
     unknown = written(page([old, fact("Sings.", 4)]))
     assert not any("Bergen" in line for line in unknown)
     assert any(line.startswith("…and 1 more fact") for line in unknown)
-
-
-def test_the_order_of_the_facts_plays_no_part() -> None:
-    facts = many(60)
-    mixed = random.Random(1).sample(facts, len(facts))
-    assert page(mixed) == page(facts)
 
 
 # --- who has a page ---------------------------------------------------------------------------------------------------
@@ -444,39 +386,6 @@ def test_who_speaks_by_first_name_is_the_only_one_known_by_it(
     assert texts(root) == before
 
 
-def test_what_strangers_decided_is_on_no_page(tmp_path: Path) -> None:
-    root = fill(
-        tmp_path / "v",
-        {
-            "memory/2025-11-03.md": "Dorothea decided to marry Casaubon, the fool\n",
-            "memory/2025-11-04.md": "Nora decided to sell the boathouse.\n",
-            "memory/2025-11-05.md": log("W @Nora: Rows to the weir."),
-            "memory/2025-11-06.md": log("W @Nora: Sings in the choir.", "B: Bought a lamp for the hall."),
-        },
-    )
-    reflected(root)
-    told = {path: text for path, text in texts(root).items() if path.startswith("bank/")}
-    assert not [path for path, text in told.items() if b"Casaubon" in text]
-    assert b"sell the boathouse" in told["bank/entities/Nora.md"]
-    assert b"sell the boathouse" not in told["bank/experience.md"]
-
-
-def test_a_name_in_plain_text_counts_alike_before_and_after_its_page_is_there(tmp_path: Path) -> None:
-    root = fill(
-        tmp_path / "v",
-        {
-            "memory/2025-11-03.md": log("W @Nora: Rows to the weir."),
-            "memory/2025-11-04.md": log("W @Nora: Sings in the choir."),
-            "memory/2025-11-05.md": "I decided to lend Nora the small boat for the whole of December.\n",
-        },
-    )
-    reflected(root)
-    before = texts(root)
-    assert b"lend Nora the small boat" in before["bank/entities/Nora.md"]
-    assert reflected(root).edits == ()
-    assert texts(root) == before
-
-
 # --- when a page changes ----------------------------------------------------------------------------------------------
 
 
@@ -513,44 +422,8 @@ def test_a_persons_words_stay_byte_for_byte(root: Path) -> None:
     assert b"new lamp" in after
 
 
-def test_the_clock_alone_changes_no_page(root: Path) -> None:
-    reflected(root, "2025-12-10")
-    before = texts(root)
-    assert reflected(root, TOMORROW).edits == ()
-    assert texts(root) == before
-
-
-def test_the_clock_moves_facts_on_entity_pages_to_another_section_and_nothing_else(tmp_path: Path) -> None:
-    root = tmp_path / "v"
-    shutil.copytree(SAMPLE, root)
-    reflected(root, "2026-01-02")
-    moved = set()
-    for day in range(5, 90, 9):
-        before = texts(root)
-        for edit in reflected(
-            root, str(date(2026, 1, 2) + timedelta(day)), only=("entities", "opinions", "summaries")
-        ).edits:
-            moved.add(edit.path)
-            was, now = block(before[edit.path]), block(texts(root)[edit.path])
-            assert edit.path.startswith("bank/entities/")
-            assert sorted(told(was)) == sorted(told(now))
-            left = set(section(was, "### Now")) - set(section(now, "### Now"))
-            assert {line for line in left if line.startswith("- ")} <= set(section(now, "### Earlier"))
-            assert set(section(now, "### Now")) <= set(section(was, "### Now"))
-    assert moved, "else there was nothing to see"
-
-
 def told(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.startswith(("- ", "**")) and " — " in line]
-
-
-def test_a_tier_that_changes_changes_its_page_and_the_same_day_makes_the_same_page(root: Path) -> None:
-    reflected(root, "2025-12-10")
-    before = texts(root)
-    edits = {edit.path for edit in reflected(root, "2026-03-20").edits}
-    assert NORA in edits
-    assert "### Now" in before[NORA].decode()
-    assert "### Now" not in texts(root)[NORA].decode()
 
 
 def test_the_page_is_the_same_whether_it_was_made_at_once_or_day_by_day(root: Path, tmp_path: Path) -> None:
@@ -564,29 +437,6 @@ def test_the_page_is_the_same_whether_it_was_made_at_once_or_day_by_day(root: Pa
     reflected(daily)
     reflected(root)
     assert texts(daily) == texts(root)
-
-
-def test_a_line_that_is_changed_or_deleted_is_taken_back(root: Path) -> None:
-    rewrite(root, "memory/2025-11-20.md", "Mended", "Broke")
-    reflected(root)
-    word = re.search(r"Broke (\w+) 20", (root / NORA).read_text("utf-8"))
-    assert word
-    rewrite(root, "memory/2025-11-20.md", f"Broke {word[1]}", f"Sold {word[1]}")
-    reflected(root)
-    assert "Broke" not in (root / NORA).read_text("utf-8")
-    assert f"Sold {word[1]} 20" in (root / NORA).read_text("utf-8")
-    (root / "memory/2025-11-20.md").unlink()
-    reflected(root)
-    assert "Sold" not in (root / NORA).read_text("utf-8")
-    assert re.search(r"^29 facts on 29 days", (root / NORA).read_text("utf-8"), re.M)
-
-
-@pytest.mark.parametrize("only", [("entities",), ("opinions",), ("summaries",), ("proposals",)])
-def test_one_kind_of_page_after_the_others_changes_nothing(root: Path, only: tuple[str, ...]) -> None:
-    reflected(root)
-    before = texts(root)
-    assert reflected(root, only=only).edits == ()
-    assert texts(root) == before
 
 
 def test_pages_kind_by_kind_come_out_as_those_of_one_run(root: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -63,30 +62,6 @@ def test_a_log_of_another_day_leaves_nothing_on_the_pages_of_its_old_one(tmp_pat
 def forget(root: Path, line: int) -> None:
     asked = memory(root)
     asked.forget(asked.plan_forget(LOG, line, line))
-
-
-def hide(root: Path, line: int) -> None:
-    lines = (root / LOG).read_text("utf-8").split("\n")
-    lines[line - 1] = lines[line - 1].replace("- W ", "- W(scope=private) ")
-    put(root, LOG, "\n".join(lines))
-
-
-@pytest.mark.parametrize("take", [forget, hide])
-def test_what_is_left_of_a_week_counts_nothing_that_nobody_may_know(
-    tmp_path: Path, take: Callable[[Path, int], None]
-) -> None:
-    root = grown(tmp_path / "v", {LOG: "## Retain\n" + "".join(bullets(10))})
-    assert "10 facts on 1 day" in block(root, WEEK)
-    for line in range(11, 3, -1):
-        take(root, line)
-        settle(root)
-    done = reflected(root)
-    assert done.skipped == ()
-    assert "2 facts on 1 day" in block(root, WEEK) and "10 facts" not in block(root, WEEK)
-    assert "more facts" not in block(root, WEEK)
-    assert WEEK not in done.untold
-    settle(root)
-    assert reflected(root).edits == ()
 
 
 def test_facts_made_private_on_their_bullets_are_no_loss_however_many(tmp_path: Path) -> None:

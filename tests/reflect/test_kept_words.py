@@ -99,11 +99,6 @@ def age_seconds(file: Path) -> float:
     return time.time() - file.stat().st_mtime
 
 
-def test_nothing_young_goes(root: Path) -> None:
-    nights(root, 0, undo_history.KEPT_RUNS + 5)
-    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS + 6
-
-
 OPINIONS = "bank/opinions.md"
 
 
@@ -123,16 +118,6 @@ def minds(tmp_path: Path) -> Path:
 
 def statements(root: Path) -> list[str]:
     return [line for line in (root / OPINIONS).read_text("utf-8").splitlines() if line.startswith("- **")]
-
-
-def test_a_deleted_line_of_evidence_takes_no_other_opinion_with_it(minds: Path) -> None:
-    before, page = statements(minds), (minds / OPINIONS).read_text("utf-8")
-    below = [line for line in page.splitlines() if re.match(r"  - (for|against|taken back|related): ", line)]
-    assert len(before) > 1 and any(line.split(": ", 1)[1][:20] in one for line in below for one in before), page
-    (minds / OPINIONS).write_text(page.replace("".join(f"{line}\n" for line in below[:1]), ""), "utf-8")
-    done = reflected(minds, "2025-12-01")
-    assert statements(minds) == before, [edit.why for edit in done.edits]
-    assert below[0] not in (minds / OPINIONS).read_text("utf-8")
 
 
 def test_a_deleted_opinion_takes_no_other_with_it(minds: Path, tmp_path: Path) -> None:

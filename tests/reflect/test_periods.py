@@ -65,30 +65,12 @@ def test_days_are_grouped_as_each_of_them_lies(known: list[date]) -> None:
     assert {period: sorted(inside) for period, inside in expected.items()} == found
 
 
-def test_groups_go_from_the_finer_to_the_coarser() -> None:
-    known = [date(2025, 11, 27), date(2024, 3, 1), date(2025, 11, 28), date(2025, 12, 1)]
-    names = [one.name for one in periods.grouped(known)]
-    assert names == ["2024-W09", "2025-W48", "2025-W49", "2024-03", "2025-11", "2025-12", "2024", "2025"]
-    assert list(periods.grouped(known)) == list(periods.grouped(reversed(known)))
-    assert periods.grouped([]) == {}
-
-
 def test_finer() -> None:
     november = periods.period_of(date(2025, 11, 1), "month")
     assert periods.finer(november) == ["2025-W44", "2025-W45", "2025-W46", "2025-W47", "2025-W48"]
     year = periods.period_of(date(2025, 1, 1), "year")
     assert periods.finer(year) == [f"2025-{month:02}" for month in range(1, 13)]
     assert periods.finer(periods.period_of(date(2025, 11, 1), "week")) == []
-
-
-@given(days, st.sampled_from(["month", "year"]))
-def test_the_finer_periods_are_those_of_its_days(day: date, kind: str) -> None:
-    one = periods.period_of(day, kind)
-    below = periods.KINDS[periods.KINDS.index(kind) - 1]
-    every = dict.fromkeys(
-        periods.period_of(one.start + timedelta(i), below).name for i in range((one.end - one.start).days + 1)
-    )
-    assert periods.finer(one) == list(every)
 
 
 @pytest.mark.parametrize(

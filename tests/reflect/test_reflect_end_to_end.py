@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from reflecting import LOGS, NORA, NOW, ODD, block, entities, reflect, rewrite, small_vault, texts
-from vaults import age, command, index_digest, memory, put, run, snapshot
+from vaults import age, command, memory, put, run, snapshot
 
 from vault_memory.reflect.run_log import RunLog
 
@@ -59,14 +59,6 @@ def test_a_rebuilt_index_changes_no_page(root: Path) -> None:
     assert snapshot(root) == files
 
 
-def test_the_index_knows_the_pages_when_the_run_is_over(root: Path) -> None:
-    reflect(root)
-    mine = memory(root)
-    before = index_digest(mine)
-    mine.index()
-    assert index_digest(mine) == before
-
-
 # --- dry run ---------------------------------------------------------------------------------------------------------
 
 
@@ -93,18 +85,6 @@ def run_bytes(root: Path, *arguments: str) -> bytes:
     return subprocess.run(command(root, *arguments), capture_output=True, check=True).stdout
 
 
-def test_a_dry_run_of_a_second_run_writes_nothing_either(root: Path) -> None:
-    reflect(root)
-    rewrite(root, "memory/2025-12-02.md", "Sent the broken lamp back", "Mended the broken lamp")
-    kept = {str(file): file.read_bytes() for file in (root / ".memory/history").rglob("*") if file.is_file()}
-    files = snapshot(root)
-    dry = reflect(root, "--dry-run")
-    assert entities(dry) == {NORA: "updated"}
-    assert any("+- Mended the broken lamp" in one["diff"] for one in dry["pages"] if one["path"] == NORA)
-    assert snapshot(root) == files
-    assert {str(file): file.read_bytes() for file in (root / ".memory/history").rglob("*") if file.is_file()} == kept
-
-
 # --- undo ------------------------------------------------------------------------------------------------------------
 
 
@@ -123,19 +103,6 @@ def texts_after(root: Path) -> dict[str, bytes]:
     """What a run makes of a vault."""
     assert len(entities(reflect(root))) == 3
     return texts(root)
-
-
-def test_undo_leaves_folders_that_were_there_or_are_used(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    shutil.rmtree(root / "bank")
-    (root / "bank").mkdir()
-    reflect(root)
-    reflect(root, "--undo")
-    assert (list((root / "bank").iterdir()), (root / "bank").is_dir()) == ([], True)
-    reflect(root)
-    put(root, "bank/entities/mine.txt", "mine")
-    reflect(root, "--undo")
-    assert [p.name for p in (root / "bank/entities").iterdir()] == ["mine.txt"]
 
 
 def test_undo_goes_back_run_by_run(root: Path) -> None:
@@ -168,15 +135,6 @@ def test_a_named_run_is_undone_and_an_unknown_one_is_an_error(root: Path) -> Non
     assert run(root, "reflect", "--undo", done["run"]).returncode == 2
 
 
-def test_a_page_edited_since_is_not_undone(root: Path) -> None:
-    reflect(root)
-    rewrite(root, NORA, "## In the logs", "## In my logs")
-    files = snapshot(root)
-    ended = run(root, "reflect", "--undo")
-    assert (ended.returncode, NORA in ended.stderr) == (5, True)
-    assert snapshot(root) == files
-
-
 # --- hand edits ------------------------------------------------------------------------------------------------------
 
 
@@ -204,23 +162,6 @@ def test_hand_edits_inside_and_outside_the_block_survive(root: Path) -> None:
         put(root, f"memory/2025-12-0{5 + round}.md", f"## Retain\n- W @Nora: Counted {round + 1} ships.\n")
         assert NORA in [one["path"] for one in reflect(root)["pages"]]
         settled(root)
-
-
-def test_a_retain_line_that_is_deleted_is_retracted(root: Path) -> None:
-    reflect(root)
-    assert "Ordered a new lamp" in (root / NORA).read_text("utf-8")
-    rewrite(root, "memory/2025-11-05.md", "- W @Nora: Ordered a new lamp from Bergen for the lighthouse.\n", "")
-    reflect(root)
-    assert "Ordered a new lamp" not in (root / NORA).read_text("utf-8")
-    assert "Sent the broken lamp back" in (root / NORA).read_text("utf-8")
-
-
-def test_a_line_that_only_moved_in_its_note_is_no_reason_to_write(root: Path) -> None:
-    reflect(root)
-    rewrite(root, "memory/2025-11-05.md", "## Retain", "# Wednesday\n\nRain all day.\n\n## Retain")
-    files = snapshot(root)
-    assert reflect(root)["pages"] == []
-    assert snapshot(root) == files
 
 
 def test_a_block_that_was_deleted_is_made_anew(root: Path) -> None:

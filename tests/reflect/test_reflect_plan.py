@@ -3,13 +3,12 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from reflecting import NORA, block, entities, reflect, rewrite, small_vault, texts
+from reflecting import NORA, reflect, rewrite, small_vault, texts
 from vaults import age, fill, memory, obeying_permissions, put, run, snapshot
 
 from vault_memory.reflect import blocks
@@ -57,12 +56,6 @@ def test_a_new_page_begins_as_its_draft_says() -> None:
     assert (made.why, made.block, made.lines, made.sha) == ("because", "facts", (fact(1),), blocks.sha([fact(1).text]))
 
 
-@pytest.mark.parametrize("lines", [(), (Line(""),)])
-@pytest.mark.parametrize("present", [None, b"# P\n"])
-def test_a_draft_that_says_nothing_makes_no_page(lines: tuple[Line, ...], present: bytes | None) -> None:
-    assert edit(draft(*lines), present, past()) is None
-
-
 def test_a_page_that_was_there_says_what_changed_and_its_own_account_comes_first() -> None:
     made = first(draft(fact(1), fact(2)))
     left = frozenset([blocks.short(2 << 32), blocks.short(3 << 32)])
@@ -83,12 +76,6 @@ def test_a_page_that_another_wrote_says_so() -> None:
     assert back is not None and back.why == "1 fact new; without the sentences of ollama/m"
 
 
-def test_nothing_changed_is_no_edit() -> None:
-    made = first(draft(fact(1), Line(""), fact(2)))
-    given = draft(fact(1), Line(""), fact(2))
-    assert plan([given], {"bank/p.md": made.after}, past()) == Plan((), (), ("bank/p.md",))
-
-
 def test_a_cited_line_that_only_moved_is_no_edit() -> None:
     made = first(draft(fact(1), fact(2)))
     assert edit(draft(fact(1, line=7), fact(2, line=9)), made.after, past()) is None
@@ -97,49 +84,11 @@ def test_a_cited_line_that_only_moved_is_no_edit() -> None:
     assert b"L7" in wider.after
 
 
-@pytest.mark.parametrize(
-    "style", [lambda data: data.replace(b"\n- ", b"\n* "), lambda data: data.replace(b" L1", b" L1  ")]
-)
-def test_style_alone_is_no_edit(style: Callable[[bytes], bytes]) -> None:
-    made = first(draft(fact(1), Line(""), fact(2)))
-    restyled = style(made.after)
-    assert restyled != made.after
-    assert edit(draft(fact(1), Line(""), fact(2)), restyled, past([made])) is None
-
-
 def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
     by = draft(fact(1))._replace(by="a model: 3b --> x")
     made = first(by)
     assert edit(by, made.after, past()) is None
     assert edit(draft(fact(1)), made.after, past()) is not None
-
-
-def test_an_edit_is_taken_over_once() -> None:
-    made = first(draft(fact(1), fact(2)))
-    page = made.after.replace(b"- fact 1", b"- my fact 1")
-    found = edit(draft(fact(1), fact(2)), page, past([made]))
-    assert found is not None
-    standing = f"yours=1 instead=1:{blocks.short(1 << 32)} -->".encode()
-    assert (found.deleted, b"- my fact 1" in found.after, standing in found.after) == (frozenset(), True, True)
-    assert edit(draft(fact(1), fact(2)), found.after, past([made, found])) is None
-
-
-def test_a_line_of_theirs_is_noted_once_where_all_else_stays() -> None:
-    made = first(draft(fact(1), fact(2)))
-    page = made.after.replace(b"L2\n", b"L2\n- mine\n")
-    found = edit(draft(fact(1), fact(2)), page, past([made]))
-    assert found is not None
-    closing = found.after.splitlines()[-1]
-    assert found.after.splitlines()[:-1] == page.splitlines()[:-1]
-    assert (f"sha={found.sha}".encode() in closing, b" yours=3 " in closing) == (True, True)
-    assert edit(draft(fact(1), fact(2)), found.after, past([made, found])) is None
-
-
-def test_what_was_hidden_on_one_page_is_not_on_another() -> None:
-    names = {"bank/a.md": frozenset([blocks.short(1 << 32)])}
-    of = past(hidden=lambda path: names.get(path, frozenset()))
-    found = plan([draft(fact(1), path="bank/a.md"), draft(fact(1), path="bank/b.md")], {}, of)
-    assert [one.path for one in found.edits] == ["bank/b.md"]
 
 
 def test_lines_that_rest_on_nothing_are_told_of_also_where_nothing_is_written() -> None:
@@ -180,11 +129,6 @@ def test_a_page_that_cannot_hold_a_block_is_skipped_and_the_others_are_not(data:
     assert found.skipped[0].next_step
 
 
-def test_a_fact_that_would_break_the_page_is_not_written() -> None:
-    found = plan([draft(Line("- ```", (1,)))], {}, past())
-    assert (found.edits, len(found.skipped)) == ((), 1)
-
-
 def test_an_edited_block_of_unknown_origin_is_skipped() -> None:
     made = first(draft(fact(1)))
     found = plan([draft(fact(1))], {"bank/p.md": made.after.replace(b"- fact", b"- my fact")}, past())
@@ -206,11 +150,6 @@ def test_a_page_does_not_lose_too_much_at_once(entries: int, lost: int, is_refus
         assert f"{lost} of {entries}" in found.skipped[0].why
         assert "--force" in found.skipped[0].next_step
     assert len(plan([given], {"bank/p.md": made.after}, past(facts=facts, force=True)).edits) == 1
-
-
-def test_entries_that_are_only_folded_away_are_no_loss() -> None:
-    made = first(draft(*map(fact, range(20))))
-    assert edit(draft(fact(1)), made.after, past()) is not None
 
 
 # --- the diff --------------------------------------------------------------------------------------------------------
@@ -292,13 +231,6 @@ def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_page_that_somebody_else_has_written_alike_is_left(tmp_path: Path) -> None:
-    other = write(fill(tmp_path / "other", {}), [draft(fact(1))])
-    done = write(tmp_path, [draft(fact(1))], lambda: put(tmp_path, "bank/p.md", other.edits[0].after))
-    assert (done.edits, done.skipped, done.run) == ([], [], "")
-    assert UndoHistory(tmp_path).runs() == []
-
-
 def test_a_page_that_keeps_changing_is_left_after_three_tries(tmp_path: Path) -> None:
     root = fill(tmp_path, {"bank/p.md": "# P 0\n"})
     tries: list[int] = []
@@ -321,15 +253,6 @@ def test_a_page_that_was_just_saved_is_left_to_its_editor_for_a_moment(tmp_path:
     assert 0.3 < time.monotonic() - begun < 2
 
 
-def test_a_page_that_this_program_just_saved_is_not_waited_for(tmp_path: Path) -> None:
-    write(tmp_path, [draft(fact(1)), draft(fact(3), path="bank/q.md")])
-    begun = time.monotonic()
-    both = [draft(fact(1), fact(2)), draft(fact(3), fact(4), path="bank/q.md")]
-    both.append(draft(fact(5), name="opinions"))
-    assert len(write(tmp_path, both).edits) == 3
-    assert time.monotonic() - begun < 1
-
-
 def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     for sha in ("0000000a", "0000000b", "0000000c"):
@@ -342,25 +265,6 @@ def test_old_texts_that_no_page_names_are_forgotten(tmp_path: Path) -> None:
         age(folder / f"{sha}.json", KEPT_SECONDS + 60)
     ledger.sweep(lambda: {"0000000a"})
     assert sorted(file.stem for file in folder.iterdir()) == ["0000000a", "0000000c"]
-
-
-@pytest.mark.parametrize("damage", [b"", b"nonsense", b"[[1]]", b'{"a": 1}', b"[" * 9000, b"\xff"])
-def test_a_damaged_ledger_is_no_ledger(tmp_path: Path, damage: bytes) -> None:
-    ledger = Ledger(tmp_path)
-    ledger.keep("0000000a", [fact(1)])
-    (tmp_path / ".memory/history/written/0000000a.json").write_bytes(damage)
-    assert ledger.last("0000000a") is None
-    ledger.keep("0000000a", [fact(1)])
-    assert ledger.last("0000000a") == [fact(1)]
-    assert ledger.last("../../../../etc/passwd") is None
-
-
-def test_what_is_kept_is_for_the_owner(tmp_path: Path) -> None:
-    if sys.platform == "win32":
-        pytest.skip("modes are a POSIX matter")
-    Ledger(tmp_path).keep("0000000a", [fact(1)])
-    folder = tmp_path / ".memory/history/written"
-    assert [file.stat().st_mode & 0o777 for file in (folder, *folder.iterdir())] == [0o700, 0o600]
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------
@@ -377,16 +281,6 @@ def test_a_page_that_is_read_only_is_listed_and_the_others_are_written(tmp_path:
     assert (root / NORA).exists()
 
 
-def test_a_folder_that_is_read_only(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    os.chmod(root / "bank/entities", 0o555)
-    ended = run(root, "reflect", "--now", "2025-12-10", first=obeying_permissions())
-    os.chmod(root / "bank/entities", 0o755)
-    assert ended.returncode == 1, ended.stderr
-    assert "bank/entities/Nora.md cannot be written" in ended.stdout
-    assert not (root / NORA).exists()
-
-
 def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     secret = put(tmp_path, "secret.md", "# Secret words\n")
@@ -397,23 +291,6 @@ def test_a_page_behind_a_link_out_of_the_vault_is_neither_read_nor_written(tmp_p
         assert ("leads out of the vault" in ended.stdout, "Secret words" in ended.stdout) == (True, False)
     assert secret.read_text() == "# Secret words\n"
     assert (root / "bank/entities/Kallö.md").exists()
-
-
-def test_a_page_behind_a_link_that_stays_inside_is_written_through(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    put(root, "People/Nora the keeper.md", "# Nora\n")
-    (root / NORA).symlink_to(root / "People/Nora the keeper.md")
-    reflect(root)
-    assert (root / NORA).is_symlink()
-    assert block((root / "People/Nora the keeper.md").read_bytes())
-
-
-def test_a_folder_in_the_place_of_a_page(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    (root / NORA).mkdir()
-    done = reflect(root, code=1)
-    assert [one["path"] for one in done["skipped"]] == [NORA]
-    assert len(entities(done)) == 2
 
 
 def test_too_great_a_loss_is_refused_until_it_is_forced(tmp_path: Path) -> None:

@@ -9,13 +9,11 @@ from page_checker import problems
 from reflecting import NORA, ODD, reflect, reflected, small_vault, texts
 from vaults import memory, put, run
 
-from vault_memory.errors import RefusedError
 from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport
 from vault_memory.rendering import reflection
 
 KALLO = "bank/entities/Kallö.md"
-WEEK = "bank/summaries/2025-W45.md"
 
 
 @pytest.fixture
@@ -53,14 +51,6 @@ def test_it_is_not_made_again_whatever_is_told_and_whatever_becomes_of_the_index
     assert problems(root) == []
 
 
-def test_no_page_links_to_it(root: Path) -> None:
-    assert b"[[Nora]]" in b"".join(texts(root).values())
-    (root / NORA).unlink()
-    reflected(root)
-    assert b"[[Nora]]" not in b"".join(texts(root).values())
-    assert reflected(root).edits == ()
-
-
 def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
     (root / NORA).unlink()
     ended = run(root, "reflect", "--now", "2025-12-10")
@@ -92,17 +82,6 @@ def test_an_empty_note_of_its_name_has_it_back(root: Path) -> None:
     assert reflected(root).edits == ()
 
 
-def test_what_comes_back_by_itself_is_kept_up(root: Path) -> None:
-    page = (root / NORA).read_bytes()
-    (root / NORA).unlink()
-    reflected(root)
-    put(root, NORA, page)
-    assert reflected(root).removed == ()
-    put(root, "memory/2025-12-08.md", "## Retain\n- W @Nora: Has a new boat.\n")
-    reflected(root)
-    assert b"Has a new boat" in (root / NORA).read_bytes()
-
-
 def without(root: Path, *paths: str) -> None:
     for path in paths:
         (root / path).unlink()
@@ -120,39 +99,11 @@ def test_many_gone_at_once_are_lost_and_nothing_is_written(root: Path, arguments
     assert "synced and mounted; `memory reflect --force` makes them anew" in said
 
 
-def test_with_force_they_are_made_anew(root: Path) -> None:
-    before = texts(root)
-    shutil.rmtree(root / "bank/entities")
-    with pytest.raises(RefusedError):
-        reflected(root)
-    done = reflected(root, force=True)
-    assert (before.keys() - texts(root).keys(), done.removed, noted(root)) == (set(), (), [])
-    assert reflected(root).edits == ()
-
-
-def test_ticked_proposals_are_done_without_them(root: Path) -> None:
-    shutil.rmtree(root / "bank/entities")
-    assert reflected(root, apply_core=True).exit_code == 0
-    with pytest.raises(RefusedError):
-        reflected(root)
-
-
 def test_two_of_three_are_a_persons_tidying_and_so_is_the_third_another_day(root: Path) -> None:
     without(root, NORA, KALLO)
     assert reflected(root).removed == (KALLO, NORA)
     without(root, ODD)
     assert reflected(root).removed == (KALLO, NORA, ODD)
-
-
-def test_without_the_index_nobody_knows_what_stood(root: Path) -> None:
-    before = texts(root)
-    (root / NORA).unlink()
-    reflected(root)
-    shutil.rmtree(root / "bank")
-    without_index(root)
-    put(root, ODD, before[ODD])
-    assert reflected(root).removed == (NORA,)
-    assert before.keys() - texts(root).keys() == {NORA}
 
 
 def test_a_folder_that_was_moved_is_not_lost(root: Path) -> None:
@@ -180,26 +131,8 @@ def test_a_journal_from_elsewhere_can_do_no_harm(root: Path, path: str) -> None:
     assert (done.edits, done.removed) == ((), ())
 
 
-def test_a_dry_run_notes_nothing_and_tells_it(root: Path) -> None:
-    (root / NORA).unlink()
-    assert reflected(root, dry_run=True).removed == (NORA,)
-    assert noted(root) == []
-
-
 def test_a_page_that_was_moved_is_no_page_removed(root: Path) -> None:
     put(root, "People/Nora.md", (root / NORA).read_bytes())
     (root / NORA).unlink()
     done = reflected(root)
     assert (done.removed, NORA in paths(done), noted(root)) == ((), False, [])
-
-
-def test_a_page_that_nobody_would_make_is_not_told_of(root: Path) -> None:
-    for day in ("03", "05", "20"):
-        (root / f"memory/2025-11-{day}.md").unlink()
-    reflected(root, force=True)
-    (root / NORA).unlink()
-    assert reflected(root, force=False).removed == ()
-    without(root, KALLO)
-    reflected(root)
-    without(root, ODD)
-    assert reflected(root).exit_code == 0

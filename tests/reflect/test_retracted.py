@@ -58,14 +58,6 @@ def test_who_is_forgotten_wholly_is_on_no_page(root: Path) -> None:
     assert reflected(root).edits == ()
 
 
-def test_lines_deleted_by_hand_go_too(root: Path) -> None:
-    for path in (LOG, LATER):
-        put(root, path, "# nothing\n")
-    settle(root)
-    reflected(root)
-    assert told(root) == []
-
-
 def test_what_becomes_private_goes_and_what_becomes_public_comes(root: Path) -> None:
     files = {path: (root / path).read_text("utf-8") for path in (LOG, LATER)}
     for path, text in files.items():
@@ -134,24 +126,6 @@ def test_forgotten_facts_are_no_loss_however_many(tmp_path: Path) -> None:
     assert not done.skipped
     page = (root / "bank/entities/Nora.md").read_text("utf-8")
     assert sorted(re.findall(r"Keeps (\d+) bees", page)) == ["2", "3"]
-
-
-@pytest.mark.parametrize("how", ["(scope=private)", "forgotten"])
-def test_what_nobody_may_know_retires_nothing(tmp_path: Path, how: str) -> None:
-    lines = ["- W @Nora: Lives in Oslo.\n", "- W @Nora: Lives in Bergen now.\n"]
-    logs = {LOG: "## Retain\n" + lines[0], LATER: "## Retain\n" + lines[1]}
-    root = fill(tmp_path / "v", logs)
-    last = "memory/2025-11-07.md"
-    if how == "forgotten":
-        put(root, last, "## Retain\n- W @Nora: Lives in Paris now.\n")
-        forget(root, last, 2)
-        put(root, last, "## Retain\n- W @Nora: Lives in Paris now.\n")  # as a sync may bring it back
-    else:
-        put(root, last, f"## Retain\n- W{how} @Nora: Lives in Paris now.\n")
-    settle(root)
-    reflected(root)
-    page = (root / "bank/entities/Nora.md").read_text("utf-8")
-    assert "**Lives in Bergen now**" in page and "Paris" not in page
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,7 +2,6 @@
 
 import random
 import re
-import time
 import zlib
 from datetime import date, timedelta
 
@@ -58,14 +57,6 @@ def test_people_come_before_repeating() -> None:
     assert {slug for one in found for slug in one.about} == {"ann", "bob", "cy"}
 
 
-def test_a_name_is_no_thread_beside_the_person() -> None:
-    facts = [fact("Ann fed hens.", 1, "ann"), fact("Ann saw geese.", 2, "ann"), fact("Greyly dawned today.", 3)]
-    facts += [fact("Rain fell.", 4), fact("More rain.", 5)]
-    weights = select._weights(select._candidates(facts, weigh()), weigh())
-    assert {"rain", ("person", "ann")} <= set(weights)
-    assert "ann" not in weights
-
-
 def test_a_thread_comes_before_what_stands_alone() -> None:
     facts = [
         fact("Leak near ridge opened.", 1),
@@ -75,45 +66,10 @@ def test_a_thread_comes_before_what_stands_alone() -> None:
     assert texts(chosen(facts, 14, weigh()))[0] != "Seventeen geese passed overhead."
 
 
-def test_a_rare_thread_comes_before_a_common_one() -> None:
-    facts = [
-        fact("Something happened early.", 1),
-        fact("Nobody happened along.", 2),
-        fact("Flue quoted dearly.", 3),
-        fact("Sweep inspected flue.", 4),
-    ]
-    rarity = {"flue": 0.9, "happened": 0.2}.get
-    found = chosen(facts, 13, weigh(rarity=lambda stem: rarity(stem, 0.4)))
-    assert "flue" in stems(found[0].text)
-
-
 def test_decisions_and_importance_come_first() -> None:
     facts = [fact(f"Counted {name} boats.", line) for line, name in enumerate(WORDS.split())]
     facts += [fact("We decided against sheet metal.", 20), fact("Basement flooded overnight.", 21, importance=0.95)]
     assert set(texts(chosen(facts, 30, weigh()))) == {"We decided against sheet metal.", "Basement flooded overnight."}
-
-
-def test_days_are_covered() -> None:
-    facts = [fact(f"Saw {name} there.", line) for line, name in enumerate(WORDS.split())]
-    facts += [fact("Slept well indoors.", 1, day=DAY + timedelta(n)) for n in (1,)]
-    assert {one.day for one in chosen(facts, 26, weigh())} == {DAY, DAY + timedelta(1)}
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ({}, {"is_inferred": True}),
-        ({}, {"day": DAY - timedelta(1), "occurred": (DAY, DAY)}),
-    ],
-)
-def test_of_two_that_tell_as_much(better: dict[str, object], worse: dict[str, object]) -> None:
-    from vault_memory.text.spans import Span
-
-    if "occurred" in worse:
-        worse["occurred"] = Span(DAY, DAY)
-    first, second = fact("Oats ordered here.", 1, **worse), fact("Barn painted today.", 2, **better)
-    assert chosen([first, second], 13, weigh()) == [second]
-    assert chosen([first._replace(line=3), second], 13, weigh()) == [second]
 
 
 def test_what_is_older_folds_first_and_only_where_all_else_is_equal() -> None:
@@ -122,28 +78,6 @@ def test_what_is_older_folds_first_and_only_where_all_else_is_equal() -> None:
     assert chosen([old, new], 13, weigh(old_before=DAY)) == [new]
     telling = old._replace(text="We decided to order oats.")
     assert chosen([telling, new], 15, weigh(old_before=DAY)) == [telling]
-
-
-def test_no_tier_counts() -> None:
-    facts = [fact(f"Counted {word} boats.", line) for line, word in enumerate(WORDS.split())]
-    for tier in ("core", "peripheral"):
-        moved = [one._replace(tier=tier) if one.line % 2 else one for one in facts]
-        assert texts(chosen(moved, 60, weigh())) == texts(chosen(facts, 60, weigh()))
-
-
-def test_ties_go_by_day_note_and_line() -> None:
-    facts = [fact("Aa bb cc.", 9), fact("Dd ee ff.", 2), fact("Gg hh ii.", 5)]
-    assert [one.line for one in chosen(facts, 1000, weigh())] == [2, 5, 9]
-
-
-def test_what_everyone_is_about_tells_nothing() -> None:
-    tern = [fact(f"Tern served {word}.", line, "tern") for line, word in enumerate(WORDS.split())]
-    with_bob = fact("Bob looked puzzled.", 30, "tern", "bob")
-    found = chosen([*tern, with_bob], 13, weigh(focus=frozenset({"tern"})))
-    assert found == [with_bob]
-    # Without the focus, what only names the subject would do as well.
-    both = [fact("Tern crashed hard.", 1, "tern"), fact("Tern crashed twice.", 2, "tern"), fact("Alone indeed so.", 3)]
-    assert chosen(both, 13, weigh())[0].about == ("tern",)
 
 
 # --- what is taken once, or not before its time ------------------------------------------------------------------
@@ -158,11 +92,6 @@ def test_near_duplicates_are_taken_once() -> None:
     found = texts(chosen(facts, 1000, weigh()))
     assert len(found) == 2
     assert "Bought a stove." in found
-
-
-def test_facts_without_words_are_not_all_alike() -> None:
-    facts = [fact("🎉", 1, key=1), fact("🌧", 2, key=2), fact("🎉", 3, key=1)]
-    assert len(chosen(facts, 1000, weigh(stems=lambda text: []))) == 2
 
 
 def test_a_superseded_fact_comes_after_its_successor() -> None:
@@ -236,15 +165,6 @@ def test_turns_take_what_is_left() -> None:
     assert sorted(one.line for one in (*first, *second, *rest)) == list(range(10))
 
 
-@pytest.mark.parametrize("budget", [0, 13, 30, 500])
-def test_turns_take_no_more_than_the_budget(budget: int) -> None:
-    facts = [fact(f"Counted {word} boats.", line) for line, word in enumerate(WORDS.split())]
-    one = weigh(alike=1.0)
-    found = select.in_turns(facts, budget, one, [Turn(26), Turn(1000, lambda fact: fact.line > 3), Turn(1000)])
-    assert sum(one.cost(fact) for turn in found for fact in turn) <= budget
-    assert len(found) == 3
-
-
 def test_lately_is_measured_from_the_newest() -> None:
     facts = [fact(f"On {n}.", 1, day=DAY - timedelta(n)) for n in (0, 14, 15, 90)]
     late = select.lately([*facts, fact("No day.")._replace(day=None)])
@@ -311,13 +231,6 @@ def test_properties(facts: list[Fact], budget: int, shuffle: random.Random) -> N
             assert len(mine & theirs) <= 0.6 * len(mine | theirs)
 
 
-@given(many())
-def test_with_room_for_all_only_repetitions_are_left_out(facts: list[Fact]) -> None:
-    found = chosen(facts, 10_000, weigh(alike=1.0))
-    keys = {one.key for one in facts}
-    assert {one.key for one in found} == keys
-
-
 @given(many(), st.integers(0, 120))
 def test_the_lazy_choice_is_the_greedy_one(facts: list[Fact], budget: int) -> None:
     """Looking at every fact anew at each step gives the same: a gain of earlier is never too small."""
@@ -358,17 +271,3 @@ def test_the_lazy_choice_is_the_greedy_one(facts: list[Fact], budget: int) -> No
 )
 def test_is_decided(text: str, expected: bool) -> None:
     assert is_decided(text) is expected
-
-
-def test_ten_thousand_facts_take_no_time() -> None:
-    dice = random.Random(1)
-    words = [f"word{n}" for n in range(3000)]
-    facts = [
-        fact(
-            " ".join(dice.choices(words, k=15)), n, f"someone{dice.randrange(100)}", key=n, day=DAY + timedelta(n % 360)
-        )
-        for n in range(10_000)
-    ]
-    start = time.process_time()
-    assert chosen(facts, 800, weigh())
-    assert time.process_time() - start < 3  # some 0.5 s; a quadratic way takes minutes

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from reflecting import reflected, texts
-from vaults import age, fill, memory, put, run
+from vaults import age, fill, memory, put
 
 from vault_memory.health.lint import lint
 from vault_memory.markdown import entities
@@ -59,18 +59,6 @@ def test_a_copy_of_a_page_changes_no_page(tmp_path: Path, name: str) -> None:
     (root / copy).unlink()
     done = reflected(root)
     assert (paths(done), done.notices) == ([], ())
-
-
-def test_what_was_forgotten_goes_from_a_copy_too(tmp_path: Path) -> None:
-    root = vault(tmp_path / "v", {PETER: PAGE})
-    reflected(root)
-    put(root, "bank/entities/Peter Smith 1.md", (root / PETER).read_text("utf-8"))
-    assert run(root, "forget", "memory/2025-11-03.md#L2", "--yes").returncode == 0
-    settle(root)
-    reflected(root)
-    told = {path: data for path, data in texts(root).items() if path.startswith("bank/")}
-    assert not [path for path, data in told.items() if b"Keeps bees" in data]
-    assert b"Sold the boat" in told["bank/entities/Peter Smith 1.md"]
 
 
 SAM = {f"bank/entities/Sam {name}.md": f"---\naliases: [Sam]\n---\n# Sam {name}\n" for name in ("Brown", "Green")}

@@ -2,7 +2,6 @@
 
 import random
 import re
-import time
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from reflecting import reflected, texts
 from vaults import fill
 
-from vault_memory.reflect import sections, summaries
+from vault_memory.reflect import summaries
 from vault_memory.reflect.cite import LINE_NUMBER, Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import KINDS, period_of
@@ -133,13 +132,6 @@ def test_a_small_month() -> None:
     assert draft.folded == 0
 
 
-def test_a_short_page_is_one_list_in_order() -> None:
-    draft = page(month_of(14))
-    assert not [line for line in draft.lines if line.startswith("#")]
-    days = [CITATION.search(line)[1] for line in bullets(draft)]  # type: ignore[index]
-    assert days == sorted(days)
-
-
 def test_what_is_folded_away_is_counted() -> None:
     facts = month_of(90)
     draft = page(facts)
@@ -149,13 +141,6 @@ def test_what_is_folded_away_is_counted() -> None:
     counts = [int(number) for number in re.findall(r"\]\] \((\d+)\)", closing)]
     assert counts == sorted(counts, reverse=True)
     assert len(counts) <= summaries.FOLDED
-
-
-def test_the_opening_line_of_a_month_about_nothing_in_particular() -> None:
-    facts = [one._replace(about=(), subjects=()) for one in month_of(6)]
-    assert page(facts, source=lambda _: 100).lines[0] == "6 facts on 6 days."
-    facts = [one._replace(about=("tern",)) if n < 2 else one for n, one in enumerate(facts)]
-    assert page(facts, source=lambda _: 100).lines[0] == "Among other things [[Tern]] (2); 6 facts on 6 days."
 
 
 def test_short_facts_of_a_day_share_a_citation() -> None:
@@ -294,27 +279,6 @@ def test_few_facts_have_no_page(number: int) -> None:
     assert found.reason.startswith("November 2025")
 
 
-def test_short_facts_have_no_page() -> None:
-    facts = [fact(text, 3, n) for n, text in enumerate(("Rain.", "Sun again.", "More rain.", "Fog."), 1)]
-    found = summary(NOVEMBER, facts, context(facts))
-    assert found == TooLittle(
-        "November 2025 has 4 facts, all short: a summary is 35% as long as its facts at most,"
-        " and that holds no two of them with their sources."
-    )
-    same = [one._replace(key=7, text="Rain.") for one in facts]
-    assert summary(NOVEMBER, same, context(same)) == TooLittle("November 2025 has 4 facts, all in the same words.")
-
-
-@pytest.mark.parametrize("tier", ["core", "peripheral"])
-def test_a_summary_knows_no_tier_of_today(tier: str) -> None:
-    facts = month_of(60)
-    moved = [one._replace(tier=tier) if place % 2 else one for place, one in enumerate(facts)]
-    first, second = (summary(NOVEMBER, told, context(told)) for told in (facts, moved))
-    assert not isinstance(first, TooLittle)
-    assert not isinstance(second, TooLittle)
-    assert first.lines == second.lines
-
-
 # --- limits and laws -------------------------------------------------------------------------------------------------
 
 
@@ -330,13 +294,6 @@ def test_limits(kind: str, number: int) -> None:
         cost = tokens.count("\n".join(found.lines))
         assert cost <= {"week": 400, "month": 600, "year": 800}[kind]
         assert cost <= 0.35 * sum(tokens.count(one.text) for one in facts)
-
-
-def test_the_room_there_is_gets_used() -> None:
-    for kind, limit in summaries.LIMITS.items():
-        facts = month_of(300, date(2025, 11, 3), 7)
-        cost = tokens.count("\n".join(page(facts, period_of(date(2025, 11, 5), kind)).lines))
-        assert cost > 0.85 * limit
 
 
 def test_only_facts_dated_in_the_period_are_told() -> None:
@@ -409,34 +366,6 @@ def test_laws_of_every_page(facts: list[Fact], source: int, shuffle: random.Rand
         allowed |= {str(day) for day in range(1, 31)}
         assert words(line[: citation.start()]) <= allowed, line
     assert not cited
-
-
-def test_ten_thousand_facts_make_a_year_in_no_time() -> None:
-    dice = random.Random(2)
-    vocabulary = [f"word{n}" for n in range(3000)]
-    facts = [
-        fact(
-            " ".join(dice.choices(vocabulary, k=15)),
-            0,
-            n,
-            f"someone{dice.randrange(90)}",
-            key=n,
-            on=date(2025, 1, 1) + timedelta(n % 365),
-        )
-        for n in range(10_000)
-    ]
-    tokens.count("warm")
-    start = time.process_time()
-    draft = page(facts, period_of(date(2025, 1, 1), "year"))
-    assert time.process_time() - start < 4  # some 0.9 s
-    assert draft.folded > 9_900
-    assert isinstance(draft.cited[0], Fact)
-
-
-def test_unlinked() -> None:
-    assert sections.unlinked("[[Peter Smith|Peter]]") == "Peter"
-    assert sections.unlinked("[[Tern]]") == "Tern"
-    assert sections.unlinked("Bosun") == "Bosun"
 
 
 def test_a_week_of_short_facts_is_summed_up_by_what_they_cost_in_their_notes(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from reflecting import HAND_MADE, NORA, ODD, reflect, reflected, rewrite, small_vault, texts
 from vaults import memory, obeying_permissions, opened, put, run
 
-from vault_memory.errors import ConflictError
 from vault_memory.health.lint import lint
 from vault_memory.store import usage
 from vault_memory.vault import undo_history
@@ -49,12 +48,6 @@ def test_a_dry_run_says_what_would_be_put_back_and_deleted_and_does_nothing(root
     assert not (root / NORA).exists()
 
 
-def test_a_dry_run_tells_of_the_conflict_that_an_undo_would_meet(root: Path) -> None:
-    rewrite(root, NORA, "## In the logs", "## In my logs")
-    said = run(root, "reflect", "--undo", "--dry-run")
-    assert (said.returncode, NORA in said.stderr) == (5, True)
-
-
 @pytest.mark.parametrize(
     "option",
     [("--since", "2025-11-01"), ("--now", "2025-12-01"), ("--only", "entities"), ("--apply-core",)],
@@ -69,13 +62,6 @@ def test_an_option_that_does_not_go_with_undo_is_an_error_and_nothing_is_undone(
 
 
 # --- what was done is told -------------------------------------------------------------------------------------------
-
-
-def test_how_many_were_put_back_and_how_many_deleted(root: Path) -> None:
-    said = run(root, "reflect", "--undo")
-    gone = sum(line.startswith("  - ") for line in said.stdout.splitlines())
-    assert said.stdout.startswith("1 page put back as before ") and f", {gone} deleted that it had made." in said.stdout
-    assert gone >= 2 and f"  ~ {ODD}" in said.stdout
 
 
 def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(tmp_path: Path) -> None:
@@ -95,30 +81,7 @@ def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(
     assert run(root, "reflect", "--undo").returncode == 2
 
 
-def test_where_nothing_can_be_put_back_the_reason_is_the_error(tmp_path: Path) -> None:
-    root = small_vault(tmp_path / "v")
-    reflected(root)
-    put(root, "memory/2025-12-05.md", "## Retain\n- W @Nora: Caught a pike.\n")
-    reflected(root, only=("entities",))
-    changed = [change.path for change in UndoHistory(root).runs()[0].changes()]
-    for path in changed:
-        (root / path).chmod(0o444)
-    said = run(root, "reflect", "--undo", first=obeying_permissions())
-    assert (said.returncode, "read-only" in said.stderr) == (3, True), said.stderr
-
-
 # --- what a person did stays -----------------------------------------------------------------------------------------
-
-
-def test_a_refused_undo_brings_no_page_back_that_a_person_removed(root: Path) -> None:
-    put(root, ODD, (root / ODD).read_bytes())
-    (root / KALLO).unlink()
-    rewrite(root, NORA, "## In the logs", "## In my logs")
-    with pytest.raises(ConflictError):
-        memory(root).undo()
-    done = reflected(root)
-    assert (KALLO in [edit.path for edit in done.edits], (root / KALLO).exists()) == (False, False)
-    assert done.removed == (KALLO,)
 
 
 def test_nor_does_one_that_is_done(root: Path) -> None:
@@ -169,23 +132,6 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
     with opened(mine) as store:
         usage.catch_up(store, root)
         assert len(usage.tombstones(store)) == 1
-
-
-def test_an_undo_of_forget_that_fails_leaves_it_forgotten(root: Path) -> None:
-    note = put(root, "memory/2025-12-04.md", "## Retain\n- W @Kallö: Got a new pier.\n- W @Kallö: Is quiet.\n")
-    mine = memory(root)
-    done = mine.forget(mine.plan_forget("memory/2025-12-04.md", 2, 2))
-    note.chmod(0o444)
-    assert run(root, "reflect", "--undo", done.run, first=obeying_permissions()).returncode == 3
-    mine.index()
-    with opened(mine) as store:
-        assert len(usage.tombstones(store)) == 1
-    note.chmod(0o644)
-    said = run(root, "reflect", "--undo", done.run)
-    assert (said.returncode, "1 note put back" in said.stdout, b"new pier" in note.read_bytes()) == (0, True, True)
-    mine.index()
-    with opened(mine) as store:
-        assert usage.tombstones(store) == set()
 
 
 # --- what is kept how long -------------------------------------------------------------------------------------------

@@ -2,12 +2,11 @@
 
 import json
 import shutil
-from datetime import date
 from pathlib import Path
 
 import pytest
-from reflecting import block, reflected, rewrite, texts
-from vaults import fill, memory, opened, put, run
+from reflecting import reflected, rewrite, texts
+from vaults import fill, memory, opened, put
 
 from vault_memory.reflect import user_feedback
 
@@ -74,30 +73,6 @@ def test_a_deleted_line_stays_away_whatever_becomes_of_index_and_page(root: Path
     assert SINGS in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
 
 
-def test_a_reworded_line_is_no_deletion(root: Path, tmp_path: Path) -> None:
-    rewrite(root, MARA, SINGS, "Sings the alto in Kallö")
-    reflected(root)
-    put(root, "memory/2025-11-08.md", "## Retain\n- W @Mara: Learns to sail.\n")
-    for there in (root, on_another_device(root, tmp_path / "there", pages=True)):
-        reflected(there)
-        said = (there / MARA).read_text("utf-8")
-        assert ("Sings the alto" in said, SINGS in said, "Learns to sail" in said) == (True, False, True)
-        assert not (there / ".memory/journal").exists() or not [one for one in journals(there) if "names" in one]
-    alone = on_another_device(root, tmp_path / "alone", pages=False)
-    reflected(alone)
-    assert SINGS in (alone / MARA).read_text("utf-8")
-
-
-def test_a_line_reworded_and_then_deleted_stays_away(root: Path, tmp_path: Path) -> None:
-    rewrite(root, MARA, SINGS, "Sings the alto in Kallö")
-    reflected(root)
-    delete(root, MARA, "Sings the alto in Kallö")
-    reflected(root)
-    alone = on_another_device(root, tmp_path / "alone", pages=False)
-    reflected(alone)
-    assert SINGS not in (alone / MARA).read_text("utf-8")
-
-
 TOGETHER = "memory/2025-11-07.md"
 NETS, BREAD = "Mends torn herring nets, old sails, long ropes", "Bakes dark rye bread, cinnamon buns, almond cakes"
 
@@ -109,27 +84,6 @@ def grouped(root: Path, *facts: str) -> str:
     return "\n".join(one for one in (root / MARA).read_text("utf-8").splitlines() if "[[2025-11-07]]" in one)
 
 
-def test_facts_told_together_and_a_third_of_their_day(root: Path) -> None:
-    line = grouped(root, NETS, BREAD)
-    assert line.endswith(f"{BREAD}; {NETS} — [[2025-11-07]] L3, L2"), "told on one line"
-    rewrite(root, MARA, line + "\n", "")
-    assert grouped(root, NETS, BREAD) == ""
-    for facts in ((NETS, BREAD, "Owns a dog"), ("Owns a dog", NETS, BREAD)):
-        told = grouped(root, *facts)
-        assert ("Owns a dog" in told, "nets" in told, "bread" in told) == (True, False, False)
-
-
-def test_facts_told_together_and_reworded_keep_up_with_a_third(root: Path) -> None:
-    line = grouped(root, NETS, BREAD)
-    rewrite(root, MARA, line, "- Handy with nets and dough — [[2025-11-07]] L2, L3")
-    for facts in ((NETS, BREAD), ("Owns a dog", NETS, BREAD)):
-        told = grouped(root, *facts)
-        assert told.count("Handy with nets and dough") == 1
-        assert ("Owns a dog" in told, NETS in told, BREAD in told) == ("Owns a dog" in facts, False, False)
-    grouped(root, "Owns a dog")
-    assert "Handy with nets" in (root / MARA).read_text("utf-8"), "theirs, though nothing bears it out any more"
-
-
 def test_a_fact_deleted_alone_stays_away_in_company(root: Path) -> None:
     line = grouped(root, NETS)
     rewrite(root, MARA, line + "\n", "")
@@ -137,16 +91,6 @@ def test_a_fact_deleted_alone_stays_away_in_company(root: Path) -> None:
     told = grouped(root, NETS, BREAD)
     assert ("nets" in told, told.endswith(f"{BREAD} — [[2025-11-07]] L3")) == (False, True)
     assert f"{NETS}; {BREAD}" in (root / "bank/world.md").read_text("utf-8"), "from one page, not from all"
-
-
-def test_without_the_journal_it_would_come_back(root: Path) -> None:
-    delete(root, MARA, SINGS)
-    reflected(root)
-    without_index(root)
-    shutil.rmtree(root / ".memory/journal")
-    put(root, "memory/2025-11-08.md", "## Retain\n- W @Mara: Learns to sail.\n")
-    reflected(root)
-    assert SINGS in (root / MARA).read_text("utf-8")
 
 
 # --- numbers that were given by hand ----------------------------------------------------------------------------------
@@ -179,14 +123,6 @@ def test_a_number_given_by_hand_is_the_prior_from_then_on(root: Path, tmp_path: 
             assert "**.40**" in line(there, OPINIONS, LIKES)
 
 
-def test_an_opinion_with_a_number_by_hand_returns_with_it_when_its_page_is_lost(root: Path, tmp_path: Path) -> None:
-    give(root, ".40")
-    reflected(root)
-    there = on_another_device(root, tmp_path / "there", pages=False)
-    reflected(there)
-    assert line(there, OPINIONS, LIKES).startswith("- **.40** ")
-
-
 def test_only_facts_of_later_days_move_it(root: Path) -> None:
     give(root, ".40")
     reflected(root, "2025-12-10")
@@ -197,42 +133,6 @@ def test_only_facts_of_later_days_move_it(root: Path) -> None:
     reflected(root, "2025-12-12")
     assert 0.4 < held(root) <= 0.5
     assert "**.50**" in line(root, OPINIONS, LIKES)
-
-
-def test_a_number_that_was_heard_keeps_its_day(root: Path) -> None:
-    give(root, ".40")
-    for day in ("2025-12-10", "2025-12-15"):
-        reflected(root, day, only=("entities",))
-    reflected(root, "2025-12-20")
-    assert [one["day"] for one in journals(root) if one["event"] == "given"] == ["2025-12-10"]
-    with opened(memory(root)) as store:
-        (given,) = user_feedback.read(store).given.values()
-    assert (given.confidence, given.day) == (0.4, date(2025, 12, 10))
-
-
-def test_a_number_changed_again_is_heard_again(root: Path) -> None:
-    give(root, ".40")
-    reflected(root)
-    old = line(root, OPINIONS, LIKES)
-    rewrite(root, OPINIONS, old, old.replace("**.40**", "**.65**"))
-    reflected(root)
-    assert held(root) == 0.65
-
-
-@pytest.mark.parametrize("number", ["1.40", "high", ""])
-def test_what_is_no_confidence_is_an_edit_like_any_other(root: Path, number: str) -> None:
-    give(root, number)
-    reflected(root)
-    assert held(root) == 0.9
-    assert not [one for one in journals(root) if one["event"] == "given"]
-    assert f"**{number}**" in line(root, OPINIONS, LIKES)
-
-
-def test_words_changed_beside_the_number_give_none(root: Path) -> None:
-    rewrite(root, OPINIONS, LIKES, "Likes letters more than calls")
-    reflected(root)
-    assert not [one for one in journals(root) if one["event"] == "given"]
-    assert "Likes letters more than calls" in (root / OPINIONS).read_text("utf-8")
 
 
 def test_a_dry_run_hears_nothing_for_good(root: Path) -> None:
@@ -256,10 +156,3 @@ def test_lines_that_are_damaged_or_of_other_programs_are_passed_over(root: Path)
     with opened(memory(root)) as store:
         said = user_feedback.read(store)
     assert (said.given, said.refused, dict(said.deleted)) == ({}, set(), {})
-
-
-def test_status_still_works_with_verdicts(root: Path) -> None:
-    delete(root, MARA, SINGS)
-    reflected(root)
-    assert run(root, "status").returncode == 0
-    assert block(texts(root)[MARA])

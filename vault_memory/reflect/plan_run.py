@@ -95,7 +95,7 @@ class RunPlanner:
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             block = self._block(path, name)
             last = self._ledger.last(block.sha) if block else None
-            user_feedback.hear_opinions(self._said, user_feedback.Written(path, block, last), self._options.today)
+            user_feedback.hear_opinions(self._said, user_feedback.PageBlock(path, block, last), self._options.today)
 
     def planned(self, progress: "Progress | None" = None) -> PlannedRun:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""

@@ -1,4 +1,4 @@
-"""Owns the proposals for the core: what reflect would add, change or remove there, and what was said to them. Pure.
+"""Proposes what to add to the core, change or remove there, as lines that a person ticks or refuses. Pure.
 
     - [ ] add: "Prefers concise replies on WhatsApp" because it was told on 3 days ([[2025-11-27]] L14) ^p-1a2b3c4d
 
@@ -17,22 +17,23 @@ from typing import NamedTuple
 
 from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
-from vault_memory.reflect import outdated
 from vault_memory.reflect.beliefs import Opinion, is_doubt
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
+from vault_memory.reflect.periods import long, period_of
 from vault_memory.reflect.sections import Context
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.store.candidate import PROPOSALS
+from vault_memory.text.spans import MONTHS, day_of, plus
 
 PATH, BLOCK = PROPOSALS, "proposals"
 
 NOTHING = (Line("Nothing open.", slot="nothing"),)
 
-MOST = 5
+MOST_OPEN = 5
 """So many additions are open at a time, and so many removals: a long list is read by nobody."""
 
 SURE, SURE_DAYS = 0.85, 2
@@ -42,7 +43,7 @@ WEIGHTY = 0.85
 """A standing fact is proposed when it is in the core tier, or so important by its own `i=` or by being told again."""
 
 SAID = 0.6
-"""A fact is in the core already when one of its lines has this share of its words."""
+"""A fact and a line of the core are of one thing when one has this share of the other's words."""
 
 CLOSELY = 100
 """So many of the newest facts about somebody are weighed against a line of the core; of older ones those that share a
@@ -105,7 +106,7 @@ class PassedOver(NamedTuple):
     repeated: int = 0
     """What says the same as another proposal, made or refused."""
     later: int = 0
-    """What waits until fewer than MOST are open."""
+    """What waits until fewer than MOST_OPEN are open."""
 
 
 class Gates(NamedTuple):
@@ -113,7 +114,7 @@ class Gates(NamedTuple):
 
     confidence: float = SURE
     days: int = SURE_DAYS
-    open: int = MOST
+    open: int = MOST_OPEN
     core_tokens: int = TOKENS
 
 
@@ -135,25 +136,16 @@ class ProposalLine(NamedTuple):
         """Whether it is to be done."""
         return self.box in "xX"
 
-    def readings(self, before: "ProposalLine | None" = None) -> tuple[Change, ...]:
-        """What it may ask, several where a line of the core holds what parts it from the new one.
-
-        `before` is how it was written by us: what a person made of the old line there is no line of the core.
-        """
+    def change(self, written: "ProposalLine | None" = None) -> Change:
+        """What it asks; which line of the core it is about says the proposal as it was `written` by us."""
         if self.what == ADD:
-            return (Change(ADD, self.quoted.strip()),)
-        if self.what == REMOVE:
-            once, twice = Change(REMOVE, "", self.quoted), Change(REMOVE, self.quoted, self.quoted)
-            known = {name_for(change, None): change for change in (once, twice)}
-            return (known.get(self.name, once._replace(is_as_asked=False)),)
-        found = _parted(self.quoted)
-        olds = [change.old for change in _parted(before.quoted)] if before and before.what == CHANGE else []
-        return (*found, *(found[0]._replace(old=old) for old in olds))
-
-
-def _parted(quoted: str) -> list[Change]:
-    parts = quoted.split(_TO)
-    return [Change(CHANGE, _TO.join(parts[n:]).strip(), _TO.join(parts[:n])) for n in range(1, len(parts))]
+            return Change(ADD, self.quoted.strip())
+        if self.what == CHANGE:
+            old = written if written and written.what == CHANGE else self
+            return Change(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
+        once, twice = Change(REMOVE, "", self.quoted), Change(REMOVE, self.quoted, self.quoted)
+        known = {name_for(change, None): change for change in (once, twice)}
+        return known.get(self.name, once._replace(is_as_asked=False))
 
 
 def stated(line: str) -> ProposalLine | None:
@@ -162,7 +154,7 @@ def stated(line: str) -> ProposalLine | None:
     if not match or (match["what"] == CHANGE and _TO not in match["quoted"]):
         return None
     found = ProposalLine(match["name"], match["box"], match["what"], match["quoted"])
-    asks = found.quoted if found.what == REMOVE else found.readings()[0].text
+    asks = found.quoted if found.what == REMOVE else found.change().text
     return found if asks or not found.is_ticked else None
 
 
@@ -241,7 +233,7 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
     asked: list[str] = []
     added: list[Proposal] = []
     for one in _additions(grounds):
-        if len(added) >= MOST:
+        if len(added) >= MOST_OPEN:
             passed["later"] += 1
         elif _is_said(one.evidence[0], items, grounds):
             passed["said"] += 1
@@ -250,7 +242,7 @@ def weighed(grounds: Grounds) -> tuple[list[Proposal], PassedOver]:
         else:
             asked.append(one.change.text)  # one like it need not be asked as well, refused or not
             added += _unanswered([one], grounds, passed)
-    return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST], *added)], PassedOver(**passed)
+    return [one.known_as(grounds.open) for one in (*changes, *removed[:MOST_OPEN], *added)], PassedOver(**passed)
 
 
 def _unanswered(found: Iterable[Proposal], grounds: Grounds, passed: Counter[str]) -> list[Proposal]:
@@ -298,13 +290,31 @@ def _changes(grounds: Grounds) -> Iterator[Proposal]:
 
 
 def _removals(grounds: Grounds) -> Iterator[Proposal]:
-    """Lines of the core that have had their day."""
-    known = outdated.Known(grounds.facts, grounds.today, grounds.stems, grounds.exists, grounds.is_forgotten)
+    """Lines of the core that have had their day, each once and for its first reason."""
+    ahead = (fact for fact in grounds.facts if fact.occurred and fact.day and fact.day < fact.occurred.start)
+    dated = [fact for fact in ahead if fact.kind != "opinion"]
+    first: dict[str, Item] = {}
     asked: set[Change] = set()
-    for old in outdated.outdated(grounds.items, known):
-        change = Change(REMOVE, old.item.text if old.is_twin else "", old.item.text)
+    for item in grounds.items:
+        words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
+        twin = first.setdefault(words, item)
+        change, evidence = Change(REMOVE, "", item.text), ()  # type: tuple[Change, tuple[Fact, ...]]
+        if grounds.is_forgotten(item.text):
+            because = "it was put there for a fact that you had forgotten since"
+        elif gone := _gone(item.text, grounds):
+            because = f"it rests on {gone} alone, and there is no such note any more"
+        elif twin is not item:
+            because = f"line {twin.line} says the same"
+            change = change._replace(text=item.text if twin.text == item.text else "")  # one of them stays
+        elif planned := _over(item, dated, grounds):
+            because, evidence = (
+                f"{long(planned.occurred.start if planned.occurred else grounds.today)} is over",
+                (planned,),
+            )
+        else:
+            continue
         if change not in asked:
-            yield Proposal(change, old.because, old.evidence)
+            yield Proposal(change, because, evidence)
         asked.add(change)
 
 
@@ -369,3 +379,83 @@ def _quotable(fact: Fact, grounds: Grounds) -> str:
     names = [name for slug in fact.subjects for name in grounds.names(slug)]
     is_named = any(name.casefold() in text.casefold() for name in names)
     return text if is_named or not fact.subjects else f"{grounds.shown(fact.subjects[0])}: {text}"
+
+
+# --- what has had its day ---------------------------------------------------------------------------------------------
+
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
+_DATE = re.compile(
+    rf"(?P<iso>\b\d{{4}}-\d\d-\d\d\b)|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<month>{_MONTH})\.?,? (?P<year>\d{{4}})\b"
+    rf"|\b(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year2>\d{{4}})\b",
+    re.IGNORECASE,
+)
+_LASTING = re.compile(
+    r"\b(?:since|from|as of|starts?|starting|started|begins?|beginning|began|born|birthdays?|anniversary|every|each"
+    r"|yearly|annual(?:ly)?|monthly|weekly)\b",
+    re.IGNORECASE,
+)
+"""What a line says that goes on behind its date, or comes again."""
+
+_CITED = re.compile(
+    r"\[\[(?P<name>[^\[\]|#]*?(?P<day>\d{4}-\d\d-\d\d))"
+    r"(?:#\^[\w-]+(?:\|[^\[\]]*)?\]\]|(?:\|[^\[\]]*)?\]\] L\d)"
+)
+"""A citation as reflect writes it: of a line, or of a block. A mere link to a day may be to one that is to come."""
+
+
+def _gone(text: str, grounds: Grounds) -> str:
+    """The last note that a line cites, where none of those it cites is there; "" where one is, or it cites none."""
+    cited = [(found["name"], found["day"]) for found in _CITED.finditer(text)]
+    days = [_day(day) for _, day in cited]
+    if (
+        not cited
+        or any(day is None or day >= grounds.today for day in days)
+        or any(grounds.exists(n) for n, _ in cited)
+    ):
+        return ""
+    return cited[-1][1]
+
+
+def _over(item: Item, dated: Sequence[Fact], grounds: Grounds) -> Fact | None:
+    """The fact that told ahead of the day that a line names, where that is over and nothing newer was told of it.
+
+    Only by such a fact it is known that the line is of something that was to come: other dates are history, and stay.
+    """
+    last = max(days_in(item.text), default=None)
+    if last is None or not is_over(last, grounds.today) or _LASTING.search(item.text):
+        return None
+    words = frozenset(grounds.stems(item.text))
+    of_then = (fact for fact in dated if fact.occurred and fact.occurred.start >= last)
+    of_it = [fact for fact in of_then if _is_of(fact, words, grounds)]
+    planned = [f for f in of_it if f.occurred and f.occurred.start == f.occurred.end == last and f.succeeded_by is None]
+    is_moved = any(fact.occurred and fact.occurred.start > last for fact in of_it)
+    return None if is_moved or not planned else max(planned, key=lambda fact: (fact.day or date.min, fact.line))
+
+
+def _is_of(fact: Fact, words: frozenset[str], grounds: Grounds) -> bool:
+    """Whether a fact and a line are of one thing, by what both say beside the date: enough of the shorter of them."""
+    told = frozenset(grounds.stems(_DATE.sub(" ", fact.text)))
+    least = min(len(told), len(words))
+    return least > 0 and len(told & words) >= SAID * least
+
+
+def days_in(text: str) -> list[date]:
+    """The days that a text names with their year."""
+    found = []
+    for match in _DATE.finditer(text):
+        if match["iso"]:
+            found.append(_day(match["iso"]))
+            continue
+        month = (match["month"] or match["month2"])[:3].casefold()
+        number = [name[:3].casefold() for name in MONTHS].index(month) + 1
+        found.append(day_of(int(match["year"] or match["year2"]), number, int(match["day"] or match["day2"])))
+    return [day for day in found if day]
+
+
+def is_over(day: date, today: date) -> bool:
+    """Whether a day is past, and the month after its own too: the clock moves pages when a period closes, not daily."""
+    return period_of(plus(period_of(day, "month").end, 1), "month").end < today
+
+
+def _day(text: str) -> date | None:
+    return day_of(*map(int, text.split("-")))

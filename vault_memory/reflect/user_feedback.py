@@ -1,4 +1,4 @@
-"""Owns what people said to the pages that reflect wrote: lines and pages they deleted, proposals they ticked or
+"""Hears what people said to the pages that reflect wrote: lines and pages they deleted, proposals they ticked or
 refused, and confidences they gave by hand. The journal remembers it; here it is read from there, and from the pages."""
 
 import re
@@ -58,7 +58,7 @@ class Feedback:
     """The facts that were forgotten."""
     done: set[str] = field(default_factory=set)
     """Names of proposals that were ticked: they are not asked again either, unless one stands open on the page."""
-    asked: dict[str, tuple[Change, ...]] = field(default_factory=dict)
+    asked: dict[str, Change] = field(default_factory=dict)
     """What lines of the page may ask that are ticked, or in a person's words, by the proposal's name."""
     ticked: dict[str, Change] = field(default_factory=dict)
     """What is to be done, by the proposal's name."""
@@ -162,9 +162,9 @@ def hear_proposals(
         said.open.add(one.name)
         _answered(said, one, only_ticks)
         if one.is_ticked or (one.is_open and place in yours and not only_ticks):
-            said.asked[one.name] = one.readings(written.get(one.name))
+            said.asked[one.name] = one.change(written.get(one.name))
         if one.is_ticked:
-            said.ticked[one.name] = said.asked[one.name][0]
+            said.ticked[one.name] = said.asked[one.name]
 
 
 def _answered(said: Feedback, one: ProposalLine, only_ticks: bool) -> None:
@@ -182,29 +182,17 @@ def _answered(said: Feedback, one: ProposalLine, only_ticks: bool) -> None:
 
 def hear_facts(said: Feedback, facts: Iterable[Fact]) -> None:
     """Find the facts that what was asked rests on; what rests on none any more is dropped, for it may be forgotten."""
-    resting = {name: changes for name, changes in said.asked.items() if changes[0].what != REMOVE}
-    found = _resting(resting, facts)
-    for name, changes in resting.items():
-        if name not in found:
-            said.lost.add(name)
-            said.settled.add(name)
-            said.done.discard(name)
-            said.ticked.pop(name, None)
-            continue
-        old, said.grounds[name] = found[name]
-        if name in said.ticked:
-            said.ticked[name] = next(change for change in changes if change.old == old)
-
-
-def _resting(asked: Mapping[str, Iterable[Change]], facts: Iterable[Fact]) -> dict[str, tuple[str, Fact]]:
-    """By name the line of the core and the fact that it was made of; a name tells both, but only to who has them."""
-    heads = {(change.what, change.old): change for changes in asked.values() for change in changes}
-    return {
-        name: (change.old, fact)
-        for fact in (facts if heads else ())
-        for change in heads.values()
-        if (name := proposals.name_for(change, fact)) in asked
-    }
+    resting = {name: change for name, change in said.asked.items() if change.what != REMOVE}
+    heads = set(resting.values())
+    for fact in facts if heads else ():
+        for change in heads:
+            if (name := proposals.name_for(change, fact)) in resting:
+                said.grounds[name] = fact
+    for name in resting.keys() - said.grounds.keys():
+        said.lost.add(name)
+        said.settled.add(name)
+        said.done.discard(name)
+        said.ticked.pop(name, None)
 
 
 def hear_done(said: Feedback) -> None:
@@ -215,7 +203,7 @@ def hear_done(said: Feedback) -> None:
         said.new.append(FeedbackNote("ticked", name, about=about))
 
 
-class Written(NamedTuple):
+class PageBlock(NamedTuple):
     """A block of a page as it stands, and what was written there last."""
 
     path: str
@@ -223,7 +211,7 @@ class Written(NamedTuple):
     last: list[Line] | None
 
 
-def hear_opinions(said: Feedback, page: Written, today: date) -> None:
+def hear_opinions(said: Feedback, page: PageBlock, today: date) -> None:
     """Take in the confidences that were changed by hand on a page that tells of opinions."""
     block, last = page.block, page.last
     if block is None or block.is_as_written or last is None:
