@@ -22,7 +22,7 @@ from vault_memory.config import Config, user_folder
 from vault_memory.errors import RefusedError, VaultMemoryError
 from vault_memory.indexing.index_file import IndexFile
 from vault_memory.memory import Memory
-from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, weak
+from vault_memory.search.answer import Answer, Request, Result, RootStatus, Understanding, without_results
 from vault_memory.startup import NOTES, SESSIONS
 from vault_memory.store import journal, schema
 
@@ -343,7 +343,9 @@ def _merge(request: Request, given: Sequence[SourceAnswer], missing: Sequence[Ro
     """One answer of several: without the guesses of a source that has nothing to do with an unasked question."""
     from vault_memory.context.interleave import in_turn
 
-    given = [each._replace(answer=each.answer if each.answer.has_footing else weak(each.answer)) for each in given]
+    given = [
+        each._replace(answer=each.answer if each.answer.has_footing else without_results(each.answer)) for each in given
+    ]
     answers = [each.answer for each in given]
     lanes = dict.fromkeys(("lexical", "semantic", "entity", "temporal"), 0)
     first = answers[0] if answers else Answer(request, [], request.mode, lanes, None, Understanding(), 0, 0, {})

@@ -17,7 +17,7 @@ from vault_memory.search.as_of import was_there
 from vault_memory.store import journal
 from vault_memory.store.filters import Filters
 from vault_memory.vault import git_lines
-from vault_memory.vault.git_lines import Line, Lines
+from vault_memory.vault.git_lines import CommittedLine, CommittedLines
 
 D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
@@ -99,7 +99,7 @@ def test_a_dated_note_counts_by_its_day_where_git_came_later(versioned: Path) ->
 
 
 def test_what_was_moved_is_as_old_as_it_was(versioned: Path) -> None:
-    """Lines put in another order, indented, or split off into a note of their own."""
+    """CommittedLines put in another order, indented, or split off into a note of their own."""
     lines = [f"Heron {n} has its nest in tree {n * 7}." for n in range(5)]
     put(versioned, "Nests.md", "\n".join(lines) + "\n")
     commit(versioned, "2025-10-02")
@@ -191,7 +191,7 @@ def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
     assert git_lines.lines(versioned, "nowhere.md", time.monotonic() + 60) is None
     found = git_lines.lines(versioned, "Birds.md", time.monotonic() + 60)
     assert found is not None
-    assert found.lines["A heron eats eels."] == Line(date(2025, 10, 1), True, True)
+    assert found.lines["A heron eats eels."] == CommittedLine(date(2025, 10, 1), True, True)
     assert found.last == date(2025, 11, 15)
 
 
@@ -203,8 +203,8 @@ def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: byt
     assert git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60) is None
 
 
-BEFORE, AFTER = Line(D, False), Line(D + timedelta(1), False)
-FIRST_AFTER = Line(D + timedelta(1), True)
+BEFORE, AFTER = CommittedLine(D, False), CommittedLine(D + timedelta(1), False)
+FIRST_AFTER = CommittedLine(D + timedelta(1), True)
 
 
 @pytest.mark.parametrize(
@@ -218,11 +218,11 @@ FIRST_AFTER = Line(D + timedelta(1), True)
         ({"a": BEFORE, "b": AFTER}, ["new"], False),  # not in what was committed after the day
     ],
 )
-def test_was_there(lines: dict[str, Line], asked: list[str], expected: bool | None) -> None:
-    known = Lines(lines, max(line.day for line in lines.values()))
+def test_was_there(lines: dict[str, CommittedLine], asked: list[str], expected: bool | None) -> None:
+    known = CommittedLines(lines, max(line.day for line in lines.values()))
     assert was_there(asked, known, D) is expected
 
 
 def test_a_part_of_a_long_line_is_looked_for_within() -> None:
-    known = Lines({"first half. second half.": AFTER}, AFTER.day)
+    known = CommittedLines({"first half. second half.": AFTER}, AFTER.day)
     assert was_there(["second half."], known, D, 12) is False

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_memory.search.candidates import LAST_FIT, in_order, spread, telling
+from vault_memory.search.candidates import LAST_FIT, in_order, informativeness, spread
 from vault_memory.store.lanes import DatedPassage, parts_of
 from vault_memory.text.spans import Span
 
@@ -50,10 +50,10 @@ def test_what_tells_most() -> None:
     ranked = [
         line(1, 0, 0.9), line(2, 0, 0.0), line(3, 0), line(4, 0, tokens=2), line(5, 0, 1.0, happened=False),
     ]  # fmt: skip
-    assert [telling(passage) for passage in ranked] == [pytest.approx(0.935), 0.35, 0.3, 0.2, 0.1]
-    assert telling(line(6, 0, 0.5, told=False)) < telling(line(7, 0, 0.4))
-    assert telling(line(8, 0, aside=True)) == 0.1
-    assert telling(line(9, 0, 0.0)._replace(importance=None, decided=True)) == pytest.approx(0.74)
+    assert [informativeness(passage) for passage in ranked] == [pytest.approx(0.935), 0.35, 0.3, 0.2, 0.1]
+    assert informativeness(line(6, 0, 0.5, told=False)) < informativeness(line(7, 0, 0.4))
+    assert informativeness(line(8, 0, aside=True)) == 0.1
+    assert informativeness(line(9, 0, 0.0)._replace(importance=None, decided=True)) == pytest.approx(0.74)
 
 
 lines = st.lists(

@@ -1,4 +1,4 @@
-"""Owns the `recall` command, one question or a batch."""
+"""The `recall` command, one question or a batch."""
 
 import json
 import sys

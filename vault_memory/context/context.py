@@ -17,7 +17,7 @@ from vault_memory.context.interleave import needs, together
 from vault_memory.context.prompt_sheet import MORE_TOKENS, More, Piece, Sheet, piece_of, piece_tokens
 from vault_memory.indexing.index_file import Freshness, IndexFile, IndexState, index_state
 from vault_memory.search.answer import Request, Result
-from vault_memory.search.pack import FILL, said
+from vault_memory.search.pack import FILL_SHARE, said
 from vault_memory.search.recall import Recall
 from vault_memory.search.searcher import Searcher
 from vault_memory.startup import SESSIONS
@@ -358,7 +358,7 @@ class _Maker:
             if is_weak or not self._sheet.add("passages", piece_of(result), result.header_tokens, keep):
                 over += 1
                 if result.score > 0:
-                    least[answer] = max(least.get(answer, 0.0), FILL * result.score)
+                    least[answer] = max(least.get(answer, 0.0), FILL_SHARE * result.score)
                 continue
             self._told.append(result.content)
             self._shown += [journal.CitedPassage(result.source, key) for key in dict.fromkeys(result.parts)]

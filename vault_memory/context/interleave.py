@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from vault_memory.search.answer import Answer, Result, weak
+from vault_memory.search.answer import Answer, Result, without_results
 from vault_memory.search.pack import said
 
 _OF_THE_PROMPT = frozenset({"lexical", "entity", "temporal"})
@@ -59,7 +59,7 @@ def in_turn(answers: Sequence[Answer]) -> tuple[list[tuple[int, Result]], int]:
 
 def _emptied(answer: Answer) -> Answer:
     """An answer without its guesses, and without what it says of its prompt to who reads them."""
-    answer = weak(answer)
+    answer = without_results(answer)
     return answer._replace(degraded=[problem for problem in answer.degraded if problem[0] not in _OF_THE_PROMPT])
 
 

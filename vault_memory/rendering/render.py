@@ -1,4 +1,4 @@
-"""Owns how reports and answers look: text a person reads, Markdown an agent reads, versioned JSON a script reads.
+"""How reports and answers look: text a person reads, Markdown an agent reads, versioned JSON a script reads.
 
 It decides nothing. JSON is ASCII-escaped; text from notes is stripped of control characters, so that a note cannot
 move the cursor of the terminal it is shown on.

@@ -1,4 +1,4 @@
-"""Owns the values recall takes and gives: Request, Result, Answer. Pure data, no print.
+"""What recall takes and gives: Request, Result, Answer. Pure data, no print.
 
 Named tuples, not data classes: each recall imports them, and a data class takes a millisecond to define.
 """
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from vault_memory.store.filters import Filters
 
-TOKENS_A_RESULT = 25
+TOKENS_PER_RESULT = 25
 """What a passage has on the average: how many results a budget without `--k` asks for."""
 
-MOST_BEYOND = 400
+MAX_MORE = 400
 """So many more are looked for where some are not wanted again."""
 
 SESSION = "session"
@@ -52,8 +52,8 @@ class Request(NamedTuple):
     @property
     def wanted(self) -> int:
         """How many results are asked for: `k`, else what the budget holds of passages of usual length."""
-        asked = self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_A_RESULT)
-        return asked + min(len(self.without), MOST_BEYOND)
+        asked = self.k if self.k is not None else max(8, (self.budget_tokens or 10_000) // TOKENS_PER_RESULT)
+        return asked + min(len(self.without), MAX_MORE)
 
     @property
     def today(self) -> date:
@@ -155,7 +155,7 @@ class Answer(NamedTuple):
     """How many passages are seen."""
 
 
-def weak(answer: Answer) -> Answer:
+def without_results(answer: Answer) -> Answer:
     """The answer to a question that it has nothing to do with: nothing of it, be there room for it or not."""
     left = {what: count for what, count in answer.omitted.items() if what != "over_budget"}
     left["below_floor"] = sum(answer.omitted.get(what, 0) for what in ("below_floor", "over_budget")) + len(

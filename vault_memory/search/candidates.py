@@ -420,7 +420,7 @@ def spread(lying: Sequence[DatedPassage], around: date | None = None) -> list[in
     for part, found in parts.items():
         away = AWAY * part if around else 0.0
         for turn, passage in enumerate(_by_worth(found)):
-            keys[passage.id] = (round(away + TURN * turn - telling(passage), 6), turn, _scattered(part))
+            keys[passage.id] = (round(away + TURN * turn - informativeness(passage), 6), turn, _scattered(part))
     return sorted((passage.id for passage in lying), key=keys.__getitem__)
 
 
@@ -435,13 +435,13 @@ def _by_worth(found: Sequence[DatedPassage]) -> list[DatedPassage]:
     turns: Counter[tuple[float, date]] = Counter()
     keys: dict[int, tuple[float, int, int]] = {}
     for passage in found:
-        worth = telling(passage)
+        worth = informativeness(passage)
         turns[worth, passage.day] += 1
         keys[passage.id] = (-worth, turns[worth, passage.day], _scattered(passage.day.toordinal()))
     return sorted(found, key=lambda passage: keys[passage.id])
 
 
-def telling(passage: DatedPassage) -> float:
+def informativeness(passage: DatedPassage) -> float:
     """How much a passage tells of its time by itself, 0..1: a fact by its importance, any fact more than a line."""
     if passage.aside or not passage.happened:
         return ELSEWHERE

@@ -1,4 +1,4 @@
-"""Owns `get`: lines of one note as the file holds them now, never outside the vault."""
+"""Reads lines of one note as the file holds them now, never outside the vault: the `get` command."""
 
 import re
 from collections.abc import Sequence

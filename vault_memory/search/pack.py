@@ -25,7 +25,7 @@ _PLAIN_GAPS = ("", " ", "  ")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that would move the cursor or turn the text of a terminal: printed as an escape, and counted so."""
 
-FILL = 0.5
+FILL_SHARE = 0.5
 """Least score of a passage, against the best that did not fit, for it to stand in its place."""
 
 FEWEST_WORDS, NAME_WORDS = 4, 8
@@ -117,7 +117,7 @@ class _Packer:
             packed.over_budget += 1
             if is_first:
                 packed.best_needs = rendered if limits.rendered else tokens
-            self._least = max(self._least, FILL * score) if score > 0 else self._least
+            self._least = max(self._least, FILL_SHARE * score) if score > 0 else self._least
             return
         words = _words(passage)
         named = (passage.note_id if limits.each_note else None, *words)

@@ -1,11 +1,11 @@
-"""Owns the reading of options, whoever sends them: the command line, a batch line, a client of the daemon.
+"""Reads the options of a recall, whoever sends them: the command line, a batch line, a client of the daemon.
 
-Whatever is wrong with them is one UsageError. Recall: one mapping of long option names to values in, one Request out.
+Whatever is wrong with them is one UsageError. One mapping of long option names to values in, one Request out.
 """
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vault_memory.config import Config
 from vault_memory.errors import UsageError
@@ -15,9 +15,6 @@ from vault_memory.store.filters import Filters
 from vault_memory.store.rows import KINDS
 from vault_memory.text import dates
 from vault_memory.text.scope_syntax import normal_scope
-
-if TYPE_CHECKING:
-    pass
 
 OPTIONS = (
     "id", "query", "now", "k", "budget", "since", "until", "as-of", "entity", "kind", "tag", "scope", "source", "mode",

@@ -1,4 +1,4 @@
-"""Owns daily notes' names under a moment.js format, from a day to a name and back; knows no files.
+"""Names of daily notes under a moment.js format, from a day to a name and back; knows no files.
 
 The format becomes a pattern once and is kept. Week, quarter and time tokens must be there but say nothing;
 names of months are read in English only, names of days in any language.

@@ -1,4 +1,4 @@
-"""Owns what counts as a date in questions, options and facts; must not know notes, files or the clock.
+"""Finds dates in questions, options and facts; must not know notes, files or the clock.
 
 The expressions come from `timewords`; here the words around one decide. Precision comes first: a wrong window
 hides the right answer, a missed one only fails to help. Pure; nothing here raises, whatever the text.

@@ -1,4 +1,4 @@
-"""Owns the frame around text that is handed to an agent: putting it on, keeping content from forging it, taking it off.
+"""The frame around text that is handed to an agent: put on, kept from being forged by the content, taken off.
 
 What stands in a frame is data. Content can neither close its frame nor open another one, and what an agent was handed
 can be taken out of a transcript again, so that memory never learns from its own output (law 5). Pure.

@@ -1,4 +1,4 @@
-"""Owns what this program knows of languages other than English: how their words are folded, and their idle words.
+"""Languages other than English: how their words are folded; and the idle words of every language.
 
 Folding is done to notes and questions alike, so a fold that goes too far joins two words and loses none. The endings
 are light stemmers in the manner of Savoy (Russian), Larkey's light10 (Arabic) and Ramanathan & Rao (Hindi).

@@ -1,4 +1,4 @@
-"""Owns days, spans of days and the arithmetic of the calendar; must not know words, notes or the clock.
+"""Days, spans of days and the arithmetic of the calendar; must not know words, notes or the clock.
 
 Nothing here raises: what leaves the calendar (years 1 to 9999) is clamped to its first or last day.
 """

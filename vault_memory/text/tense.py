@@ -1,4 +1,4 @@
-"""Owns which way a text looks in time: ahead, back or neither, by its verbs; must not know dates. English only.
+"""Which way a text looks in time: ahead, back or neither, by its verbs; must not know dates. English only.
 
 A day without a year, and a weekday, is then the next, the last or the nearest one.
 """

@@ -1,4 +1,4 @@
-"""Owns what a searchable term is, on both sides: the text given to FTS5 when indexing and the MATCH text of a question.
+"""What a searchable term is, on both sides: the text given to FTS5 when indexing and the MATCH text of a question.
 
 FTS5's unicode61 splits at spaces and punctuation and drops symbols. Two kinds of text would be lost, so both sides
 rewrite them alike: scripts without spaces become overlapping pairs of characters (the usual CJK bigrams: a word of two

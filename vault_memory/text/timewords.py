@@ -1,4 +1,4 @@
-"""Owns the words of time: text to tokens, and what expression may start at a token; must not know who asks.
+"""The words of time: text to tokens, and what expression may start at a token; must not know who asks.
 
 One table says which reader may start at a word. A reader answers what it found and, as `sort`, how sure it
 is; whether the words around let a doubtful one count is for `dates` to say. English only.

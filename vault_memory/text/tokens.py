@@ -1,4 +1,4 @@
-"""Owns token counts: cl100k_base through tiktoken, from the vocabulary shipped in the package.
+"""Counts tokens: cl100k_base through tiktoken, from the vocabulary shipped in the package.
 
 Building the encoding costs 200-350 ms, so only indexing and `get --max-tokens` come here; recall uses stored counts.
 """
