@@ -16,7 +16,7 @@ from vault_memory.search.scoring import (
     FEEDBACK_TERMS,
     NOTE_SHARE,
     WEIGHTS,
-    Feedback,
+    RelevanceFeedback,
     Scorer,
     longest_run,
     similarities,
@@ -38,7 +38,7 @@ def evidence(*passages: Candidate, **found: object) -> Candidates:
 
 
 def scores(found: Candidates) -> dict[int, float]:
-    return Scorer(found).score(Feedback())
+    return Scorer(found).score(RelevanceFeedback())
 
 
 def test_without_evidence_the_candidates_keep_their_order() -> None:
@@ -146,7 +146,7 @@ def test_a_short_note_is_judged_as_a_whole() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2), lexical={1: 1.0, 2: 1.0})
     short = found._replace(notes={1: NoteFacts(50, 10), 2: NoteFacts(5000, 1000)})
     scorer = Scorer(short)
-    scorer.score(Feedback())
+    scorer.score(RelevanceFeedback())
     assert scorer.explain(1)["note_share"] == NOTE_SHARE
     assert scorer.explain(2)["note_share"] == pytest.approx(NOTE_SHARE * 400 / 5000)
 
@@ -159,7 +159,7 @@ def test_the_first_round_prefers_text_to_headings_and_is_bounded() -> None:
 
 def test_feedback_moves_the_passage_it_points_to() -> None:
     found = evidence(passage(1, note=1), passage(2, note=2))
-    moved = Scorer(found).score(Feedback(cosine={2: 0.3}))
+    moved = Scorer(found).score(RelevanceFeedback(cosine={2: 0.3}))
     assert list(moved) == [2, 1] and moved[1] == 0
 
 
@@ -195,7 +195,7 @@ def test_a_score_is_the_sum_of_what_explains_it(
         asks_when=asks,
     )
     scorer = Scorer(found)
-    ranked = scorer.score(Feedback())
+    ranked = scorer.score(RelevanceFeedback())
     assert list(ranked) == sorted(ranked, key=lambda n: -ranked[n])
     assert set(ranked) == {p.id for p in passages}
     for number, score in ranked.items():
@@ -204,7 +204,7 @@ def test_a_score_is_the_sum_of_what_explains_it(
         assert set(parts["boosts"]) <= {*WEIGHTS._fields, "section"}
         assert score == pytest.approx(sum(parts["boosts"].values()), abs=0.002)  # each is rounded to 4 digits
     backwards = found._replace(passages=dict(reversed(found.passages.items())))
-    assert Scorer(backwards).score(Feedback()) == ranked
+    assert Scorer(backwards).score(RelevanceFeedback()) == ranked
 
 
 def test_a_phrase_is_counted_by_its_stems() -> None:
@@ -241,7 +241,7 @@ def notes(*texts: str, asked: str = "boat", words: int = 10) -> Scorer:
 
 def similar(scorer: Scorer, rarity: dict[str, float], number: int) -> tuple[float, float]:
     """What a note scores, and what those most like it score."""
-    scorer.score(Feedback(rarity))
+    scorer.score(RelevanceFeedback(rarity))
     features = scorer.features(number)
     return features.note, features.similar
 

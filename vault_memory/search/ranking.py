@@ -9,7 +9,7 @@ from vault_memory.search import decay
 from vault_memory.search.candidates import Candidates, inverse_frequency
 from vault_memory.search.decay import Life, Trace
 from vault_memory.search.names import Names
-from vault_memory.search.scoring import Feedback, Scorer
+from vault_memory.search.scoring import RelevanceFeedback, Scorer
 from vault_memory.search.superseded import Successor, superseded
 from vault_memory.store import journal, search_rows, usage
 from vault_memory.store.candidate import FACTS, Candidate
@@ -100,20 +100,20 @@ class Ranker:
 
     # --- feedback ----------------------------------------------------------------------------------------------------
 
-    def feedback(self, scorer: Scorer, found: Candidates) -> Feedback:
+    def feedback(self, scorer: Scorer, found: Candidates) -> RelevanceFeedback:
         """What the best of the first round teach: other words, and a better direction (pseudo-relevance feedback).
 
         Nothing when nothing was asked that any passage could be best at.
         """
         direction = found.direction
         if not found.rarity and not direction:
-            return Feedback()
+            return RelevanceFeedback()
         cosine: Mapping[int, float] = {}
         if direction and (best := scorer.best_passages()):
             vectors = [v for v in self._search.vectors(direction.space, best) if any(v)]
             moved = _halfway(direction.vector, vectors)
             cosine = self._search.cosines(direction.space, found.embeddings, moved)
-        return Feedback(self._telling(scorer.near_stems(), found.totals.notes), cosine)
+        return RelevanceFeedback(self._telling(scorer.near_stems(), found.totals.notes), cosine)
 
     def _telling(self, near: dict[str, int], notes: int) -> dict[str, float]:
         """The inverse document frequency, in notes, of those stems of the best notes that tell something.

@@ -166,7 +166,7 @@ class Shape(NamedTuple):
     is_code: bool
 
 
-class Feedback(NamedTuple):
+class RelevanceFeedback(NamedTuple):
     """What the first round adds: the rarity of telling stems, and each candidate's cosine to where the best point."""
 
     rarity: Mapping[str, float] = {}
@@ -220,7 +220,7 @@ class Scorer:
 
     # --- second round --------------------------------------------------------------------------------------------
 
-    def score(self, feedback: Feedback) -> dict[int, float]:
+    def score(self, feedback: RelevanceFeedback) -> dict[int, float]:
         """The score of every passage, best first; ties keep the candidates' order, so that answers repeat."""
         self._features = self._columns(feedback)
         if self._found.only_meaning and self._found.cosine:  # a question of nothing but a time has no meaning
@@ -256,7 +256,7 @@ class Scorer:
         known = {name: float(column[row]) for name, column in self._features.items()}
         return Features._make(known.get(name, 0.0) for name in Features._fields)
 
-    def _columns(self, feedback: Feedback) -> dict[str, Sequence[float]]:
+    def _columns(self, feedback: RelevanceFeedback) -> dict[str, Sequence[float]]:
         """By feature, its value for every passage in order; without those that are 0 for all.
 
         A column at a time: at some 350 candidates that is a quarter of the work of one candidate after another.

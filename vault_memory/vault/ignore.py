@@ -20,7 +20,7 @@ _ESCAPED = re.compile(r"\\(?:[1-9]|.)|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _REPEAT = re.compile(r"([*+?]|\{\d*,?\d*\})[?+]?")
 
 
-class Filters(NamedTuple):
+class IgnoreRules(NamedTuple):
     """Texts that a path may begin with, globs for the whole of it, expressions found in it; and what is amiss."""
 
     prefixes: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Filters(NamedTuple):
         return too_long or any(g.match(path) for g in self.globs) or any(e.search(path) for e in self.expressions)
 
 
-def filters(globs: Iterable[str], excluded: object, more: Iterable[str] = ()) -> Filters:
+def filters(globs: Iterable[str], excluded: object, more: Iterable[str] = ()) -> IgnoreRules:
     """Read the settings' globs, Obsidian's `userIgnoreFilters` (any JSON) and more beginnings of paths."""
     prefixes, expressions, problems = list(more), [], []
     for text in excluded if isinstance(excluded, list) else []:
@@ -51,7 +51,7 @@ def filters(globs: Iterable[str], excluded: object, more: Iterable[str] = ()) ->
                 problems.append(f"the filter `{text}` is not used: {error}")
         else:
             prefixes.append(text)
-    return Filters(tuple(prefixes), tuple(p for g in globs for p in glob(g)), tuple(expressions), tuple(problems))
+    return IgnoreRules(tuple(prefixes), tuple(p for g in globs for p in glob(g)), tuple(expressions), tuple(problems))
 
 
 def glob(text: str) -> list[re.Pattern[str]]:

@@ -103,7 +103,7 @@ class Vault:
         return str(self._setting("templates.json").get("folder") or "").strip("/")
 
     @cached_property
-    def _filters(self) -> ignore.Filters:
+    def _filters(self) -> ignore.IgnoreRules:
         excluded = self._setting("app.json").get("userIgnoreFilters")
         return ignore.filters(self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder))
 
