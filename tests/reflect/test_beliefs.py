@@ -18,7 +18,7 @@ from vault_memory.reflect.blocks import short
 from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.confidence import STEP_DOWN, STEP_DOWN_AGREED, STEP_UP
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.sections import Context
+from vault_memory.reflect.sections import PageContext
 from vault_memory.text.languages import STOP_WORDS
 
 CONCISE = "Prefers concise replies on WhatsApp; long content goes into files."
@@ -156,7 +156,7 @@ def test_the_numbers_it_was_stated_with_are_told() -> None:
     said = [opinion(EARLY, day, c=c) for day, c in ((1, 0.6), (2, 0.6), (3, 0.85), (5, None), (70, 0.95))]
     one = only(*said)
     assert [number for _, number in one.stated] == [0.6, 0.85, 0.95]
-    context = Context(Citations(set()), str.title, lambda _: False, stems, lambda _: 0.5, len)
+    context = PageContext(Citations(set()), str.title, lambda _: False, stems, lambda _: 0.5, len)
     lines = [line.text for line in opinion_page.entry(one, context)]
     assert "  - stated .60 on 1 November, .85 on 3 November 2025, .95 on 9 January 2026" in lines
     assert not [line for line in opinion_page.entry(only(said[0]), context) if "stated" in line.text]
@@ -410,8 +410,8 @@ def test_an_opinion_that_nothing_moved_has_no_course() -> None:
     assert [line.partition(":")[0] for line in lines] == ["  - against"]
 
 
-def context(found: Sequence[Opinion]) -> Context:
-    return Context(
+def context(found: Sequence[Opinion]) -> PageContext:
+    return PageContext(
         cite=Citations({one.statement.path for one in found}),
         shown=str.title,
         exists=lambda target: False,

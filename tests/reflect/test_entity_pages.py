@@ -17,7 +17,7 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.closed_facts import Endings
 from vault_memory.reflect.entity_page import Profile
 from vault_memory.reflect.model import Fact
-from vault_memory.reflect.sections import Context
+from vault_memory.reflect.sections import PageContext
 from vault_memory.text import tokens
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
@@ -41,7 +41,7 @@ def fact(text: str, day: int = 3, *about: str, **more: object) -> Fact:
 
 
 def page(facts: Sequence[Fact], limit: int = 1800, **more: object) -> list[Line]:
-    context = Context(
+    context = PageContext(
         cite=Citations({one.path for one in facts}),
         shown=str.title,
         exists=lambda target: False,

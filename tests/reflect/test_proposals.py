@@ -15,7 +15,7 @@ from vault_memory.errors import ConflictError
 from vault_memory.markdown import entities
 from vault_memory.markdown.name_spotting import Called
 from vault_memory.reflect import core, proposals
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, changed, items
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, changed, items
 from vault_memory.reflect.proposals import PassedOver, name_for, stated
 from vault_memory.reflect.run_log import RunLog
 
@@ -556,24 +556,22 @@ def test_who_is_called_by_name(text: str, slugs: list[str]) -> None:
 # --- the page's lines, read again ------------------------------------------------------------------------------------
 
 
-ONCE, TWICE = (name_for(Change(REMOVE, text, "A"), None) for text in ("", "A"))
+ONCE, TWICE = (name_for(CoreChange(REMOVE, text, "A"), None) for text in ("", "A"))
 
 
 @pytest.mark.parametrize(
     ("line", "change"),
     [
-        ('- [x] add: "A" because so ([[n]] L1) ^p-0123abcd', Change(ADD, "A")),
-        ('* [X] add: "A "b" c" because so ^p-0123abcd  ', Change(ADD, 'A "b" c')),
-        ('- [x] change: "A" → "B" because so ^p-0123abcd', Change(CHANGE, "B", "A")),
-        ('- [x] change: "A "no" because of" → "B" because so ^p-0123abcd', Change(CHANGE, "B", 'A "no" because of')),
-        ('- [x] remove: "A" because so ^p-0123abcd', Change(REMOVE, "", "A", is_as_asked=False)),
-        (f'- [x] remove: "A" because so ^p-{ONCE}', Change(REMOVE, "", "A")),
-        (f'- [x] remove: "A" because so ^p-{TWICE}', Change(REMOVE, "A", "A")),
-        ('- [x] remove: "A" because B" because so ^p-0123abcd', Change(REMOVE, "", 'A" because B', is_as_asked=False)),
-        ('- [x] add: "A" because B" because so ^p-0123abcd', Change(ADD, 'A" because B')),
+        ('- [x] add: "A" because so ([[n]] L1) ^p-0123abcd', CoreChange(ADD, "A")),
+        ('* [X] add: "A "b" c" because so ^p-0123abcd  ', CoreChange(ADD, 'A "b" c')),
+        ('- [x] change: "A" → "B" because so ^p-0123abcd', CoreChange(CHANGE, "B", "A")),
+        ('- [x] remove: "A" because so ^p-0123abcd', CoreChange(REMOVE, "", "A", is_as_asked=False)),
+        (f'- [x] remove: "A" because so ^p-{ONCE}', CoreChange(REMOVE, "", "A")),
+        (f'- [x] remove: "A" because so ^p-{TWICE}', CoreChange(REMOVE, "A", "A")),
+        ('- [x] add: "A" because B" because so ^p-0123abcd', CoreChange(ADD, 'A" because B')),
     ],
 )  # fmt: skip
-def test_a_ticked_line(line: str, change: Change) -> None:
+def test_a_ticked_line(line: str, change: CoreChange) -> None:
     one = stated(line)
     assert one is not None and one.is_ticked
     assert (one.name, one.change()) == (line.rstrip()[-8:], change)
@@ -608,7 +606,7 @@ LINES = st.lists(st.sampled_from(["- a", "- b", "  - c", "", "text", "# h", "- a
 def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_ended: bool, old: str) -> None:
     data = (end.join(lines) + end * is_ended).encode()
     there = [item for item in items("memory.md", data) if item.text == old]
-    for change in (Change(CHANGE, "new", old), Change(REMOVE, "", old, is_as_asked=False)):
+    for change in (CoreChange(CHANGE, "new", old), CoreChange(REMOVE, "", old, is_as_asked=False)):
         if not there:
             with pytest.raises(ConflictError):
                 changed("memory.md", data, change)
@@ -623,10 +621,10 @@ def test_a_change_touches_its_line_and_no_other(lines: list[str], end: str, is_e
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_an_addition_keeps_every_line_and_is_made_once(lines: list[str], end: str, is_ended: bool) -> None:
     data = (end.join(lines) + end * is_ended).encode()
-    after = changed("memory.md", data, Change(ADD, "zz"))
+    after = changed("memory.md", data, CoreChange(ADD, "zz"))
     rest = iter(after.decode().splitlines())
     assert all(line in rest for line in data.decode().splitlines())
-    assert changed("memory.md", after, Change(ADD, "zz")) == after
+    assert changed("memory.md", after, CoreChange(ADD, "zz")) == after
     assert [item.text for item in items("memory.md", after)].count("zz") == 1
 
 

@@ -16,8 +16,8 @@ from vault_memory.reflect import summaries
 from vault_memory.reflect.cite import LINE_NUMBER, Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import KINDS, period_of
-from vault_memory.reflect.sections import Context
-from vault_memory.reflect.summaries import Draft, TooLittle, summary
+from vault_memory.reflect.sections import PageContext
+from vault_memory.reflect.summaries import SummaryDraft, TooLittle, summary
 from vault_memory.text import tokens
 from vault_memory.text.languages import STOP_WORDS
 from vault_memory.text.spans import Span
@@ -32,7 +32,7 @@ def stems(text: str) -> list[str]:
     return [word.rstrip("s") for word in re.findall(r"\w+", text.casefold()) if word not in STOP_WORDS]
 
 
-def context(facts: Iterable[Fact], **more: object) -> Context:
+def context(facts: Iterable[Fact], **more: object) -> PageContext:
     plain: dict[str, object] = {
         "cite": Citations({fact.path for fact in facts}),
         "shown": lambda slug: PAGES.get(slug, slug.title()),
@@ -41,7 +41,7 @@ def context(facts: Iterable[Fact], **more: object) -> Context:
         "rarity": lambda stem: 0.5,
         "count": tokens.count,
     }
-    return Context(**{**plain, **more})  # type: ignore[arg-type]
+    return PageContext(**{**plain, **more})  # type: ignore[arg-type]
 
 
 def fact(text: str, day: int = 3, line: int = 10, *about: str, **more: object) -> Fact:
@@ -50,13 +50,13 @@ def fact(text: str, day: int = 3, line: int = 10, *about: str, **more: object) -
     return Fact(text=text, line=line, about=about, subjects=about, **values)  # type: ignore[arg-type]
 
 
-def page(facts: Sequence[Fact], period: object = NOVEMBER, **more: object) -> Draft:
+def page(facts: Sequence[Fact], period: object = NOVEMBER, **more: object) -> SummaryDraft:
     found = summary(period, facts, context(facts, **more))  # type: ignore[arg-type]
-    assert isinstance(found, Draft), found
+    assert isinstance(found, SummaryDraft), found
     return found
 
 
-def bullets(draft: Draft) -> list[str]:
+def bullets(draft: SummaryDraft) -> list[str]:
     return [line for line in draft.lines if line.startswith("- ")]
 
 
@@ -289,8 +289,8 @@ def test_limits(kind: str, number: int) -> None:
     facts = month_of(number, date(2025, 11, 3), 7)
     found = summary(period, facts, context(facts, summaries={"2025-W45", "2025-11"}))
     if number >= 20:
-        assert isinstance(found, Draft)
-    if isinstance(found, Draft):
+        assert isinstance(found, SummaryDraft)
+    if isinstance(found, SummaryDraft):
         cost = tokens.count("\n".join(found.lines))
         assert cost <= {"week": 400, "month": 600, "year": 800}[kind]
         assert cost <= 0.35 * sum(tokens.count(one.text) for one in facts)

@@ -15,7 +15,7 @@ from vaults import fill, memory, put, snapshot
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
 from vault_memory.vault import undo_history
-from vault_memory.vault.undo_history import Run, UndoHistory
+from vault_memory.vault.undo_history import SavedRun, UndoHistory
 from vault_memory.vault.vault import Vault
 
 HISTORY = ".memory/history"
@@ -25,7 +25,7 @@ def vault(root: Path) -> Vault:
     return memory(root).vault
 
 
-def change(of: Vault, run: Run, path: str, after: bytes, why: str = "") -> None:
+def change(of: Vault, run: SavedRun, path: str, after: bytes, why: str = "") -> None:
     """Keep and write, as a writer does."""
     file = of.root / path
     before = file.read_bytes() if file.exists() else None

@@ -1,1 +1,1 @@
-"""Owns reflect: facts become pages. It reads the index, never its own pages, and writes only its own blocks."""
+"""Turns facts into pages. It reads the index, never its own pages, and writes only its own blocks."""

@@ -1,4 +1,4 @@
-"""Owns the blocks of bank/world.md and bank/experience.md: how things are, by whom; what was done, by month. Pure.
+"""Drafts the blocks of bank/world.md and bank/experience.md: how things are, by whom; what was done, by month. Pure.
 
 What a person wrote on the page itself stands there already and is not told again.
 """
@@ -11,7 +11,7 @@ from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.entity_page import CITATION_TOKENS, FACT_TOKENS, LATELY_SHARE, by_month, is_over, weighed
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import period_of
-from vault_memory.reflect.sections import Body, Context
+from vault_memory.reflect.sections import Body, PageContext
 from vault_memory.reflect.select import Turn, Weights, in_turns, lately
 
 PATHS = WORLD, EXPERIENCE = "bank/world.md", "bank/experience.md"
@@ -20,7 +20,7 @@ PAGE_TOKENS = 2000
 """More than an entity's page: what does not fit here stands on one of those."""
 
 
-def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def world(facts: Sequence[Fact], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """How things are now, by the person, place or project it is about; deeds may say that something is over."""
     newest = max((fact.day for fact in facts if fact.day), default=None)
     endings = Endings(facts, context.stems)
@@ -37,14 +37,14 @@ def world(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) ->
     return tuple(_lines(standing, context, tokens, by_thread=True, stands=stands))
 
 
-def experience(facts: Sequence[Fact], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def experience(facts: Sequence[Fact], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """What was done and what came of it, the newest month first."""
     done = [fact for fact in facts if fact.kind == "experience" and fact.path != EXPERIENCE]
     return tuple(_lines(done, context, tokens, by_thread=False, newer=facts))
 
 
 def _lines(
-    facts: Sequence[Fact], context: Context, tokens: int, by_thread: bool, newer: Sequence[Fact] = (),
+    facts: Sequence[Fact], context: PageContext, tokens: int, by_thread: bool, newer: Sequence[Fact] = (),
     stands: Callable[[Fact], bool] = lambda fact: True,
 ) -> list[Line]:  # fmt: skip
     """The block for these facts, within `tokens`; `newer` are facts that took the place of some, wherever told.

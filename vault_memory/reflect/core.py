@@ -1,4 +1,4 @@
-"""Owns the core, memory.md, as reflect reads and changes it: its list items, and an edit of one of them. Pure.
+"""Reads the list items of the core, memory.md, and changes one of them. Pure.
 
 Reflect never changes it unasked: only a proposal that a person ticked does (proposals.py).
 """
@@ -39,7 +39,7 @@ class Item(NamedTuple):
     text: str
 
 
-class Change(NamedTuple):
+class CoreChange(NamedTuple):
     """What a ticked proposal asks: `text` is to stand there, `old` is the item it is about ("" for an addition).
 
     A removal with a text is that of a line said twice: it is to stand there still. One that a person ticked as it was
@@ -66,7 +66,7 @@ def _goes_on(following: list[str]) -> bool:
     return any(line.strip() and not _STARTS.match(line) for line in following)
 
 
-def changed(path: str, data: bytes, change: Change) -> bytes:
+def changed(path: str, data: bytes, change: CoreChange) -> bytes:
     """The core with one change made; all other bytes stay.
 
     Raises ConflictError when the item is not there any more, or the core would grow beyond its limit of tokens.
@@ -97,7 +97,7 @@ def text_of(path: str, data: bytes) -> str:
         ) from error
 
 
-def _changed(path: str, data: bytes, change: Change) -> bytes:
+def _changed(path: str, data: bytes, change: CoreChange) -> bytes:
     parts = _ENDS.split(text_of(path, data))
     newline = next(iter(parts[1::2]), "\n")
     if change.what == ADD:
@@ -109,7 +109,7 @@ def _changed(path: str, data: bytes, change: Change) -> bytes:
     if _is_done(there, found, change):
         return data
     if found is None:
-        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "Change it by hand.")
+        raise ConflictError(f'{path} has no line "{change.old}" any more: it was left alone.', "CoreChange it by hand.")
     at = 2 * (found.line - 1)
     if change.what == REMOVE:
         del parts[at : at + 2]
@@ -119,7 +119,7 @@ def _changed(path: str, data: bytes, change: Change) -> bytes:
     return "".join(parts).encode("utf-8")
 
 
-def _is_done(there: Sequence[Item], found: Item | None, change: Change) -> bool:
+def _is_done(there: Sequence[Item], found: Item | None, change: CoreChange) -> bool:
     """Whether a run that was killed, or a person, made a change of one item already."""
     if change.what == CHANGE:
         return found is None and any(item.text == change.text for item in there)

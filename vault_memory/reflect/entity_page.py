@@ -1,4 +1,4 @@
-"""Owns the block on an entity's page: what it is in one line, the best that is known, by tier, over time. Pure.
+"""Drafts an entity's page: what it is in one line, then the best that is known, by tier and over time. Pure.
 
 A fact stands there once. What is told first is chosen first (select.py): a short overview of all times, then what was
 told lately, then the rest. Of that, what is alive (core and working) and not over stands under "Now", what lies ahead
@@ -21,7 +21,7 @@ from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.closed_facts import Endings, is_pending
 from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import long, page_of, period_of
-from vault_memory.reflect.sections import Body, Context, counted
+from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Turn, Weights, in_order, in_turns, lately
 
 BLOCK = "facts"
@@ -92,7 +92,7 @@ class Profile:
     """All that is known, with what the opinions tell, of which some may say that others of `facts` are over."""
 
 
-def lines(profile: Profile, context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def lines(profile: Profile, context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The lines of an entity's block, within `tokens`; the order of the facts given plays no part."""
     page = _Page(profile, context, tokens)
     page.fitted(tokens - SECTION_TOKENS, as_old=True)
@@ -131,7 +131,7 @@ def is_over(fact: Fact, newest: date | None) -> bool:
 class _Page:
     """One page in the making."""
 
-    def __init__(self, profile: Profile, context: Context, tokens: int) -> None:
+    def __init__(self, profile: Profile, context: PageContext, tokens: int) -> None:
         self._profile, self._context, self._tokens = profile, context, tokens
         self._room, self._as_old = tokens, False
         self._facts = sorted(profile.facts, key=in_order)

@@ -1,6 +1,6 @@
-"""Owns the facts that reflect reads, out of the index: what people wrote in notes, never what a page of ours says.
+"""Reads the facts for reflect out of the index: what people wrote in notes, never what a page of ours says.
 
-Retain bullets, and what was inferred from logs that have none (infer.py). Left out, with their number kept: what is
+Retain bullets, and what was inferred from logs that have none . Left out, with their number kept: what is
 private to some scope (a page is for everybody who opens it), and what was forgotten. Summaries and proposals hold none.
 """
 

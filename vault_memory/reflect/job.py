@@ -25,7 +25,7 @@ from vault_memory.store import journal, reflect_rows, schema
 from vault_memory.store.rows import Store
 from vault_memory.store.view import ALL
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import RestoredNote, Run, UndoHistory, UndoReport
+from vault_memory.vault.undo_history import RestoredNote, SavedRun, UndoHistory, UndoReport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,7 +242,10 @@ def undo(
 
 
 def _put_back(
-    index: IndexFile, run: Run, found: UndoReport, unforgetting: Callable[[RestoredNote], AbstractContextManager[None]]
+    index: IndexFile,
+    run: SavedRun,
+    found: UndoReport,
+    unforgetting: Callable[[RestoredNote], AbstractContextManager[None]],
 ) -> None:
     # Before they are gone, or a kill in between would have them taken for removed by a person; and only these, or what
     # a person has removed would come back.

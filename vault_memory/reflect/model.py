@@ -1,4 +1,4 @@
-"""Owns the values that reflect works on: facts with their day, place, tier and whom they are about. Pure data."""
+"""A fact as reflect works on it, with its day, place, tier and whom it is about. Pure data."""
 
 from datetime import date
 from typing import NamedTuple

@@ -18,7 +18,7 @@ from vault_memory.reflect.blocks import Line, short
 from vault_memory.reflect.confidence import shown
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import long
-from vault_memory.reflect.sections import Context, unlinked
+from vault_memory.reflect.sections import PageContext, unlinked
 from vault_memory.reflect.select import in_order
 
 BLOCK = "opinions"
@@ -48,7 +48,7 @@ class Detail(NamedTuple):
     wordings: int = 2
 
 
-def page(opinions: Sequence[Opinion], context: Context, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
+def page(opinions: Sequence[Opinion], context: PageContext, tokens: int = PAGE_TOKENS) -> tuple[Line, ...]:
     """The block of bank/opinions.md: by whom they are about, those with most opinions first."""
     if not opinions:
         return ()
@@ -63,7 +63,7 @@ def page(opinions: Sequence[Opinion], context: Context, tokens: int = PAGE_TOKEN
     return tuple(lines)
 
 
-def _fitting(opinions: Sequence[Opinion], context: Context, tokens: int) -> Mapping[int, Sequence[Line]]:
+def _fitting(opinions: Sequence[Opinion], context: PageContext, tokens: int) -> Mapping[int, Sequence[Line]]:
     """The entries that there is room for, by the opinion's id: the surest, and of those as sure the newest, first."""
     kept: dict[int, Sequence[Line]] = {}
     titled: set[str] = set()
@@ -85,7 +85,7 @@ def _subject(opinion: Opinion) -> str:
     return next(iter(opinion.subjects), "")
 
 
-def _title(subject: str, context: Context) -> str:
+def _title(subject: str, context: PageContext) -> str:
     return f"### {unlinked(context.shown(subject)) if subject else 'Everything else'}"
 
 
@@ -96,7 +96,7 @@ def _by_subject(opinions: Sequence[Opinion]) -> list[tuple[str, list[Opinion]]]:
     return sorted(found.items(), key=lambda pair: (not pair[0], -len(pair[1]), pair[0]))
 
 
-def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> Iterator[Line]:
+def entry(opinion: Opinion, context: PageContext, detail: Detail | None = None) -> Iterator[Line]:
     """One opinion with what speaks for and against it."""
     detail = detail or Detail()
     name, of = short(opinion.statement.key), short(opinion.told[0].key)
@@ -119,7 +119,7 @@ def entry(opinion: Opinion, context: Context, detail: Detail | None = None) -> I
             yield Line(f"  - {word}: {len(worded) - most} more", slot=f"{word} {name}")
 
 
-def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
+def _other_wordings(opinion: Opinion, context: PageContext) -> list[Fact]:
     """The newest statement of each other wording of an opinion."""
     if len(opinion.told) == 1:  # as nearly all are
         return []
@@ -127,17 +127,17 @@ def _other_wordings(opinion: Opinion, context: Context) -> list[Fact]:
     return [fact for fact in _newest_of_each(opinion.told, context) if _worded(fact, context) != own]
 
 
-def _newest_of_each(facts: Sequence[Fact], context: Context) -> list[Fact]:
+def _newest_of_each(facts: Sequence[Fact], context: PageContext) -> list[Fact]:
     """The newest of those that say the same on a page, newest first."""
     newest = {_worded(fact, context): fact for fact in sorted(facts, key=in_order)}
     return sorted(newest.values(), key=in_order, reverse=True)
 
 
-def _worded(fact: Fact, context: Context) -> str:
+def _worded(fact: Fact, context: PageContext) -> str:
     return fact_text.readable(fact.text, context.exists).casefold()
 
 
-def _told(fact: Fact, context: Context) -> str:
+def _told(fact: Fact, context: PageContext) -> str:
     text = fact_text.clipped(fact_text.readable(fact.text, context.exists), TEXT_TOKENS, context.count)
     return f"{text} — {context.cite.of(fact)}"
 

@@ -38,7 +38,7 @@ from vault_memory.reflect.merge import LINKED
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.plan import NOTHING_LEFT, Draft, Notice
 from vault_memory.reflect.proposals import PassedOver
-from vault_memory.reflect.sections import Context, counted
+from vault_memory.reflect.sections import PageContext, counted
 from vault_memory.reflect.user_feedback import Feedback
 from vault_memory.search.names import Names
 from vault_memory.startup import REFLECTED
@@ -230,7 +230,7 @@ class PageJobs:
 
             def draft(
                 path: str = path, title: str = title, about: list[Fact] = about,
-                lines: Callable[[Sequence[Fact], Context], tuple[Line, ...]] = lines,
+                lines: Callable[[Sequence[Fact], PageContext], tuple[Line, ...]] = lines,
             ) -> Draft:  # fmt: skip
                 found = lines(about, self._context_of(about))
                 told = {key for line in found for key in line.keys}
@@ -513,8 +513,8 @@ class PageJobs:
         return frozenset(name for text in texts for name in LINKED.findall(text))
 
     @cached_property
-    def _context(self) -> Context:
-        return Context(
+    def _context(self) -> PageContext:
+        return PageContext(
             cite=self._cite,
             shown=lru_cache(1 << 14)(self._shown),
             exists=self._exists,
@@ -524,7 +524,7 @@ class PageJobs:
             summaries=self._made,
         )
 
-    def _context_of(self, about: Sequence[Fact]) -> Context:
+    def _context_of(self, about: Sequence[Fact]) -> PageContext:
         """The context of one page: how rare a stem is, is told by the facts that belong there and by no others."""
         return replace(self._context, rarity=facts.rarity(weighed(about), self._stems, self._lexicon.idle))
 

@@ -20,7 +20,7 @@ from vault_memory.reflect import proposals
 from vault_memory.reflect.blocks import Line
 from vault_memory.reflect.plan import Edit, SkippedPage, skip
 from vault_memory.vault import locations
-from vault_memory.vault.undo_history import Run, UndoHistory
+from vault_memory.vault.undo_history import SavedRun, UndoHistory
 from vault_memory.vault.vault import SETTLE_SECONDS, Vault
 
 FOLDER = "history/written"
@@ -132,7 +132,7 @@ class Writer:
             run.drop()
         return done
 
-    def _settled(self, run: Run, edit: Edit, again: Again) -> Edit | None:
+    def _settled(self, run: SavedRun, edit: Edit, again: Again) -> Edit | None:
         """Write one page; returns what was written, None when somebody else has done so."""
         found: Edit | None = edit
         for attempt in range(1, TRIES + 1):
@@ -150,7 +150,7 @@ class Writer:
                 return found
         return None
 
-    def _write(self, run: Run, edit: Edit) -> None:
+    def _write(self, run: SavedRun, edit: Edit) -> None:
         for folder in self._vault.missing_folders(edit.path) if edit.before is None else ():
             run.keep_folder(folder)
         run.keep(edit.path, edit.before, edit.after, edit.why)

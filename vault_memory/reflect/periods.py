@@ -1,4 +1,4 @@
-"""Owns the periods that are summed up: weeks, months and years, how they are called, and which of them are over. Pure.
+"""The periods that are summed up: weeks, months and years, their days, names and titles. Pure.
 
 A week is the ISO week, from Monday to Sunday, and belongs to the year its Thursday lies in: `2025-W48`. Its days may
 lie in two months, and it is then one of the weeks of both.

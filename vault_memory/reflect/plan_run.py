@@ -1,4 +1,4 @@
-"""Owns one look at the index and the pages, from which the plan of a run comes. It writes nothing."""
+"""Plans a run from the index and the pages as they stand: drafts, edits, proposals. It writes nothing."""
 
 from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
@@ -65,7 +65,7 @@ class PlannedRun:
 
 
 class RunPlanner:
-    """One look; `vault` is where the pages are read, and `retelling` what a configured model has to say on them."""
+    """Plans one run; `vault` holds the pages, and `retelling` is what a configured model has to say on them."""
 
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling

@@ -19,11 +19,11 @@ from vault_memory.markdown import fact_text, provenance
 from vault_memory.markdown.fact_text import without_evidence
 from vault_memory.reflect.beliefs import Opinion, is_doubt
 from vault_memory.reflect.blocks import Line
-from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, Change, Item
+from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, Item
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.opinion_page import decimal
 from vault_memory.reflect.periods import long, period_of
-from vault_memory.reflect.sections import Context
+from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.store.candidate import PROPOSALS
@@ -63,7 +63,7 @@ _LINK = re.compile(r"\[\[(?P<target>[^\[\]|#]+)[^\[\]]*\]\]")
 class Proposal(NamedTuple):
     """One change of the core that reflect would make, why, and the facts it rests on."""
 
-    change: Change
+    change: CoreChange
     because: str
     evidence: tuple[Fact, ...]
     told: tuple[Fact, ...] = ()
@@ -86,7 +86,7 @@ class Proposal(NamedTuple):
         return self._replace(asked_as=min(self.names.intersection(names), default=""))
 
 
-def name_for(change: Change, fact: Fact | None) -> str:
+def name_for(change: CoreChange, fact: Fact | None) -> str:
     """What a proposal is known by that rests on a fact; a removal is of the line alone, whatever speaks for it."""
     about = ("twice" if change.text else "") if change.what == REMOVE else str(fact.key if fact else "")
     words = f"{change.what}\0{change.old}\0{about}"
@@ -136,14 +136,14 @@ class ProposalLine(NamedTuple):
         """Whether it is to be done."""
         return self.box in "xX"
 
-    def change(self, written: "ProposalLine | None" = None) -> Change:
+    def change(self, written: "ProposalLine | None" = None) -> CoreChange:
         """What it asks; which line of the core it is about says the proposal as it was `written` by us."""
         if self.what == ADD:
-            return Change(ADD, self.quoted.strip())
+            return CoreChange(ADD, self.quoted.strip())
         if self.what == CHANGE:
             old = written if written and written.what == CHANGE else self
-            return Change(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
-        once, twice = Change(REMOVE, "", self.quoted), Change(REMOVE, self.quoted, self.quoted)
+            return CoreChange(CHANGE, self.quoted.partition(_TO)[2].strip(), old.quoted.partition(_TO)[0])
+        once, twice = CoreChange(REMOVE, "", self.quoted), CoreChange(REMOVE, self.quoted, self.quoted)
         known = {name_for(change, None): change for change in (once, twice)}
         return known.get(self.name, once._replace(is_as_asked=False))
 
@@ -170,7 +170,7 @@ def left(lines: Iterable[Line], settled: Collection[str]) -> tuple[Line, ...]:
     return kept if any(name_of(line.text) for line in kept) else NOTHING
 
 
-def shown(proposals: Sequence[Proposal], context: Context) -> tuple[Line, ...]:
+def shown(proposals: Sequence[Proposal], context: PageContext) -> tuple[Line, ...]:
     """The lines of the page's block."""
     if not proposals:
         return NOTHING
@@ -178,7 +178,7 @@ def shown(proposals: Sequence[Proposal], context: Context) -> tuple[Line, ...]:
     return (Line(intro, slot="intro"), Line(""), *(_line(proposal, context) for proposal in proposals))
 
 
-def _line(proposal: Proposal, context: Context) -> Line:
+def _line(proposal: Proposal, context: PageContext) -> Line:
     change = proposal.change
     quoted = {
         ADD: f'"{change.text}"', CHANGE: f'"{change.old}" → "{change.text}"', REMOVE: f'"{change.old}"'
@@ -285,7 +285,7 @@ def _changes(grounds: Grounds) -> Iterator[Proposal]:
         if newest is None or newest.succeeded_by is not None:
             continue
         text = _linked(_quotable(newest, grounds), item, newest, grounds)
-        change = Change(CHANGE, text, item.text)
+        change = CoreChange(CHANGE, text, item.text)
         yield Proposal(change, f"on {newest.day} it was told otherwise", (newest,))
 
 
@@ -294,11 +294,11 @@ def _removals(grounds: Grounds) -> Iterator[Proposal]:
     ahead = (fact for fact in grounds.facts if fact.occurred and fact.day and fact.day < fact.occurred.start)
     dated = [fact for fact in ahead if fact.kind != "opinion"]
     first: dict[str, Item] = {}
-    asked: set[Change] = set()
+    asked: set[CoreChange] = set()
     for item in grounds.items:
         words = " ".join(fact_text.readable(item.text, lambda _: False).casefold().split()).rstrip(".;, ")
         twin = first.setdefault(words, item)
-        change, evidence = Change(REMOVE, "", item.text), ()  # type: tuple[Change, tuple[Fact, ...]]
+        change, evidence = CoreChange(REMOVE, "", item.text), ()  # type: tuple[CoreChange, tuple[Fact, ...]]
         if grounds.is_forgotten(item.text):
             because = "it was put there for a fact that you had forgotten since"
         elif gone := _gone(item.text, grounds):
@@ -345,13 +345,13 @@ def _additions(grounds: Grounds) -> Iterator[Proposal]:
             because = f"it is held with {sure} and was told or borne out on {len(days)} days"
             evidence = tuple(sorted((opinion.statement, *opinion.supports), key=in_order, reverse=True))[:3]
             first = (opinion.statement, *(fact for fact in evidence if fact is not opinion.statement))
-            yield Proposal(Change(ADD, _quotable(opinion.statement, grounds)), because, first, opinion.told)
+            yield Proposal(CoreChange(ADD, _quotable(opinion.statement, grounds)), because, first, opinion.told)
     # What has a day of its own is over some day: that is for the calendar.
     lasting = (f for f in grounds.facts if f.kind == "world" and f.succeeded_by is None and f.occurred is None)
     weighty = [f for f in lasting if (f.tier == "core" or f.importance >= WEIGHTY) and f.key not in told]
     for fact in sorted(weighty, key=lambda f: (f.tier != "core", -f.importance, in_order(f))):
         because = "it was needed again and again" if fact.tier == "core" else "it is important"
-        yield Proposal(Change(ADD, _quotable(fact, grounds)), because, (fact,))
+        yield Proposal(CoreChange(ADD, _quotable(fact, grounds)), because, (fact,))
 
 
 def _is_said(fact: Fact, said: Iterable[str], grounds: Grounds) -> bool:

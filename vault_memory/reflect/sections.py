@@ -1,4 +1,4 @@
-"""Owns the body of a summary: under which heading a fact stands, what goes before its words, and which share a line.
+"""Lays out the facts of a page: under which heading each stands, what goes before its words, and which share a line.
 
 Pure. What was decided comes first, then each thread (a person, a place, a project) with two facts or more, then the
 rest. A word that no fact holds is only ever a name, a day, or "until" one.
@@ -39,7 +39,7 @@ _BROKEN = re.compile(r"[.;!?]\s|[!?…]$")
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PageContext:
     """What a summary needs of its vault.
 
     `shown` gives an entity's name by its slug, as a link where it has a page; `exists` whether a link's target does;
@@ -78,7 +78,7 @@ class Body:
 
     period: Period
     facts: Sequence[Fact]
-    context: Context
+    context: PageContext
     limit: int
     newer: Sequence[Fact] = ()
     """Facts that took the place of some of `facts`, and are told elsewhere."""

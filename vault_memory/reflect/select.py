@@ -1,4 +1,4 @@
-"""Owns the choice of the facts that tell most in few tokens. Pure; it knows neither pages nor what a page says of them.
+"""Chooses the facts that tell most in few tokens. Pure; it knows neither pages nor what a page says of them.
 
 Extractive selection as budgeted submodular maximisation (H. Lin and J. Bilmes, "A Class of Submodular Functions for
 Document Summarization", ACL 2011; the greedy rule with a scaled cost is of their NAACL 2010 paper). A fact covers

@@ -1,4 +1,4 @@
-"""Owns the text of a period's page: what a week, a month or a year was about, in words its facts already hold. Pure.
+"""Drafts the page of a period: what a week, a month or a year was about, in words its facts already hold. Pure.
 
 Law 5: a page is selected from the facts dated in the period, cites the notes they stand in, and takes no text from
 other pages; those of finer periods are only linked. It has a limit of tokens, and is never more than a share of the
@@ -14,7 +14,7 @@ from vault_memory.reflect.cite import Citations
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.periods import Period, finer, page_of
 from vault_memory.reflect.plan import EXTRACTIVE
-from vault_memory.reflect.sections import Body, Context, counted
+from vault_memory.reflect.sections import Body, PageContext, counted
 from vault_memory.reflect.select import Weights, chosen, in_order
 from vault_memory.search.decay import OLD_DAYS
 from vault_memory.text.spans import plus
@@ -46,7 +46,7 @@ _FINER = {"month": "Weeks", "year": "Months"}
 _Told = tuple[str, tuple[Fact, ...]]
 
 
-class Draft(NamedTuple):
+class SummaryDraft(NamedTuple):
     """A page's text as the lines of its block, and its flat properties."""
 
     title: str
@@ -82,7 +82,7 @@ class TooLittle(NamedTuple):
     reason: str
 
 
-def summary(period: Period, facts: Sequence[Fact], context: Context, free: int = 0) -> Draft | TooLittle:
+def summary(period: Period, facts: Sequence[Fact], context: PageContext, free: int = 0) -> SummaryDraft | TooLittle:
     """The page of a period from the facts dated in it; of the others only whether they took a fact's place counts.
 
     So many tokens of its limit are left `free` for what somebody else has to say.
@@ -100,10 +100,10 @@ def summary(period: Period, facts: Sequence[Fact], context: Context, free: int =
     folded = len(inside) - len(taken)
     whole = tuple(frame.around(told, taken))
     block = tuple(body.line(text, cited) for text, cited in whole)
-    return Draft(period.title, period.path, whole, _properties(period), folded, block)
+    return SummaryDraft(period.title, period.path, whole, _properties(period), folded, block)
 
 
-def remainder(period: Period, facts: Sequence[Fact], context: Context) -> tuple[Line, ...]:
+def remainder(period: Period, facts: Sequence[Fact], context: PageContext) -> tuple[Line, ...]:
     """What a page says whose facts would not make one any more: how many there still are, and where; none of them."""
     inside = sorted((fact for fact in facts if period.holds(fact.when)), key=in_order)
     body = Body(period, inside, context, limit(period, inside, context))
@@ -133,7 +133,7 @@ def size(facts: Sequence[Fact]) -> str:
     return f"{counted(len(facts), 'fact')} on {counted(days, 'day')}"
 
 
-def limit(period: Period, facts: Sequence[Fact], context: Context) -> int:
+def limit(period: Period, facts: Sequence[Fact], context: PageContext) -> int:
     """The tokens that a page of these facts may have; they are only counted as far as it matters."""
     most, source = LIMITS[period.kind], 0
     for fact in facts:
@@ -224,7 +224,7 @@ def _opening(body: Body) -> str:
     return f"{'Mostly' if mostly else 'Among other things'} {names}; {size(body.facts)}."
 
 
-def _finer_pages(period: Period, context: Context) -> str:
+def _finer_pages(period: Period, context: PageContext) -> str:
     """The links to the pages of the finer periods that there are, or ""."""
     pages = [context.cite.link(page_of(name)) for name in finer(period) if name in context.summaries]
     return f"{_FINER[period.kind]}: {' '.join(pages)}" if pages else ""

@@ -13,7 +13,7 @@ from vault_memory.errors import RefusedError
 from vault_memory.reflect import proposals
 from vault_memory.reflect.beliefs import ConfidenceByHand
 from vault_memory.reflect.blocks import Block, Line, confidence, text_name
-from vault_memory.reflect.core import REMOVE, Change
+from vault_memory.reflect.core import REMOVE, CoreChange
 from vault_memory.reflect.merge import edited
 from vault_memory.reflect.model import Fact
 from vault_memory.reflect.proposals import ProposalLine
@@ -58,9 +58,9 @@ class Feedback:
     """The facts that were forgotten."""
     done: set[str] = field(default_factory=set)
     """Names of proposals that were ticked: they are not asked again either, unless one stands open on the page."""
-    asked: dict[str, Change] = field(default_factory=dict)
+    asked: dict[str, CoreChange] = field(default_factory=dict)
     """What lines of the page may ask that are ticked, or in a person's words, by the proposal's name."""
-    ticked: dict[str, Change] = field(default_factory=dict)
+    ticked: dict[str, CoreChange] = field(default_factory=dict)
     """What is to be done, by the proposal's name."""
     grounds: dict[str, Fact] = field(default_factory=dict)
     """The facts that what is asked rests on, by the proposal's name."""

@@ -1,4 +1,4 @@
-"""Owns the pre-images: what notes held before a run of this program changed them, so that it can be undone exactly.
+"""Keeps what notes held before a run of this program changed them, so that it can be undone byte for byte.
 
 They lie in `.memory/history/<UTC stamp>-<device>-<kind>/`, a folder a run: each earlier text once, named by its hash,
 and `run.jsonl` with a line a change. What a note held is durable here before the note is replaced, so a run that was
@@ -37,7 +37,7 @@ _NAME = re.compile(r"(\d{8}T\d{6}\.\d{6}Z)-([^\W_]+)-([a-z]+)")
 _LINK_IS_NONE = getattr(os, "O_NOFOLLOW", 0)
 
 
-class Change(NamedTuple):
+class NoteChange(NamedTuple):
     """One note as a run changed it: SHA-256 of its bytes before (None: there was no such note) and after, and why."""
 
     path: str
@@ -78,7 +78,7 @@ class UndoReport(NamedTuple):
         return [back.path for back in self.backs if back.text is None]
 
 
-class Run:
+class SavedRun:
     """One run's pre-images. The folder is made with the first of them: a run that changes nothing leaves nothing."""
 
     def __init__(self, root: Path, name: str) -> None:
@@ -91,7 +91,7 @@ class Run:
         self.started = datetime.strptime(found[1], _STAMP).replace(tzinfo=UTC)
 
     def __repr__(self) -> str:
-        return f"Run({self.name})"
+        return f"SavedRun({self.name})"
 
     @property
     def place(self) -> str:
@@ -115,7 +115,7 @@ class Run:
         note may be kept several times. Raises RefusedError for a link out of the vault, VaultError when the system
         refuses.
         """
-        change = Change(path, _hash(before), _digest(after), why)
+        change = NoteChange(path, _hash(before), _digest(after), why)
         try:
             if not self._folder.is_dir():
                 _make(self._folder)
@@ -155,9 +155,9 @@ class Run:
             os.fsync(handle.fileno())
         _settle(self._folder)
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[NoteChange]:
         """What the run changed or was about to, in order. Raises VaultError when that cannot be read."""
-        return [Change(**line) for line in self._lines() if "path" in line]
+        return [NoteChange(**line) for line in self._lines() if "path" in line]
 
     @property
     def is_undone(self) -> bool:
@@ -170,7 +170,7 @@ class Run:
             try:
                 found = json.loads(line)
                 if "undone" not in found and "folder" not in found:
-                    Change(**found)
+                    NoteChange(**found)
             except (ValueError, TypeError, RecursionError) as error:
                 what = f"{self.place}/run.jsonl is damaged in line {number}: nothing was changed."
                 raise VaultError(what, "Its other files hold what the notes held before.") from error
@@ -187,7 +187,7 @@ class Run:
                 f"{self.place}/{name} cannot be read: {error.strerror}.", "Nothing was changed."
             ) from error
 
-    def text(self, change: Change) -> bytes | None:
+    def text(self, change: NoteChange) -> bytes | None:
         """What the note held before that change; raises VaultError when it is not there any more as it was kept."""
         if change.before is None:
             return None
@@ -214,29 +214,29 @@ class UndoHistory:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def begin(self, kind: str) -> Run:
+    def begin(self, kind: str) -> SavedRun:
         """A new run of that kind (`reflect`, `forget`: small letters); what is too old to be kept goes."""
         self.prune()
-        return Run(self._root, f"{datetime.now(UTC).strftime(_STAMP)}-{locations.device_id()}-{kind}")
+        return SavedRun(self._root, f"{datetime.now(UTC).strftime(_STAMP)}-{locations.device_id()}-{kind}")
 
-    def runs(self, kind: str = "") -> list[Run]:
+    def runs(self, kind: str = "") -> list[SavedRun]:
         """The runs, newest first, of all devices; only those of one kind where it is given."""
         if locations.derived(self._root, FOLDER) is None:
             return []
         names: list[str] = []
         with contextlib.suppress(OSError), os.scandir(self._root / locations.MEMORY_FOLDER / FOLDER) as entries:
             names = [e.name for e in entries if _NAME.fullmatch(e.name) and e.is_dir(follow_symlinks=False)]
-        found = [Run(self._root, name) for name in sorted(names, reverse=True)]
+        found = [SavedRun(self._root, name) for name in sorted(names, reverse=True)]
         return [run for run in found if kind in ("", run.kind)]
 
-    def named(self, name: str) -> Run:
+    def named(self, name: str) -> SavedRun:
         """The run of that name; raises UsageError when there is none."""
         found = [run for run in self.runs() if run.name == name]
         if not found:
             raise UsageError(f"There is no run `{name}`.", NAMED)
         return found[0]
 
-    def undo(self, run: Run, vault: Vault, *, force: bool = False) -> UndoReport:
+    def undo(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
         """Put back, byte for byte, what that run changed. What was not there before is deleted.
 
         A note that was never written, or is as it was already, is left alone; so a second undo goes on where one was
@@ -259,13 +259,13 @@ class UndoHistory:
         run.mark_undone()
         return found
 
-    def undoing(self, run: Run, vault: Vault, *, force: bool = False) -> UndoReport:
+    def undoing(self, run: SavedRun, vault: Vault, *, force: bool = False) -> UndoReport:
         """What `undo` would do; nothing is written. With `force` what was changed since is left as it is.
 
         Else raises ConflictError when a note is neither as the run found it nor as the run left it, and UsageError when
         nothing is to undo.
         """
-        notes: dict[str, list[Change]] = {}
+        notes: dict[str, list[NoteChange]] = {}
         for change in run.changes():
             notes.setdefault(change.path, []).append(change)
         wanted = {path: _wanted(vault, path, changes) for path, changes in notes.items()}
@@ -294,7 +294,7 @@ class _Back(NamedTuple):
     """How a note goes back: its bytes now, and the change before which it held what it is to hold again."""
 
     now: bytes
-    to: Change
+    to: NoteChange
 
 
 _CHANGED = "changed"
@@ -309,11 +309,11 @@ def _unfinished(found: UndoReport, failed: dict[str, VaultMemoryError]) -> Vault
     whys = "; ".join(str(error).partition(";")[0].rstrip(".") for error in failed.values())
     return VaultMemoryError(
         f"{found.run} is undone in part. As before it: {named}. Not put back: {whys}.",
-        f"When that is mended, `memory reflect --undo {found.run}` goes on.",
+        f"When that is fixed, `memory reflect --undo {found.run}` goes on.",
     )
 
 
-def _wanted(vault: Vault, path: str, changes: list[Change]) -> "_Back | str | None":
+def _wanted(vault: Vault, path: str, changes: list[NoteChange]) -> "_Back | str | None":
     """How to put one note back; None when there is nothing to do, `_CHANGED` when somebody else changed it."""
     now = _now(vault, path)
     held, back = _hash(now), None
