@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from sample import make_sample
 from vaults import fill, put
 
-from vault_memory.agents import hook_events, shown_passages
-from vault_memory.agents.shown_passages import TURNS, ShownSession
+from vault_memory.agents import hook, hook_events
+from vault_memory.agents.hook import TURNS, ShownSession
 from vault_memory.config import Config, user_folder
 from vault_memory.daemon import address
 from vault_memory.memory import Memory
@@ -286,10 +286,10 @@ def test_a_sessions_file_is_small_private_and_swept(data: Path) -> None:
     session = ShownSession("a", "s", os.environ)
     for number in range(3000):
         session.turn([f"{number:016x}"], "long " * 100)
-    assert session.file and session.file.stat().st_size < shown_passages.MAX_BYTES + 1000
+    assert session.file and session.file.stat().st_size < hook.MAX_SESSION_BYTES + 1000
     assert session.recent() == {f"{number:016x}" for number in range(3000 - TURNS, 3000)}
     assert stat.S_IMODE(session.file.stat().st_mode) == 0o600
-    old = time.time() - (shown_passages.KEPT_DAYS + 1) * 86_400
+    old = time.time() - (hook.KEPT_DAYS + 1) * 86_400
     os.utime(session.file, (old, old))
     ShownSession("a", "t", os.environ).sweep()
     assert not session.file.exists()

@@ -5,11 +5,14 @@ record, in the user's data folder, says which containers around them were there 
 """
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,10 +21,12 @@ from typing import NamedTuple
 from vault_memory import startup
 from vault_memory.config import template
 from vault_memory.errors import ConflictError, RefusedError, VaultMemoryError
-from vault_memory.integrations import agent_files, entries, json_text
+from vault_memory.integrations import entries, json_text
 from vault_memory.integrations.entries import MisshapenError, Spot, TakenError
 from vault_memory.integrations.json_text import NotJsonError
 from vault_memory.integrations.settings_files import HOOKS_OFF, InstallTarget, Script, SettingsFile
+from vault_memory.vault import atomic_write
+from vault_memory.vault.private_files import make_private
 
 MAX_BACKUPS = 50
 
@@ -126,21 +131,21 @@ class Installer:
             self._back_up(change)
             record, earlier = change.record, self._record(change.file)
             if record:  # first: an entry without its record could not be taken out exactly
-                made = agent_files.missing_folders(change.file.parent) if change.before is None else []
+                made = _missing_folders(change.file.parent) if change.before is None else []
                 record = replace(record, folders=(*record.folders, *made))
                 containers = None if record.containers is None else sorted(record.containers)
                 document = asdict(record) | {"file": str(change.file), "containers": containers}
-                agent_files.write_private(self._record_file(change.file), json.dumps(document).encode("ascii"))
-            agent_files.write(change.file, change.before, change.after)
+                _write_private(self._record_file(change.file), json.dumps(document).encode("ascii"))
+            _write(change.file, change.before, change.after)
             if record is None:
-                with agent_files.plain_errors(change.file):
+                with _plain_errors(change.file):
                     self._record_file(change.file).unlink(missing_ok=True)
             if change.after is None:
-                agent_files.remove_folders(earlier.folders)
+                _remove_folders(earlier.folders)
 
     def _read(self, named: Path) -> tuple[Path, bytes | None, str]:
-        file, data = agent_files.read(named, self.target.within)
-        return file, data, agent_files.text(file, data)
+        file, data = _read(named, self.target.within)
+        return file, data, _text(file, data)
 
     # --- settings ------------------------------------------------------------------------------------------------
 
@@ -200,7 +205,7 @@ class Installer:
     # --- scripts -------------------------------------------------------------------------------------------------
 
     def _with_script(self, script: Script) -> FileChange:
-        file, before = agent_files.read(script.file, self.target.within)
+        file, before = _read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
             return FileChange(file, before, before, is_theirs=True)
         return FileChange(
@@ -208,7 +213,7 @@ class Installer:
         )
 
     def _without_script(self, script: Script) -> FileChange:
-        file, before = agent_files.read(script.file, self.target.within)
+        file, before = _read(script.file, self.target.within)
         if before is not None and not _is_sealed(before):
             return FileChange(file, before, before, is_theirs=True)
         return FileChange(file, before, None)
@@ -224,8 +229,8 @@ class Installer:
         if change.before is None:
             return
         stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")
-        agent_files.write_private(self.backups / f"{stamp}-{change.file.name}", change.before)
-        with agent_files.plain_errors(self.backups):
+        _write_private(self.backups / f"{stamp}-{change.file.name}", change.before)
+        with _plain_errors(self.backups):
             for old in sorted(self.backups.iterdir())[:-MAX_BACKUPS]:
                 old.unlink(missing_ok=True)
 
@@ -274,7 +279,7 @@ def inspect(target: InstallTarget) -> list[FileState]:
 def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
     labels = [entry.label for entry in settings.entries]
     with contextlib.suppress(VaultMemoryError):
-        text = agent_files.text(*agent_files.read(settings.file, within))
+        text = _text(*_read(settings.file, within))
         try:
             document = json_text.parse(text if text.strip() else _EMPTY)
         except NotJsonError as error:
@@ -288,7 +293,7 @@ def _inspect_settings(settings: SettingsFile, within: Path | None) -> FileState:
 def _script_words(script: Script, within: Path | None) -> list[str]:
     """The command line that a plugin of ours runs; none where there is none."""
     with contextlib.suppress(VaultMemoryError, ValueError, RecursionError):
-        match = _SCRIPT_COMMAND.search(agent_files.text(*agent_files.read(script.file, within)))
+        match = _SCRIPT_COMMAND.search(_text(*_read(script.file, within)))
         words = json.loads(match[1]) if match else []
         return words if entries.is_program(words) else []
     return []
@@ -301,7 +306,7 @@ def switched_off(target: InstallTarget) -> list[Path]:
 
 def _is_switched_off(file: Path, within: Path | None) -> bool:
     with contextlib.suppress(VaultMemoryError, NotJsonError):
-        document = json_text.parse(agent_files.text(*agent_files.read(file, within)))
+        document = json_text.parse(_text(*_read(file, within)))
         node = document.find((HOOKS_OFF,))
         return node is not None and document.value(node) is True
     return False
@@ -311,7 +316,7 @@ def _checked(changes: list[FileChange]) -> list[FileChange]:
     """The changes; raises RefusedError where a file must not be replaced, and where all of them are refused."""
     for change in changes:
         if change.before is not None and change.before != change.after:
-            agent_files.check_writable(change.file)
+            _check_writable(change.file)
     refusals = [change.refused for change in changes if change.refused]
     if refusals and len(refusals) == len(changes):
         raise refusals[0]
@@ -351,3 +356,111 @@ def _short_hash(text: str) -> str:
 
 def _hash(data: bytes | None) -> str:
     return hashlib.sha256(data or b"").hexdigest()
+
+
+# --- one file, through links and whole -------------------------------------------------------------------------------
+
+
+def _read(named: Path, within: Path | None = None) -> tuple[Path, bytes | None]:
+    """The file that a name leads to, through links, and what it holds; None where there is none.
+
+    Raises RefusedError for what is no plain file, and for one that does not lie `within` the real path of that folder.
+    """
+    file = Path(os.path.realpath(named))
+    if within and not file.is_relative_to(os.path.realpath(within)):
+        # Whoever wrote the repository would choose which file of this computer is changed.
+        what = f"{named} leads out of the project by a link, to {file}: it was not followed."
+        raise RefusedError(what, "Delete the link and run again, or install with --scope user.")
+    with _plain_errors(file):
+        try:
+            mode = file.stat().st_mode
+        except FileNotFoundError:
+            return file, None
+        if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may never end
+            raise RefusedError(f"{file} is no plain file: it was not touched.", "Move it away, and run again.")
+        return file, file.read_bytes()
+
+
+def _text(file: Path, data: bytes | None) -> str:
+    """What a file holds as text, "" for no file; raises RefusedError where that is not UTF-8."""
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedError(f"{file} is not UTF-8: it was not touched.", "Save it as UTF-8, and run again.") from error
+
+
+def _check_writable(file: Path) -> None:
+    """Raise RefusedError for a file that is read-only, or that would be parted from its hard links."""
+    with _plain_errors(file):
+        status = file.stat()
+    if not status.st_mode & 0o222 or not os.access(file, os.W_OK):
+        raise RefusedError(
+            f"{file} is read-only: it was not touched.",
+            "Make it writable, and run again; where another program makes it, tell that one.",
+        )
+    if status.st_nlink > 1:
+        raise RefusedError(
+            f"{file} is one of {status.st_nlink} hard links to one file, and would be parted from the others: it was"
+            " not touched.",
+            "Make it a copy (cp, then mv over it) or a symbolic link, which is followed, and run again.",
+        )
+
+
+def _write(file: Path, before: bytes | None, after: bytes | None) -> None:
+    """Put a file as it is to be, None for no file; raises ConflictError where it is not as it was."""
+    with _plain_errors(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for left in file.parent.glob(f".{glob.escape(file.name)}.{'[0-9a-f]' * 12}.part"):
+            if time.time() - left.stat().st_mtime > atomic_write.LEFT_BEHIND_SECONDS:
+                left.unlink()  # of a write that was killed
+        part = file.with_name(f".{file.name}.{os.urandom(6).hex()}.part")
+        with atomic_write.one_writer(file.parent):
+            try:
+                if after is not None:
+                    atomic_write.write_durably(part, after)
+                if (file.read_bytes() if file.exists() else None) != before:
+                    what = f"{file} was changed meanwhile: it was not touched."
+                    raise ConflictError(what, "Run this again; close the program that writes it if need be.")
+                if after is None:
+                    file.unlink()
+                elif before is None:
+                    atomic_write.place_new(part, file)
+                else:
+                    atomic_write.keep_attributes(file, part)
+                    os.replace(part, file)
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def _write_private(file: Path, data: bytes) -> None:
+    """Write a file of our own whole, for its user alone."""
+    with _plain_errors(file):
+        make_private(file.parent)
+        part = file.with_name(f"{file.name}.{os.urandom(4).hex()}.part")
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(part, file)
+
+
+def _missing_folders(folder: Path) -> list[str]:
+    """The folders that are missing, innermost first."""
+    return [str(place) for place in (folder, *folder.parents) if not place.exists()]
+
+
+def _remove_folders(made: Sequence[str]) -> None:
+    """Remove the folders that were made and are empty again."""
+    with contextlib.suppress(OSError):
+        for folder in made:
+            os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def _plain_errors(file: Path) -> Iterator[None]:
+    """Raise what the system says of a file as a sentence for a person."""
+    try:
+        yield
+    except OSError as error:
+        what = f"{error.filename or file} cannot be read or written: {error.strerror or error}."
+        raise VaultMemoryError(what, "Check its permissions and free space.") from error
