@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -159,22 +158,6 @@ def test_a_second_one_is_refused_though_the_first_ones_folder_was_deleted(root: 
             patch.setenv(name, value)
         assert run(root, "watch").returncode == 75
         assert told(root, "status")["daemon"]["pid"] == daemon.process.pid  # found all the same
-
-
-def test_after_one_that_was_killed_another_starts(root: Path) -> None:
-    killed = start_daemon(root)
-    killed.kill()
-    assert killed.socket.exists()
-    daemon = start_daemon(root)
-    assert told(root, "status")["daemon"]["pid"] == daemon.process.pid
-
-
-@pytest.mark.slow
-def test_two_vaults_have_a_daemon_each(root: Path, tmp_path: Path) -> None:
-    other = fill(tmp_path / "other", {"a.md": "Another vault altogether."})
-    daemons = start_daemon(root), start_daemon(other)
-    assert daemons[0].socket != daemons[1].socket
-    assert told(other, "recall", "altogether")["results"][0]["path"] == "a.md"
 
 
 @pytest.mark.parametrize("lost", ["socket", "its folder", "the runtime folder"])
@@ -600,26 +583,6 @@ def test_nothing_of_a_notes_text_is_in_the_log_and_the_notes_are_as_they_were(ro
     text = log.read_text()
     assert re.search(r"INFO +vault-memory .* watches", text) and re.search(r"\d added", text) and "stopped" in text
     assert "herring" not in text and "Heron" not in text
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="the count of a thread's wake-ups is Linux's")
-def test_nothing_wakes_it_while_nothing_happens(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    time.sleep(0.5)
-    before = _wake_ups(daemon.process.pid)
-    time.sleep(2.0)
-    assert _wake_ups(daemon.process.pid) - before <= 2
-
-
-def _wake_ups(pid: int) -> int:
-    counts = [
-        int(line.split()[1])
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for line in (task / "status").read_text().splitlines()
-        if line.startswith("voluntary_ctxt_switches")
-    ]
-    return sum(counts)
 
 
 # --- work that has its time ------------------------------------------------------------------------------------------

@@ -35,7 +35,14 @@ def socket_path(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
     if sys.platform == "win32":
         return os.path.join(user_folder("data", environ), "run", name + LOOPBACK)
     path = os.path.join(_runtime_folder(environ), f"{name}.sock")
-    return path if _fits(path) else _in_temporary_folder(path, environ)
+    if len(os.fsencode(path)) <= LONGEST_BYTES:
+        return path
+    import hashlib
+
+    short = hashlib.sha256(os.fsencode(path)).hexdigest()[:24] + ".sock"
+    named = os.path.join(environ.get("TMPDIR") or "/tmp", _temporary_name(), short)
+    fits = os.path.isabs(named) and len(os.fsencode(named)) <= LONGEST_BYTES
+    return named if fits else os.path.join("/tmp", _temporary_name(), short)
 
 
 def owner_file(root: StrPath, environ: Mapping[str, str] | None = None) -> str:
@@ -50,17 +57,17 @@ def owner(root: StrPath, environ: Mapping[str, str] | None = None) -> dict[str, 
 
     try:
         with open(owner_file(root, environ), encoding="utf-8") as file:
-            told = json.load(file)
+            document = json.load(file)
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) and {"pid", "since", "socket"} <= told.keys() else None
+    return document if isinstance(document, dict) and {"pid", "since", "socket"} <= document.keys() else None
 
 
 def known(root: StrPath) -> str:
     """Where a vault's daemon is reached, also by a process with another runtime folder than it was started with."""
     path = socket_path(root)
-    told = None if os.path.lexists(path) else owner(root)
-    return str(told["socket"]) if told else path
+    named = None if os.path.lexists(path) else owner(root)
+    return str(named["socket"]) if named else path
 
 
 def prepare(path: StrPath) -> None:
@@ -74,8 +81,15 @@ def prepare(path: StrPath) -> None:
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         if not os.path.lexists(folder):
             os.mkdir(folder, 0o700)
-        info = os.lstat(folder)
-        _refuse(folder, info)
+        info, why = os.lstat(folder), ""
+        if not stat.S_ISDIR(info.st_mode):
+            why = "is not a folder, or a link to one"
+        elif info.st_uid != _uid():
+            why = "belongs to another user"
+        elif os.path.basename(folder) == _temporary_name() and _others_may(info, 0o077):
+            why = "is open to other users"
+        if why:
+            raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")
         if stat.S_IMODE(info.st_mode) != 0o700:
             os.chmod(folder, 0o700)
     except OSError as error:
@@ -92,7 +106,7 @@ def is_own(path: StrPath) -> bool:
     wanted = stat.S_ISREG if is_loopback(path) else stat.S_ISSOCK
     if not stat.S_ISDIR(folder.st_mode) or not wanted(file.st_mode):
         return False
-    return _is_ours(folder) and _is_ours(file) and not _others_may(folder, 0o077)
+    return folder.st_uid == file.st_uid == _uid() and not _others_may(folder, 0o077)
 
 
 def is_loopback(path: StrPath) -> bool:
@@ -101,9 +115,23 @@ def is_loopback(path: StrPath) -> bool:
 
 
 def is_same_user(peer: "socket.socket") -> bool:
-    """Whether the process at the other end of a Unix socket is this user's, as far as the system tells."""
-    found = _peer_uid(peer)
-    return found is None or found == _uid()
+    """Whether the process at the other end of a Unix socket is this user's, as far as the system tells.
+
+    Linux says it by SO_PEERCRED (struct ucred), macOS and BSD by LOCAL_PEERCRED (xucred).
+    """
+    import socket
+    import struct
+
+    try:
+        if hasattr(socket, "SO_PEERCRED"):
+            data = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+            return bool(struct.unpack("=iII", data)[1] == _uid())
+        if hasattr(socket, "LOCAL_PEERCRED"):
+            data = peer.getsockopt(0, socket.LOCAL_PEERCRED, 76)
+            return bool(struct.unpack("=II", data[:8])[1] == _uid())
+    except (OSError, struct.error):
+        return False  # a system that could tell and does not: nobody we know
+    return True
 
 
 def _runtime_folder(environ: Mapping[str, str]) -> str:
@@ -116,20 +144,8 @@ def _runtime_folder(environ: Mapping[str, str]) -> str:
     return os.path.join(user_folder("data", environ), "run")
 
 
-def _in_temporary_folder(path: str, environ: Mapping[str, str]) -> str:
-    import hashlib
-
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:24] + ".sock"
-    named = os.path.join(environ.get("TMPDIR") or "/tmp", _temporary_name(), name)
-    return named if os.path.isabs(named) and _fits(named) else os.path.join("/tmp", _temporary_name(), name)
-
-
 def _temporary_name() -> str:
     return f"{APP}-{_uid()}"
-
-
-def _fits(path: str) -> bool:
-    return len(os.fsencode(path)) <= LONGEST_BYTES
 
 
 def _is_private(folder: str) -> bool:
@@ -137,23 +153,7 @@ def _is_private(folder: str) -> bool:
         info = os.stat(folder)
     except OSError:
         return False
-    return stat.S_ISDIR(info.st_mode) and _is_ours(info) and not _others_may(info, 0o022)
-
-
-def _refuse(folder: str, info: os.stat_result) -> None:
-    why = ""
-    if not stat.S_ISDIR(info.st_mode):
-        why = "is not a folder, or a link to one"
-    elif not _is_ours(info):
-        why = "belongs to another user"
-    elif os.path.basename(folder) == _temporary_name() and _others_may(info, 0o077):
-        why = "is open to other users"
-    if why:
-        raise RefusedError(f"{folder}, where the daemon's socket goes, {why}.", "Remove it, and run again.")
-
-
-def _is_ours(info: os.stat_result) -> bool:
-    return info.st_uid == _uid()
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == _uid() and not _others_may(info, 0o022)
 
 
 def _others_may(info: os.stat_result, bits: int) -> bool:
@@ -163,20 +163,3 @@ def _others_may(info: os.stat_result, bits: int) -> bool:
 
 def _uid() -> int:
     return 0 if sys.platform == "win32" else os.getuid()
-
-
-def _peer_uid(peer: "socket.socket") -> int | None:
-    """The user at the other end: Linux's SO_PEERCRED (struct ucred), macOS's and BSD's LOCAL_PEERCRED (xucred)."""
-    import socket
-    import struct
-
-    try:
-        if hasattr(socket, "SO_PEERCRED"):
-            data = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-            return int(struct.unpack("=iII", data)[1])
-        if hasattr(socket, "LOCAL_PEERCRED"):
-            data = peer.getsockopt(0, socket.LOCAL_PEERCRED, 76)
-            return int(struct.unpack("=II", data[:8])[1])
-    except (OSError, struct.error):
-        return -1  # a system that could tell and does not: nobody we know
-    return None

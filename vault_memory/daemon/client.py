@@ -50,10 +50,9 @@ def connect(path: address.StrPath, wait_seconds: float = 0.2) -> "Client":
         raise _not_running(path)
     try:
         # A Unix socket's backlog that is full, and a file left by a daemon that was killed, are told at once.
-        client = Client(path, _opened(path, wait_seconds))
+        return Client(path, _opened(path, wait_seconds))
     except (OSError, ValueError) as error:
         raise _not_running(path) from error
-    return client
 
 
 def asked(
@@ -93,15 +92,19 @@ class Client:
         request, number = self._message(method, params or {})
         if len(request) > LONGEST_REQUEST_BYTES:
             raise _not_running(self._path)
-        # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
-        # though this process has done it by then, and a fact would be kept twice.
-        self._ask_health(health, health_id)
         try:
+            # The request goes out when `health` is answered: a daemon that is stopped now would do it on waking,
+            # though this process has done it by then, and a fact would be kept twice.
+            self._send(health, ALIVE_SECONDS)
+            self._answer(health_id, ALIVE_SECONDS)
             self._send(request, wait_seconds)
-        except OSError as error:
+        except (OSError, LostError) as error:
             self.close()
             raise _not_running(self._path) from error  # an unfinished line is never done
-        return _result(self._answer(number, wait_seconds))
+        answer = self._answer(number, wait_seconds)
+        if answer.get("error") is None:
+            return answer.get("result")
+        raise _error_of(answer["error"] if isinstance(answer["error"], dict) else {})
 
     def close(self) -> None:
         """End the connection."""
@@ -122,14 +125,6 @@ class Client:
             text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
             return text.encode("utf-8") + b"\n", self._last_id
         except ValueError as error:
-            raise _not_running(self._path) from error
-
-    def _ask_health(self, line: bytes, number: int) -> None:
-        try:
-            self._send(line, ALIVE_SECONDS)
-            self._answer(number, ALIVE_SECONDS)
-        except (OSError, LostError) as error:
-            self.close()
             raise _not_running(self._path) from error
 
     def _send(self, line: bytes, wait_seconds: float) -> None:
@@ -168,25 +163,15 @@ class Client:
         return line
 
 
-def _result(answer: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    error = answer.get("error")
-    if error is None:
-        return answer.get("result")
-    raise _error_of(error if isinstance(error, dict) else {})
-
-
 def _error_of(error: Mapping[str, Any]) -> VaultMemoryError:
     """The error an answer tells of."""
     data = error.get("data")
     data = data if isinstance(data, dict) else {}
     sentence, next_step = str(error.get("message", "The daemon answered an error.")), str(data.get("next_step", ""))
     code = error.get("code")
-    if code == OTHER_SETTINGS:
-        return NotRunningError(sentence, next_step)
-    if code == UNKNOWN_METHOD:
-        return UnknownMethodError(sentence, next_step)
-    if code == BAD_PARAMETERS:
-        return UsageError(sentence, next_step)
+    kinds = {OTHER_SETTINGS: NotRunningError, UNKNOWN_METHOD: UnknownMethodError, BAD_PARAMETERS: UsageError}
+    if isinstance(code, int) and code in kinds:
+        return kinds[code](sentence, next_step)
     exit_code = data.get("exit_code", code)
     return of_exit_code(exit_code if isinstance(exit_code, int) else 1, sentence, next_step)
 
