@@ -41,9 +41,9 @@ class WatchedVault:
         self.root = root
         self.memory = memory(root)
         self.changes = ChangeQueue()
-        self.keeper = memory(root)
-        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.keeper.links)
-        self.worker = IndexWorker(lambda: self.keeper, self.changes, self.watcher, QuestionGate())
+        self.index_file = self.memory.index_file
+        self.watcher = Watcher(self.memory.vault.root, self.changes, lambda: self.index_file.links)
+        self.worker = IndexWorker(lambda: self.index_file, self.changes, self.watcher, QuestionGate())
         self.worker.start()
         assert self.worker.looked.wait(PATIENCE_SECONDS)
         self.until(lambda: self.changes.count == 0)
@@ -441,7 +441,8 @@ def test_a_watcher_whose_threads_have_ended_is_started_again(kept: WatchedVault)
 @pytest.mark.parametrize("ours", [True, False])
 def test_all_that_happened_is_heard_of_before_the_answer(kept: WatchedVault, ours: bool) -> None:
     if not ours:  # an index elsewhere, as in a synced vault
-        kept.keeper = kept.memory = memory(kept.root, index_path=kept.root.parent / "index")
+        kept.memory = memory(kept.root, index_path=kept.root.parent / "index")
+        kept.index_file = kept.memory.index_file
         kept.changes.add_everything()
         kept.until(lambda: kept.changes.count == 0 and kept.memory.index_file.path.exists())
         shutil.rmtree(kept.root / ".memory")
@@ -522,7 +523,7 @@ def test_a_stop_ends_a_run_between_two_notes(tmp_path: Path) -> None:
     fill(root, {f"{n}.md": f"heron {n}\n" * 30 for n in range(250)})
     changes, kept = ChangeQueue(), memory(root)
     watcher = Watcher(kept.vault.root, changes, dict)
-    worker = IndexWorker(lambda: kept, changes, watcher, QuestionGate())
+    worker = IndexWorker(lambda: kept.index_file, changes, watcher, QuestionGate())
     worker.start()
     while worker.progress[0] < 3:
         time.sleep(0.001)
