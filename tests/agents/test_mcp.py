@@ -79,7 +79,7 @@ def test_a_client_finds_everything_and_it_is_small(root: Path, mode: str) -> Non
         assert "L4 - O" in await session.call("memory_get", path="memory/2025-11-27.md#L4")
         assert "go on with start_line" in await session.call("memory_get", path="long.md")
         past = await session.call("memory_get", path="long.md", start_line=2000)
-        assert past == "long.md has 1,000 lines; line 2000 is not there."
+        assert past == "long.md has 1,000 lines; there is no line 2000."
         assert "There is no note nothing.md" in await session.call("memory_get", path="nothing.md")
 
         assert "Likes trains" in await session.read("memory://core")
@@ -293,7 +293,7 @@ def test_what_is_out_of_scope_reads_like_what_is_not_there(root: Path) -> None:
         log = "memory/2025-11-27.md"  # its last line is of another scope
         for line in (5, 40):
             past = await session.call("memory_get", path=log, start_line=line)
-            assert past == f"{log} has 4 lines; line {line} is not there."
+            assert past == f"{log} has 4 lines; there is no line {line}."
 
     talk(root, work)
 

@@ -170,7 +170,7 @@ def test_a_session_is_read_by_its_messages(root: Path, tmp_path: Path, monkeypat
             "memory_get", path="sessions/claude-code/one", start_line=2, line_count=1
         )
         past = await session.call("memory_get", path="sessions/claude-code/one", start_line=9)
-        assert past == "sessions/claude-code/one has 4 messages; message 9 is not there."
+        assert past == "sessions/claude-code/one has 4 messages; there is no message 9."
         assert "no messages 4 to 3" in await session.fail("memory_get", path="sessions/claude-code/one#m4-m3")
         for folder in ("sessions/", "sessions"):
             listed = await session.call("memory_get", path=folder)

@@ -24,8 +24,11 @@ from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
 from vault_memory.memory import Memory
-from vault_memory.rendering import opinions, render
-from vault_memory.rendering import status as report
+from vault_memory.rendering.common import seen_document
+from vault_memory.rendering.entities import entities_document, entity_document, opinions_document
+from vault_memory.rendering.notes import get_document
+from vault_memory.rendering.recall import recall_document, recall_notes
+from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.search.answer import Request
 from vault_memory.store.filters import Filters
 from vault_memory.store.lexicon import Lexicon
@@ -121,20 +124,18 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
     requests += [Request(text, NOW, 300, None, Filters(scopes=OPEN), mode="semantic") for text in QUESTIONS[:3]]
     requests += [Request("walnut", NOW, 300, None, Filters(scopes=OPEN, entities=(name,))) for name in ("Vex", "Pete")]
     answers = list(mine.recall(requests, keep=False)) + list(mine.answers(_everywhere(requests[:2]), keep=False))
-    ranked: list[object] = [_plain(render.recall_document(answer)) for answer in answers]
-    ranked += [render.recall_notes(answer) for answer in answers]
+    ranked: list[object] = [_plain(recall_document(answer)) for answer in answers]
+    ranked += [recall_notes(answer) for answer in answers]
     ranked += contexts(mine)
     said: list[object] = [(answer.understood, answer.notes, answer.passages) for answer in answers]
-    said.append(_status(report.narrowed(report.status_document(status(mine, OPEN)))))
+    said.append(_status(narrowed(status_document(status(mine, OPEN)))))
     for name in (*NAMES, *HIDDEN_NAMES, "Pete", "The Keeper"):
-        said.append(_plain(render.entity_document(mine.entity(name, scopes=OPEN), name, mine.index_state)))
+        said.append(_plain(entity_document(mine.entity(name, scopes=OPEN), name, mine.index_state)))
         said.append(mine.similar_names(name, OPEN))
-        said.append(_plain(opinions.document(mine.opinions(name, scopes=OPEN))))
-    said.append(render.entities_document(mine.entities(scopes=OPEN)))
-    said.append(_plain(opinions.document(mine.opinions(scopes=OPEN)) | render.seen_document(mine.index_state)))
-    said += [
-        render.get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))
-    ]
+        said.append(_plain(opinions_document(mine.opinions(name, scopes=OPEN))))
+    said.append(entities_document(mine.entities(scopes=OPEN)))
+    said.append(_plain(opinions_document(mine.opinions(scopes=OPEN)) | seen_document(mine.index_state)))
+    said += [get_document(mine.get(path, lines, scopes=OPEN)) for path in asked_paths for lines in (None, (3, 4))]
     said += [mine.notes_below("", OPEN), *(mine.notes_called(name, OPEN) for name in (*NAMES, *HIDDEN_NAMES))]
     return repr(said), json.dumps(ranked)
 

@@ -60,7 +60,8 @@ VOLATILE = (
     (r'"(score|lexical|semantic|entity|temporal|over_k|over_budget|near_duplicates)": [\d.e-]+', r'"\1": 0'),
     (r'"(passages|words|embedded|from_cache|vectors)": [1-9]\d*', r'"\1": N'),
     (r"[\d,]+ (passages|words|of builtin)", r"N \1"),
-    (r"\d+ (that did not fit|ranked lower|with the same words)", r"N \1"),
+    (r"[\d,]+ (more match|more did not fit|near-dup)", r"N \1"),
+    (r"[\d.]+ × the size", "0.0 × the size"),
 )
 """What no two runs share, and what stands for it."""
 

@@ -78,7 +78,7 @@ def test_it_is_the_daemon_that_answers(root: Path) -> None:
     status = told(root, "status")["daemon"]
     assert status["pid"] == daemon.process.pid
     assert (status["watching"], status["oldest_pending_seconds"], status["trouble"]) == ("native", None, None)
-    assert "told of every change" in run(root, "status").stdout
+    assert "watching for changes" in run(root, "status").stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a note may need some milliseconds to be told of")
@@ -268,7 +268,7 @@ def test_settings_are_read_again_when_their_file_changes(root: Path) -> None:
     put(root, ".memory/config.toml", "[vault\n", 0)
     until(lambda: daemon.ask("status")["daemon"]["settings"] is not None)
     assert not daemon.ask("recall", query="heron", mode="lexical")["results"]  # what was in force stays so
-    assert "settings stay as they were" in run(root, "status").stdout or run(root, "status").returncode == 2
+    assert "still using the old settings" in run(root, "status").stdout or run(root, "status").returncode == 2
 
 
 def test_obsidians_own_settings_count_too_and_a_hang_up_has_all_read_again(root: Path) -> None:
@@ -598,7 +598,7 @@ def test_a_night_that_was_missed_is_caught_up(root: Path) -> None:
 
 
 def test_doctor_tells_of_the_daemon(root: Path) -> None:
-    assert "none runs" in run(root, "doctor").stdout
+    assert "not running" in run(root, "doctor").stdout
     daemon = start_daemon(root)
     said = run(root, "doctor")
     assert (said.returncode, f"process {daemon.process.pid} answers" in said.stdout) == (0, True)

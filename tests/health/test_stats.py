@@ -3,22 +3,37 @@
 import json
 import os
 import re
+from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sample import call
 from vaults import fill, memory, opened, put
 
 from vault_memory.errors import ConflictError, RefusedError, UsageError, VaultError
-from vault_memory.health.stats import BANDS, band_of, days_of, has_moved, stats, weeks_of
+from vault_memory.health.stats import (
+    BANDS,
+    Curve,
+    Days,
+    Entities,
+    Opinions,
+    Stats,
+    Tally,
+    Week,
+    band_of,
+    days_of,
+    has_moved,
+    stats,
+    weeks_of,
+)
 from vault_memory.memory import Memory
-from vault_memory.rendering import picture, plot, svg_file
-from vault_memory.rendering import stats as figures
-from vault_memory.rendering.plot import Curve, Picture, Week
+from vault_memory.rendering import drawing
+from vault_memory.rendering.common import cells, cut
+from vault_memory.rendering.stats import stats_document, stats_text
 from vault_memory.store import journal
 
 TODAY = date(2025, 12, 3)
@@ -74,10 +89,9 @@ def test_the_figures_of_a_small_vault(vault: Memory) -> None:
 def test_an_empty_vault_has_no_figures(tmp_path: Path) -> None:
     found = stats(memory(fill(tmp_path / "vault", {})), TODAY)
     assert (found.notes, found.days.logged, found.facts.total, found.opinions.curves) == (0, 0, 0, ())
-    assert "none with a log yet" in figures.text(found) and found.ratio == 0
-    drawn_here = plot.text(found.picture("vault"), 80)
-    assert drawn_here.count("yet") == 3
-    ElementTree.fromstring(picture.svg(found.picture("vault")))
+    assert "none with a log yet" in stats_text(found) and found.ratio == 0
+    assert drawing.text(found, 80).count("none with a date yet") == 2
+    ElementTree.fromstring(drawing.svg(found, "vault"))
 
 
 def test_what_was_asked_in_the_last_thirty_days_is_counted(vault: Memory) -> None:
@@ -153,19 +167,19 @@ def test_the_words_for_how_sure() -> None:
 
 
 def test_the_figures_as_text(vault: Memory) -> None:
-    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", figures.text(stats(vault, TODAY)))
+    said = re.sub(r"[\d.]+ MB|[\d.]+ ×|[\d,]+ words", "N", stats_text(stats(vault, TODAY)))
     assert said.split("\n") == [
-        "notes      10, 6 of them dated; N",
+        "notes      10, 6 with a date; N",
         "days       4 with a log, 2025-09-01 to 2025-12-03; longest gap 69 days (2025-09-02 to 2025-11-09);"
-        " 2 on end now; 1 ahead",
+        " current streak 2 days; 1 in the future",
         "facts      10: 4 opinion, 3 world, 2 experience, 1 observation; 1 more private to a scope",
         "tiers      0 core, 8 working, 2 peripheral",
-        "entities   2: 1 with a page, 1 only mentioned",
+        "entities   2, 1 with a page",
         "mentioned  Bo 4, Ann 3",
-        "opinions   3 held: 1 sure, 1 likely, 1 doubted; 1 moved in the last 30 days",
+        "opinions   3: 1 sure, 1 likely, 1 doubted; 1 changed in the last 30 days",
         "summaries  1 week, 1 month",
         "recalls    0 different questions in the last 30 days",
-        "index      N, N the notes' N",
+        "index      N, N the size of the notes (N)",
     ]
 
 
@@ -204,8 +218,7 @@ def test_what_is_private_is_in_one_figure_only(tmp_path: Path) -> None:
     assert (found.facts.total, found.facts.private) == (1, 5)
     assert found.entities._asdict() == {"paged": 1, "mentioned": 0, "most": (("Ann", 1),)}
     assert (found.opinions.held, set(found.opinions.bands.values()), found.opinions.curves) == (0, {0}, ())
-    assert {noun: count for count, noun in found.picture("").counts}["opinions"] == 0
-    said = figures.text(found) + json.dumps(figures.document(found, "")) + picture.svg(found.picture(""))
+    said = stats_text(found) + json.dumps(stats_document(found, "")) + drawing.svg(found, "")
     assert not re.search(r"\b(?:Ghost|Eve|Bo)\b", said)
     assert len(memory(root).opinions()) == 2, "they are shown to who asks for them"
     assert {"Ghost", "Eve", "Bo"} <= {row.name for row in memory(root).entities()}
@@ -219,117 +232,67 @@ CURVES = (
     Curve("falls", ((date(2025, 1, 1), 0.9), (date(2025, 1, 20), 0.2))),
 )
 WEEKS = (Week(date(2024, 12, 30), 3, 12345), Week(date(2025, 1, 20), 1, 0))
-DRAWN = Picture(
-    f"{ODD} notes", TODAY, ((4321, "notes"), (7, "facts")), WEEKS, CURVES, {"core": 1, "working": 30, "peripheral": 969}
-)
+
+
+def figures_of(curves: Sequence[Curve], weeks: Sequence[Week]) -> Stats:
+    opinions = Opinions(len(curves), {}, 0, tuple(curves))
+    return Stats(
+        TODAY, 4321, 0, 0, 0, 0, Days(), Tally(7, {}, {}, {}), Entities(0, 0, ()), opinions, {}, 0, tuple(weeks)
+    )
 
 
 def test_a_drawing_in_the_terminal() -> None:
-    assert plot.text(DRAWN, 60).split("\n") == [
+    assert drawing.text(figures_of(CURVES, WEEKS), 60).split("\n") == [
         "Notes and facts per week, 30 Dec 2024 – 26 Jan 2025",
-        "notes  ██ ·· ·· ▃▃  ≤ 3",
-        "facts  ██ ·· ·· ··  ≤ 12,345",
-        "       Dec",
+        "notes  █··▃  up to 3",
+        "facts  █···  up to 12,345",
         "",
-        "How sure, 1 Jan 2025 – 1 Feb 2025",
+        "Confidence in opinions, 1 Jan 2025 – 1 Feb 2025",
         f"0.90 ↗ ▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅█  {ODD}: rises",
         "0.20 ↘ ██████████▂▂▂▂▂▂▂  falls",
-        "",
-        "Facts by tier",
-        "█▓" + "░" * 58,
-        "█ core 1 (<1 %)",
-        "▓ working 30 (3 %)",
-        "░ peripheral 969 (97 %)",
     ]
 
 
 def test_weeks_with_nothing_are_drawn_between_those_with_something() -> None:
-    assert [week.notes for week in plot.last_weeks(WEEKS, 52)] == [3, 0, 0, 1]
-    assert [week.notes for week in plot.last_weeks(WEEKS, 2)] == [0, 1]
-    assert plot.last_weeks((), 52) == []
-
-
-@pytest.mark.parametrize(
-    ("counts", "width", "found"),
-    [
-        ([0, 0], 10, [0, 0]),
-        ([1, 1], 10, [5, 5]),
-        ([1, 999, 0], 10, [1, 9, 0]),
-        ([1, 1, 1], 10, [4, 3, 3]),
-        ([1, 1, 1], 2, [0, 1, 1]),
-        ([5], 0, [0]),
-    ],
-)
-def test_shares_of_a_width(counts: list[int], width: int, found: list[int]) -> None:
-    assert plot.parts(counts, width) == found
-
-
-@given(st.lists(st.integers(0, 10**9), max_size=5), st.integers(0, 200))
-def test_shares_fill_the_width_and_nothing_is_lost(counts: list[int], width: int) -> None:
-    cells = plot.parts(counts, width)
-    assert len(cells) == len(counts) and min(cells, default=0) >= 0
-    assert sum(cells) == (width if sum(counts) else 0)
-    if width >= len(counts):
-        assert all((cell > 0) == (count > 0) for cell, count in zip(cells, counts, strict=True))
+    assert [week.notes for week in drawing.last_weeks(WEEKS, 52)] == [3, 0, 0, 1]
+    assert [week.notes for week in drawing.last_weeks(WEEKS, 2)] == [0, 1]
+    assert drawing.last_weeks((), 52) == []
 
 
 names = st.text(max_size=40)
 points = st.dictionaries(st.dates(), st.floats(0, 1), min_size=1, max_size=9).map(lambda d: tuple(sorted(d.items())))
-curves = st.builds(Curve, names, points)
 mondays = st.integers(0, 521_000).map(lambda week: date.fromordinal(1 + 7 * week))
 weeks = st.dictionaries(mondays, st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), max_size=70).map(
     lambda known: tuple(Week(start, *both) for start, both in sorted(known.items()))
 )
-tiers = st.fixed_dictionaries(dict.fromkeys(("core", "working", "peripheral"), st.integers(0, 10**6)))
-pictures = st.builds(
-    Picture, names, st.dates(), st.lists(st.tuples(st.integers(0, 10**9), names), max_size=5), weeks,
-    st.lists(curves, max_size=12), tiers,
-)  # fmt: skip
+drawn = st.builds(figures_of, st.lists(st.builds(Curve, names, points), max_size=10), weeks)
 
 
-@given(pictures, st.integers(0, 240))
-@settings(max_examples=150)
-def test_no_line_is_wider_than_the_terminal(one: Picture, width: int) -> None:
-    lines = plot.text(one, width).split("\n")
-    assert max(map(plot.cells, lines)) <= max(width, 24)
+@given(drawn, st.integers(0, 240))
+def test_no_line_is_wider_than_the_terminal(found: Stats, width: int) -> None:
+    assert max(map(cells, drawing.text(found, width).split("\n"))) <= max(width, 24)
 
 
 @given(names, st.integers(0, 50))
 def test_a_text_is_cut_where_the_width_ends(text: str, width: int) -> None:
-    kept = plot.cut(text, width)
-    assert plot.cells(kept) <= width
+    kept = cut(text, width)
+    assert cells(kept) <= width
     assert kept == text or (kept == "" if width == 0 else kept.endswith("…"))
 
 
 def test_wide_characters_take_two_cells() -> None:
-    assert [plot.cells(text) for text in ("abc", "京都", "🎉", "é", "e\u0301", "")] == [3, 4, 2, 1, 1, 0]
-    assert plot.cut("京都タワー", 6) == "京都…"
+    assert [cells(text) for text in ("abc", "京都", "🎉", "é", "e\u0301", "")] == [3, 4, 2, 1, 1, 0]
+    assert cut("京都タワー", 6) == "京都…"
 
 
-@given(pictures)
-@settings(max_examples=150)
-def test_a_drawing_is_xml_that_stands_alone(one: Picture) -> None:
-    svg = svg_file.sealed(picture.svg(one))
+@given(drawn, names)
+def test_a_drawing_is_xml_that_stands_alone_and_keeps_within_its_page(found: Stats, title: str) -> None:
+    svg = drawing.sealed(drawing.svg(found, title))
     root = ElementTree.fromstring(svg)
-    assert root.tag.endswith("svg") and svg_file.is_ours(svg)
+    assert root.tag.endswith("svg") and drawing.is_ours(svg)
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert tags <= {"svg", "title", "desc", "style", "text", "rect", "line", "path", "circle", "g", "clipPath"}
+    assert tags <= {"svg", "title", "style", "text", "rect", "path", "circle"}
     assert not any("href" in name or name.startswith("on") for element in root.iter() for name in element.attrib)
-
-
-def test_a_drawing_holds_the_numbers_and_the_names() -> None:
-    root = ElementTree.fromstring(picture.svg(DRAWN))
-    said = [element.text or "" for element in root.iter() if element.tag.rpartition("}")[2] == "text"]
-    assert {f"{ODD} notes", "4,321", f"{ODD}: rises", "0.90", "0.20", "↗", "↘", "up to 12,345", "2025"} <= set(said)
-    assert {"core", "1 · <1 %", "969 · 97 %", "30 Dec 2024 – 26 Jan 2025"} <= set(said)
-    described = next(element.text or "" for element in root.iter() if element.tag.endswith("desc"))
-    assert "0.50 on 2025-01-01, 0.90 on 2025-02-01" in described and "12,345 facts" in described
-
-
-@given(pictures)
-@settings(max_examples=60)
-def test_nothing_is_drawn_beside_the_page(one: Picture) -> None:
-    root = ElementTree.fromstring(picture.svg(one))
     height = float(root.attrib["height"])
     for element in root.iter():
         place = {name: float(element.attrib[name]) for name in ("x", "y", "width", "height") if name in element.attrib}
@@ -337,15 +300,27 @@ def test_nothing_is_drawn_beside_the_page(one: Picture) -> None:
         assert 0 <= place.get("y", 0) <= place.get("y", 0) + place.get("height", 0) <= height + 0.1
 
 
+def test_a_drawing_holds_the_numbers_and_the_names() -> None:
+    root = ElementTree.fromstring(drawing.svg(figures_of(CURVES, WEEKS), f"{ODD} notes"))
+    texts = [element.text or "" for element in root.iter() if element.tag.rpartition("}")[2] in ("text", "title")]
+    assert {f"{ODD} notes", f"{ODD}: rises", "0.90 ↗", "0.20 ↘", "up to 12,345"} <= set(texts)
+    assert f"{ODD}: rises: 0.50 on 2025-01-01, 0.90 on 2025-02-01" in texts
+    assert "30 Dec 2024 – 26 Jan 2025" in texts and any(text.startswith("4,321 notes, 7 facts") for text in texts)
+
+
 # --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def draw(vault: Memory, found: Stats, file: Path, force: bool = False) -> None:
+    drawing.write(vault.vault, file, drawing.svg(found, "vault"), force)
 
 
 def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> None:
     for file in (vault.vault.root / "Pictures/stats.svg", tmp_path / "out.SVG"):
         said = call("--vault", str(vault.vault.root), "stats", "--plot", str(file))
-        assert (said.code, said.out) == (0, f"Drawn: {file}\n")
+        assert (said.code, said.out) == (0, f"Wrote {file}\n")
         first = file.read_bytes()
-        assert b"Likes the sea" in first and svg_file.is_ours(first) and ElementTree.fromstring(first) is not None
+        assert b"Likes the sea" in first and drawing.is_ours(first) and ElementTree.fromstring(first) is not None
         put(vault.vault.root, f"New {file.stem}.md", "new")
         assert call("--vault", str(vault.vault.root), "stats", "--plot", str(file)).code == 0
         assert file.read_bytes() != first
@@ -357,33 +332,33 @@ def test_a_drawing_is_written_and_drawn_again(vault: Memory, tmp_path: Path) -> 
 def test_a_file_that_is_not_ours_stays(vault: Memory, tmp_path: Path, where: str, data: bytes) -> None:
     found, file = stats(vault, TODAY), tmp_path / where
     if data == b"changed":
-        svg_file.draw(vault.vault, found, file)
+        draw(vault, found, file)
         data = file.read_bytes().replace(b"notes", b"leaves")
     file.write_bytes(data)
     file.chmod(0o640)
-    with pytest.raises(RefusedError, match="not a drawing"):
-        svg_file.draw(vault.vault, found, file)
+    with pytest.raises(RefusedError, match="not a drawing made by this program"):
+        draw(vault, found, file)
     assert file.read_bytes() == data
-    svg_file.draw(vault.vault, found, file, force=True)
-    assert svg_file.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
+    draw(vault, found, file, force=True)
+    assert drawing.is_ours(file.read_bytes()) and file.stat().st_mode & 0o777 == 0o640
 
 
 def test_line_ends_of_a_checkout_are_no_change() -> None:
-    data = svg_file.sealed(picture.svg(DRAWN))
-    assert svg_file.is_ours(data.replace(b"\n", b"\r\n")) and not svg_file.is_ours(data[:-20])
+    data = drawing.sealed(drawing.svg(figures_of(CURVES, WEEKS), ""))
+    assert drawing.is_ours(data.replace(b"\n", b"\r\n")) and not drawing.is_ours(data[:-20])
 
 
 @pytest.mark.parametrize("name", ["stats.md", "stats", "stats.svg.txt", "memory/2025-12-03.md"])
 def test_only_svg_files_are_drawn(vault: Memory, name: str) -> None:
     for force in (False, True):
         with pytest.raises(UsageError, match="not the name of an SVG file"):
-            svg_file.draw(vault.vault, stats(vault, TODAY), vault.vault.root / name, force)
+            draw(vault, stats(vault, TODAY), vault.vault.root / name, force)
 
 
 @pytest.mark.parametrize("name", [".obsidian/a.svg", ".memory/a.svg", "Notes/.a.svg", ".git/x/a.svg"])
 def test_nothing_is_drawn_into_hidden_folders(vault: Memory, name: str) -> None:
     with pytest.raises(RefusedError, match="hidden"):
-        svg_file.draw(vault.vault, stats(vault, TODAY), vault.vault.root / name)
+        draw(vault, stats(vault, TODAY), vault.vault.root / name)
     assert not (vault.vault.root / name).exists()
 
 
@@ -399,24 +374,24 @@ def test_links_lead_nowhere_else(vault: Memory, tmp_path: Path) -> None:
     (root / "e.svg").symlink_to(root / "Boats.md")
     for file in (root / "a.svg", root / "b.svg", root / "c.svg", tmp_path / "d.svg", root / "e.svg"):
         with pytest.raises(RefusedError):
-            svg_file.draw(vault.vault, found, file, force=True)
+            draw(vault, found, file, force=True)
     assert secret.read_text() == "mine" and not (tmp_path / "b.svg").exists()
     assert (root / "Boats.md").read_text() == NOTES["Boats.md"]
 
 
 def test_a_folder_that_is_not_there_is_said(vault: Memory, tmp_path: Path) -> None:
     with pytest.raises((VaultError, ConflictError), match="cannot be written"):
-        svg_file.draw(vault.vault, stats(vault, TODAY), tmp_path / "nowhere/a.svg")
+        draw(vault, stats(vault, TODAY), tmp_path / "nowhere/a.svg")
 
 
 def test_force_goes_with_a_file(vault: Memory) -> None:
     for more in ([], ["--plot"]):
         said = call("--vault", str(vault.vault.root), "stats", *more, "--force")
-        assert said.code == 2 and "--force goes with --plot FILE.svg" in said.err
+        assert said.code == 2 and "--force only works with --plot FILE.svg" in said.err
 
 
 def test_the_terminal_tells_its_width(vault: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     said = call("--vault", str(vault.vault.root), "stats", "--plot").out
     lines = said.split("\n\n", 1)[1].split("\n")
-    assert 20 < max(map(plot.cells, lines)) <= 40
+    assert 20 < max(map(cells, lines)) <= 40

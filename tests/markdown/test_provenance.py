@@ -15,7 +15,8 @@ from vault_memory.health.lint import lint
 from vault_memory.markdown import facts as retain
 from vault_memory.markdown import provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering import render
+from vault_memory.rendering.entities import entity_text
+from vault_memory.rendering.recall import recall_document, recall_text
 from vault_memory.search import pack
 from vault_memory.search.answer import Request
 from vault_memory.text import tokens
@@ -132,12 +133,12 @@ LOGS = {
 
 def test_recall_says_who_each_line_is_from(tmp_path: Path) -> None:
     (answer,) = memory(fill(tmp_path, LOGS)).answers([Request("Mara sings opera", NOW)], keep=False)
-    found = {one["content"]: (one["by"], one["trusted"]) for one in render.recall_document(answer)["results"]}
+    found = {one["content"]: (one["by"], one["trusted"]) for one in recall_document(answer)["results"]}
     assert found["- W @Mara: Sings in the choir."] == ("person", True)
     assert found["- W(by=web) @Mara: Sings at the opera."] == ("web", False)
     assert found["- O(c=0.9, by=tool) @Mara: Likes the opera."] == ("tool", False)
     assert found["Mara sings at weddings."] == ("web", False)
-    told = render.recall_text(answer)
+    told = recall_text(answer)
     assert "choir.\n" in f"{told}\n" and "opera. (from the web)" in told and "opera. (tool output)" in told
     assert "weddings. (from the web)" in told
 
@@ -146,7 +147,7 @@ def test_recall_says_who_each_line_is_from(tmp_path: Path) -> None:
 def test_marks_count_against_the_budget(tmp_path: Path, budget: int) -> None:
     request = Request("Mara sings opera", NOW, None, budget, rendered=True)
     (answer,) = memory(fill(tmp_path, LOGS)).answers([request], keep=False)
-    assert tokens.count(render.recall_text(answer)) <= answer.rendered_tokens <= budget or not answer.results
+    assert tokens.count(recall_text(answer)) <= answer.rendered_tokens <= budget or not answer.results
 
 
 def test_entities_and_opinions_say_it_too(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_entities_and_opinions_say_it_too(tmp_path: Path) -> None:
         "Sings in the choir.": ("person", True), "Sings at the opera.": ("web", False),
         "Likes the opera.": ("tool", False),
     }  # fmt: skip
-    assert "opera. (from the web)" in render.entity_text(profile)
+    assert "opera. (from the web)" in entity_text(profile)
     assert mine.opinions() == []  # nobody here holds it
 
 

@@ -11,7 +11,7 @@ from vaults import memory, put, run
 
 from vault_memory.reflect import job
 from vault_memory.reflect.job import ReflectReport
-from vault_memory.rendering import reflection
+from vault_memory.rendering.reflect import reflect_text
 
 KALLO = "bank/entities/Kallö.md"
 
@@ -57,7 +57,7 @@ def test_it_is_told_with_how_to_have_it_back(root: Path) -> None:
     assert ended.returncode == 0
     assert f"Not made again, for you removed it: {NORA}." in " ".join(ended.stdout.split())
     assert reflect(root)["removed"] == [NORA]
-    assert "removed them: a, b, c, d and e." in reflection.text(ReflectReport((), removed=tuple("abcde")), verbose=True)
+    assert "removed them: a, b, c, d and e." in reflect_text(ReflectReport((), removed=tuple("abcde")), verbose=True)
 
 
 def test_force_makes_it_again_and_from_then_on_it_is_a_page_like_others(root: Path) -> None:

@@ -25,7 +25,7 @@ from vault_memory.reflect.model_writer import USELESS_PAGES
 from vault_memory.reflect.plan import Draft, PageHistory, edit
 from vault_memory.reflect.retell import PARAGRAPH_SHARE, traceable
 from vault_memory.reflect.summaries import LIMITS
-from vault_memory.rendering import reflection
+from vault_memory.rendering.reflect import reflect_document, reflect_text
 from vault_memory.text.tokens import count
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=UTC)
@@ -429,9 +429,9 @@ def check_failed(done: ReflectReport) -> None:
     """The run went as without a model and says what was wrong with it."""
     assert done.exit_code == 0 and done.edits
     assert done.model is not None and done.model.pages == 0 and done.model.failed > 2 and done.model.why
-    document = reflection.document(done)["model"]
+    document = reflect_document(done)["model"]
     assert document == {"method": METHOD, "pages": 0, "failed": done.model.failed, "why": done.model.why}
-    said = reflection.text(done)
+    said = reflect_text(done)
     assert f"! {METHOD} wrote nothing on {done.model.failed} pages: " in said and "asks again" in said
 
 
@@ -489,8 +489,8 @@ def test_a_run_whose_model_is_given_up_leaves_the_rest_undrafted_but_counted(roo
 def test_a_dry_run_does_not_ask_and_says_so(root: Path, server: ModelServer) -> None:
     done = reflect(root, server, dry_run=True)
     assert asked(server) == 0 and done.edits
-    assert f"{METHOD} is not asked in a dry run" in reflection.text(done)
-    assert "not asked" in reflection.document(done)["model"]["why"]
+    assert f"{METHOD} is not asked in a dry run" in reflect_text(done)
+    assert "not asked" in reflect_document(done)["model"]["why"]
     assert METHOD.encode() not in b"".join(one.after for one in done.edits)
 
 

@@ -9,7 +9,7 @@ from vaults import age, fill, memory, put
 from vault_memory.health.lint import lint
 from vault_memory.markdown import entities
 from vault_memory.reflect.job import ReflectReport
-from vault_memory.rendering import reflection
+from vault_memory.rendering.reflect import reflect_document, reflect_text
 
 PETER = "bank/entities/Peter Smith.md"
 PAGE = "---\naliases: [Peter]\n---\n# Peter Smith\n\nA friend.\n"
@@ -72,8 +72,8 @@ def test_an_alias_of_two_is_nobodys_and_that_is_told(tmp_path: Path) -> None:
     assert not [path for path in SAM if b"Rowed" in (root / path).read_bytes()]
     brown, green = SAM
     assert all(path in done.notices[0].why for path in SAM) and "`sam`" in done.notices[0].why
-    assert done.notices[0].why.split()[0] in reflection.text(done)
-    assert reflection.document(done)["notices"][0]["path"] == brown
+    assert done.notices[0].why.split()[0] in reflect_text(done)
+    assert reflect_document(done)["notices"][0]["path"] == brown
     assert done.exit_code == 0
     problems = [problem for problem in lint(memory(root)) if "alias" in problem.message]
     assert [(problem.path, problem.level) for problem in problems] == [(brown, "warning"), (green, "warning")]

@@ -1,7 +1,7 @@
 """How answers and reports look: ASCII documents with a schema, text without control characters, one line a problem."""
 
 import json
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +11,20 @@ from vault_memory.health.doctor import Check
 from vault_memory.health.status import Status, Vectors
 from vault_memory.indexing.indexer import Report
 from vault_memory.markdown.note import Problem
-from vault_memory.rendering import index, opinions, render
-from vault_memory.rendering import status as report
+from vault_memory.rendering.common import clean, dump, plural
+from vault_memory.rendering.entities import (
+    entities_document,
+    entities_text,
+    entity_document,
+    entity_text,
+    opinions_document,
+)
+from vault_memory.rendering.index import index_document, index_text, lint_document, problem_line
+from vault_memory.rendering.notes import get_document, retain_document
+from vault_memory.rendering.recall import recall_document, recall_notes, recall_text
+from vault_memory.rendering.status import doctor_document, doctor_text, status_document, status_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
+from vault_memory.search.candidates import ONLY_MEANING
 from vault_memory.search.entities import EntityProfile, EntityRow
 from vault_memory.search.get import Excerpt
 from vault_memory.store.filters import Filters
@@ -81,15 +92,15 @@ STATUS = Status("/v", "/v/i", "vault", True, 10, True, embedders=(Vectors("built
     ],
 )
 def test_control_characters_are_shown_not_sent(text: str, shown: str) -> None:
-    assert render.clean(text) == shown
+    assert clean(text) == shown
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
-    problem = index.problem_line(Problem("a\x1b.md", 3, text))
+    problem = problem_line(Problem("a\x1b.md", 3, text))
     assert len(problem.splitlines()) == 1
-    printed = render.recall_text(answer(result(text=text)))
+    printed = recall_text(answer(result(text=text)))
     assert not any((ord(c) < 32 and c not in "\t\n") or 0x7F <= ord(c) < 0xA0 for c in printed + problem)
 
 
@@ -105,17 +116,13 @@ def test_nothing_that_moves_a_cursor_is_printed(text: str) -> None:
     ],
 )
 def test_plurals(count: int, noun: str, text: str) -> None:
-    assert render.plural(count, noun) == text
-
-
-def test_an_instant_is_written_in_utc() -> None:
-    assert render.instant(datetime(2025, 12, 3, 10, 30, 5, 999, timezone(timedelta(hours=1)))) == "2025-12-03T09:30:05Z"
+    assert plural(count, noun) == text
 
 
 def test_a_problem_names_its_line_if_it_has_one() -> None:
-    assert index.problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
-    assert index.problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
-    assert index.problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
+    assert problem_line(Problem("a.md", 3, "is odd")) == "a.md:3: is odd"
+    assert problem_line(Problem("a.md", 0, "is odd")) == "a.md: is odd"
+    assert problem_line(Problem("a\nb.md", 1, "two\nlines")) == "a\\nb.md:1: two\\nlines"
 
 
 # --- recall -------------------------------------------------------------------------------------------------
@@ -126,7 +133,7 @@ def test_the_recall_document_is_whole() -> None:
         "bees?", NOW, 5, 900, Filters(since=date(2025, 11, 1), entities=("Mara",), kinds=("world",)), id=7
     )
     said = answer(result(), request=request, degraded=[("semantic", "no vectors")], seconds=0.00456)
-    document = json.loads(render.dump(render.recall_document(said)))
+    document = json.loads(dump(recall_document(said)))
     assert document["schema"] == "vault-memory/recall@1"
     assert set(document) >= {
         "id",
@@ -189,7 +196,7 @@ def test_the_recall_document_is_whole() -> None:
 
 
 def test_why_is_there_only_when_asked_for() -> None:
-    found = render.recall_document(answer(result(), result(2, why={"lexical": 1}, line=5)))["results"]
+    found = recall_document(answer(result(), result(2, why={"lexical": 1}, line=5)))["results"]
     assert "why" not in found[0] and found[1]["why"] == {"lexical": 1}
 
 
@@ -200,7 +207,7 @@ def test_several_lines_are_cited_as_a_range() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_json_is_ascii_and_keeps_the_very_text(text: str) -> None:
-    printed = render.dump(render.recall_document(answer(result(text=text))))
+    printed = dump(recall_document(answer(result(text=text))))
     assert printed.isascii() and "\n" not in printed
     assert json.loads(printed)["results"][0]["content"] == text
 
@@ -212,14 +219,14 @@ def test_results_are_grouped_by_note_in_line_order() -> None:
         result(3, line=4, text="four\nfive"),
         result(4, "trip.md", 1, "one", date="2025-11-20"),
     )
-    assert render.recall_text(said) == (
+    assert recall_text(said) == (
         "## log/2025-11-27.md\nL4 four\nL5 five\nL9 nine\n\n## Harbour.md\nL3 three\n\n## trip.md (2025-11-20)\nL1 one"
     )
 
 
 def test_nothing_found_is_said() -> None:
-    assert render.recall_text(answer()) == ""
-    assert render.recall_notes(answer()) == ["nothing found in 12 notes"]
+    assert recall_text(answer()) == ""
+    assert recall_notes(answer()) == ["Nothing found in 12 notes."]
 
 
 def test_what_was_left_out_or_stale_is_said() -> None:
@@ -230,9 +237,19 @@ def test_what_was_left_out_or_stale_is_said() -> None:
         pending=2,
         omitted={"over_budget": 3, "over_k": 1, "near_duplicates": 2},
     )
-    notes = render.recall_notes(said)
-    assert notes[0] == "semantic: no vectors" and "2 notes behind" in notes[1]
-    assert all(number in notes[2] for number in "312") and notes[2].startswith("left out:")
+    notes = recall_notes(said)
+    assert notes == [
+        "No vectors.", "The index is 2 notes behind; `memory index` updates it.", "1 more match; use --k to see more.",
+        "3 more did not fit the budget.", "Left out: 2 near-duplicates.",
+    ]  # fmt: skip
+
+
+def test_guesses_by_meaning_are_introduced_as_such() -> None:
+    why = f"no note contains any of these words; {ONLY_MEANING}"
+    assert recall_notes(answer(result(), degraded=[("lexical", why)]))[0].endswith("by meaning:")
+    assert recall_notes(answer(result(), omitted={"beyond_pool": 9, "over_k": 2})) == [
+        "At least 11 more matches; use --k to see more."
+    ]
 
 
 # --- the other documents --------------------------------------------------------------------------------------
@@ -243,26 +260,26 @@ MARA = EntityRow("Mara\x1b", "bank/entities/Mara.md", ("Mari",), 3, "2025-11-01"
 @pytest.mark.parametrize(
     ("name", "document"),
     [
-        ("get", render.get_document(Excerpt("a.md", 1, 2, "x", False, False))),
-        ("lint", report.lint_document([Problem("a.md", 1, "odd")])),
-        ("doctor", report.doctor_document([Check("vault", "ok", "is there")])),
-        ("retain", render.retain_document(RetainResult("a.md", 3, "- W: x", True))),
-        ("opinions", opinions.document([])),
-        ("entities", render.entities_document([MARA])),
-        ("entity", render.entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
-        ("index", index.index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
-        ("status", report.status_document(STATUS)),
+        ("get", get_document(Excerpt("a.md", 1, 2, "x", False, False))),
+        ("lint", lint_document([Problem("a.md", 1, "odd")])),
+        ("doctor", doctor_document([Check("vault", "ok", "is there")])),
+        ("retain", retain_document(RetainResult("a.md", 3, "- W: x", True))),
+        ("opinions", opinions_document([])),
+        ("entities", entities_document([MARA])),
+        ("entity", entity_document(EntityProfile(MARA, (), [("Odd", 2)]), "Mara", None)),
+        ("index", index_document(Report(added=2, problems=[Problem("a.md", 1, "odd")]))),
+        ("status", status_document(STATUS)),
     ],
 )
 def test_each_document_names_its_schema(name: str, document: dict[str, object]) -> None:
     assert next(iter(document)) == "schema"
     assert document["schema"] == f"vault-memory/{name}@1"
-    assert json.loads(render.dump(document)) == json.loads(json.dumps(document))
-    assert render.dump(document).isascii()
+    assert json.loads(dump(document)) == json.loads(json.dumps(document))
+    assert dump(document).isascii()
 
 
 def test_findings_are_counted_and_listed() -> None:
-    document = report.lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
+    document = lint_document([Problem("a.md", 1, "odd"), Problem("b.md", 2, "worse", "error")])
     assert document["count"] == 2
     assert document["problems"][1] == {"path": "b.md", "line": 2, "message": "worse", "level": "error"}
 
@@ -270,32 +287,32 @@ def test_findings_are_counted_and_listed() -> None:
 @pytest.mark.parametrize(("levels", "ok"), [(["ok", "notice", "warning"], True), (["ok", "error"], False), ([], True)])
 def test_the_doctor_is_content_without_errors(levels: list[str], ok: bool) -> None:
     checks = [Check("part", level, "says\x1b so", "do this") for level in levels]
-    assert report.doctor_document(checks)["ok"] is ok
-    assert "\x1b" not in report.doctor_text(checks)
+    assert doctor_document(checks)["ok"] is ok
+    assert "\x1b" not in doctor_text(checks)
 
 
 def test_a_written_fact_is_cited() -> None:
-    assert render.retain_document(RetainResult("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
+    assert retain_document(RetainResult("a.md", 3, "- W: x", True))["source"] == "a.md#L3"
 
 
 def test_an_index_report_is_told_in_a_line_and_what_needs_attention() -> None:
     problems = [Problem("a.md", 1, "odd"), Problem("b.md", 2, "bytes", "warning"), Problem("c.md", 0, "gone", "error")]
-    text = index.index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
+    text = index_text(Report(added=2, unchanged=3, passages=40, facts=5, seconds=1.25, problems=problems))
     assert text.splitlines()[0].startswith("5 notes (2 added), 40 passages and 5 facts")
-    assert text.splitlines()[1:] == ["b.md:2: bytes", "c.md: gone", "1 finding about the format: see `memory lint`"]
+    assert text.splitlines()[1:] == ["b.md:2: bytes", "c.md: gone", "1 formatting problem: see `memory lint`"]
     many = Report(problems=[Problem(f"{n}.md", 1, "bytes", "warning") for n in range(20)])
-    assert "8 more" in index.index_text(many)
-    assert "nothing changed" in index.index_text(Report(unchanged=3))
+    assert "8 more" in index_text(many)
+    assert "nothing changed" in index_text(Report(unchanged=3))
 
 
 def test_a_status_without_an_index_says_what_to_do() -> None:
-    assert "memory index" in report.status_text(report.status_document(Status("/v", "/v/i", "vault", False)))
+    assert "memory index" in status_text(status_document(Status("/v", "/v/i", "vault", False)))
     vectors = (Vectors("builtin", 39, 40, True),)
     status = Status("/v", "/v/i", "vault", True, 2_000_000, False, 3, 7, 9, 40, 5, vectors)
-    text = report.status_text(report.status_document(status))
+    text = status_text(status_document(status))
     assert "3 notes behind" in text and "9 notes" in text and "39 of builtin" in text
     assert "memory watch" in text
 
 
 def test_entities_are_shown_without_control_characters() -> None:
-    assert "\x1b" not in render.entities_text([MARA]) + render.entity_text(EntityProfile(MARA, (), [("Odd\x1b", 2)]))
+    assert "\x1b" not in entities_text([MARA]) + entity_text(EntityProfile(MARA, (), [("Odd\x1b", 2)]))

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_memory.markdown.note import note_header
-from vault_memory.rendering.render import recall_text
+from vault_memory.rendering.recall import recall_text
 from vault_memory.search.answer import Answer, Request, Result, Understanding
 from vault_memory.search.pack import JOINER, JOINER_TOKENS, Costs, Limits, Packing, content, pack
 from vault_memory.store.candidate import Candidate

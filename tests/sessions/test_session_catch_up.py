@@ -14,7 +14,7 @@ from vaults import fill
 from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.memory import Memory
-from vault_memory.rendering.render import recall_document, recall_notes
+from vault_memory.rendering.recall import recall_document, recall_notes
 from vault_memory.search.answer import Answer
 from vault_memory.search.request import build
 from vault_memory.sessions import ledger, sync
@@ -71,7 +71,7 @@ def test_while_another_process_reads_the_answer_says_how_far_it_is_behind(
     with locations.writer_lock(tmp_data / "sessions" / ledger.STATE / "sweep", 0):
         found = answered(config, "quill1", "all")
     assert (found.fresh, found.pending) == (False, 3)
-    assert "the index is 3 sessions behind; `memory index` brings it up to date" in recall_notes(found)
+    assert "The index is 3 sessions behind; `memory index` updates it." in recall_notes(found)
     assert not recall_document(found)["index"]["fresh"]
 
 

@@ -23,7 +23,7 @@ from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.memory import Memory
 from vault_memory.rendering.index import sessions_text
-from vault_memory.rendering.render import recall_document, recall_text
+from vault_memory.rendering.recall import recall_document, recall_text
 from vault_memory.rendering.status import status_document, status_text
 from vault_memory.search.request import build
 from vault_memory.sessions import pending, sync, transcript
@@ -292,8 +292,8 @@ def test_what_was_said_stays_when_its_transcript_is_gone(config: Config, tmp_pat
     gone = swept(config)
     assert (gone.gone, gone.removed, gone.problems, len(texts(tmp_data))) == (29, 0, [], 30)
     assert asked(config, "quill5")["results"][0]["path"] == "sessions/claude-code/s5"
-    assert "29 sessions without a transcript by now" in sessions_text(gone)
-    assert "29 without a transcript" in status_text(status_document(status(Federation(config))))
+    assert "29 sessions whose transcript is gone" in sessions_text(gone)
+    assert "29 whose transcript is gone" in status_text(status_document(status(Federation(config))))
     make.claude(tmp_path / "claude", "s5", make.talk(5))
     assert swept(config).gone == 28 and len(texts(tmp_data)) == 30
 
@@ -356,8 +356,8 @@ def test_a_last_line_without_an_end_is_told(config: Config, tmp_path: Path, tmp_
     file.write_text(whole[:-20])
     found = swept(config)
     assert (found.unfinished, found.skipped, found.messages) == (1, 0, 3)
-    assert "1 transcript ending within a line" in sessions_text(found) and swept(config).unfinished == 1
-    assert "1 ending within a line" in status_text(status_document(status(Federation(config))))
+    assert "1 transcript ending in an unfinished line" in sessions_text(found) and swept(config).unfinished == 1
+    assert "1 ending in an unfinished line" in status_text(status_document(status(Federation(config))))
     file.write_text(whole)
     assert swept(config).unfinished == 0
 
@@ -555,7 +555,7 @@ def test_the_command_line(config: Config, tmp_path: Path, tmp_data: Path) -> Non
     cut = CliRunner(env=env).invoke(
         group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2", "--max-tokens", "40"]
     )
-    assert "cut after message 1; go on with: memory get 'sessions/claude-code/s2' --lines 2:" in cut.stderr
+    assert "Cut after message 1; continue with: memory get 'sessions/claude-code/s2' --lines 2:" in cut.stderr
     back = CliRunner(env=env).invoke(group, ["--vault", str(config.vault), "get", "sessions/claude-code/s2#m3-m2"])
     assert "There are no messages 3 to 2." in str(back.exception)
     assert run("get", "sessions/claude-code/s2#m3") == "- User: And the rollback of number 2?\n"

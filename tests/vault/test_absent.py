@@ -162,7 +162,7 @@ def test_every_answer_from_the_index_says_how_fresh_it_is(tmp_path: Path, argume
         behind = json.loads(run(root, "--json", *arguments).stdout)
         said = run(root, *arguments).stderr
     assert behind["index"] == {"fresh": False, "pending": 1, "generation": 1, "notes": 4}
-    assert "the index is 1 note behind" in said
+    assert "The index is 1 note behind" in said
     assert json.loads(run(root, "--json", *arguments).stdout)["index"]["notes"] == 5
 
 

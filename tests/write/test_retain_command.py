@@ -249,7 +249,7 @@ def test_a_fact_may_be_for_one_scope(tmp_path: Path) -> None:
 
 
 def test_a_secret_is_stored_with_a_warning(tmp_path: Path) -> None:
-    said = "This holds what looks like a secret (password): notes are plain text."
+    said = "Warning: this looks like a secret (password), and notes are plain text."
     asked = "retain", "The router's password is hunter2", "--date", "2025-11-27"
     assert said in run(tmp_path, *asked, "--dry-run").stderr and not (tmp_path / NOTE).exists()
     done = run(tmp_path, *asked)

@@ -366,15 +366,14 @@ def _of_this_process(config: "Config", params: dict[str, Any]) -> dict[str, Any]
 
 def _why(document: dict[str, Any]) -> str:
     """Why a bundle is empty."""
-    from vault_memory.rendering import render
+    from vault_memory.rendering.recall import context_notes
 
     if document["index"] is None:
         found = "; ".join(each["why"] for each in document["degraded"])
         return f"No index could be asked: {found}. One is being built."
     # Of a lane that found nothing there is no more to say than that nothing was found.
     degraded = [each for each in document["degraded"] if each["what"] != "lexical"]
-    found = "; ".join(render.context_notes(document | {"degraded": degraded}))
-    return found[:1].upper() + found[1:] + "."
+    return " ".join(context_notes(document | {"degraded": degraded}))
 
 
 def _is_root_behind(document: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering import render
+from vault_memory.rendering.common import clean, plural
 from vault_memory.search.answer import SESSION
 from vault_memory.store.candidate import FACTS
 from vault_memory.text import frame, terms
@@ -215,7 +215,7 @@ def _known_to(scope: str) -> tuple[str, ...]:
 
 
 def _stands(where: str) -> str:
-    return f"That stands already, and nothing was written:\n{frame.framed(render.clean(where))}"
+    return f"That stands already, and nothing was written:\n{frame.framed(clean(where))}"
 
 
 def _one_fact(text: str) -> str:
@@ -280,7 +280,7 @@ def _unseen(caller: Caller, path: str, lines: tuple[int, int] | None) -> str:
 def _written(what: str, where: str, warning: str) -> str:
     """That a text was stored and where: the path is framed, for the vault's own settings may name its folder."""
     state = f"{what}. {shown(warning)}" if warning else f"{what}; it can be found now."
-    return f"{state}\n{frame.framed(render.clean(where))}"
+    return f"{state}\n{frame.framed(clean(where))}"
 
 
 def status(caller: Caller, given: Arguments) -> str:
@@ -308,7 +308,7 @@ def edit(caller: Caller, given: Arguments) -> str:
         )
     done = caller.desk.amend(EditRequest(file, given["action"], text, given.get("old", ""), by), caller.scopes)
     cut = f"{done.diff[:LONGEST_DIFF]}…" if len(done.diff) > LONGEST_DIFF else done.diff
-    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(render.clean(cut))}"
+    said = f"Edited. Undo: memory reflect --undo {done.run}\n{frame.framed(clean(cut))}"
     return said + (f"\n{shown(done.warning)}" if done.warning else "") + taken_out
 
 
@@ -323,12 +323,12 @@ def reflected(caller: Caller, document: Mapping[str, Any]) -> str:
     pages = _open_pages(caller, document["pages"])
     skipped = _open_pages(caller, document["skipped"])
     verb = "would be written" if document["dry_run"] else "written"
-    said = f"{render.plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
+    said = f"{plural(len(pages), 'page')} {verb}, {len(skipped):,} skipped"
     if document["run"] and pages:
         said += f"; undo with: memory reflect --undo {document['run']}"
     named = [*pages[:MOST_NAMED], *(f"skipped: {path}" for path in skipped[:1])]
     more = f"\n(and {len(pages) - MOST_NAMED:,} more)" if len(pages) > MOST_NAMED else ""
-    return f"{said}\n{frame.framed(render.clean(chr(10).join(named)))}{more}" if named else said
+    return f"{said}\n{frame.framed(clean(chr(10).join(named)))}{more}" if named else said
 
 
 def _open_pages(caller: Caller, pages: Sequence[Mapping[str, Any]]) -> list[str]:

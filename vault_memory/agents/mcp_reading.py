@@ -15,7 +15,9 @@ from vault_memory.agents import mcp_tools
 from vault_memory.agents.vault_session import Desk
 from vault_memory.errors import RefusedError, UsageError, VaultMemoryError
 from vault_memory.markdown import provenance
-from vault_memory.rendering import render
+from vault_memory.rendering.common import clean, place, plural
+from vault_memory.rendering.entities import entity_text
+from vault_memory.rendering.notes import past_the_end
 from vault_memory.search.get import Excerpt, parse_span
 from vault_memory.text import frame
 from vault_memory.vault import pathnames
@@ -89,7 +91,7 @@ def _missing(caller: Caller, path: str) -> str:
     if folder := _folder(caller, path):
         return folder
     said = f"There is no note {shown(path)} {_unread(caller, path)}."
-    called = "\n".join(map(render.place, _called(caller, _target(path))[:MOST_CALLED]))
+    called = "\n".join(map(place, _called(caller, _target(path))[:MOST_CALLED]))
     return f"{said} Called so:\n{frame.framed(called)}" if called else said
 
 
@@ -106,12 +108,12 @@ def _folder(caller: Caller, path: str) -> str:
         return ""
     start = len(path) + 1 if path else 0
     folders = Counter(note[: note.index("/", start) + 1] for note in below if "/" in note[start:])
-    entries = [f"{name} ({render.plural(count, noun)})" for name, count in folders.items()]
+    entries = [f"{name} ({plural(count, noun)})" for name, count in folders.items()]
     entries += [note for note in below if "/" not in note[start:]]
     more = f", the first {MOST_LISTED} of {len(entries):,} entries" if len(entries) > MOST_LISTED else ""
-    listed = frame.framed("\n".join(map(render.place, entries[:MOST_LISTED])))
+    listed = frame.framed("\n".join(map(place, entries[:MOST_LISTED])))
     what = f"{shown(path)} is a folder" if path else "This is the vault's own folder"
-    count = render.plural(len(below), noun)
+    count = plural(len(below), noun)
     return f"{what} of {count}{more}. Name a {noun} to read it; memory_search finds what they say.\n{listed}"
 
 
@@ -127,18 +129,18 @@ def _below(caller: Caller, path: str) -> tuple[list[str], str]:
 def told(excerpt: Excerpt) -> str:
     """Lines that were found, under the note's path, and what is to be known of them."""
     if excerpt.end_line < excerpt.start_line:
-        return frame.defused(render.past_the_end(excerpt))
+        return frame.defused(past_the_end(excerpt))
     is_session = excerpt.path.startswith("sessions/")
     texts, letter = excerpt.text.split("\n"), "m" if is_session else "L"
     marks, of_all = _origins(texts, excerpt.origins)
     last = f"-{letter}{excerpt.end_line}" if excerpt.end_line > excerpt.start_line else ""
     numbered = (
-        f"{letter}{number} {render.clean(text)}{mark}" if text.strip() else ""
+        f"{letter}{number} {clean(text)}{mark}" if text.strip() else ""
         for number, (text, mark) in enumerate(zip(texts, marks, strict=True), excerpt.start_line)
     )
     # A line that this asker does not see is empty, and nothing may tell it from one that is (reading.py).
     body = [
-        f"## {render.place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
+        f"## {place(excerpt.path)}#{letter}{excerpt.start_line}{last}",
         *(line for line, _ in groupby(numbered)),
     ]
     said = ["as the session says now" if is_session else "as the file is now"]
@@ -178,10 +180,8 @@ def entity(caller: Caller, name: str) -> str:
     found = caller.desk.entity(name, caller.scopes)
     if found is None:
         near = "\n".join(caller.desk.similar_names(name, caller.scopes))
-        return f"Nothing is known of {shown(name)}." + (
-            f" Known are:\n{frame.framed(render.clean(near))}" if near else ""
-        )
-    return f"{frame.framed(render.entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
+        return f"Nothing is known of {shown(name)}." + (f" Known are:\n{frame.framed(clean(near))}" if near else "")
+    return f"{frame.framed(entity_text(found))}\nscopes: {', '.join(caller.scopes)}"
 
 
 def note(caller: Caller, path: str) -> str:
@@ -210,4 +210,4 @@ def _decoded(text: str) -> str:
 
 def shown(text: str) -> str:
     """A text from the outside, fit to stand among our own words."""
-    return frame.defused(render.clean(text))
+    return frame.defused(clean(text))

@@ -21,7 +21,7 @@ from vault_memory.errors import BusyError, ConflictError, RefusedError, VaultErr
 from vault_memory.federation import Federation
 from vault_memory.health.status import status
 from vault_memory.indexing.held_index import HeldIndex
-from vault_memory.rendering import status as report
+from vault_memory.rendering.status import narrowed, status_document
 from vault_memory.sessions import access
 from vault_memory.vault.vault import Vault
 
@@ -74,7 +74,7 @@ class Desk:
         """The `status@1` document of what lies in the open scopes; raises VaultError for a vault that is not there."""
         Vault(self.config())  # a daemon would tell of an index that cannot be used, and not why
         found = self._of_daemon("status", {"scope": list(scopes)})
-        return report.narrowed(found or report.status_document(status(Federation(self.config()), scopes)))
+        return narrowed(found or status_document(status(Federation(self.config()), scopes)))
 
     def entity(self, name: str, scopes: tuple[str, ...]) -> "EntityProfile | None":
         """What the open scopes hold of an entity; raises BusyError while there is no index yet."""

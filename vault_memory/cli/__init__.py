@@ -1,4 +1,4 @@
-"""Owns the command line: options in, a Memory call, render out. Groups of commands are modules, imported when used."""
+"""The command line: options in, a call of Memory, a report out. Commands are modules, imported when used."""
 
 import gc
 import sys
@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog='Example: memory recall "what does Peter prefer?"',
 )
-@click.option("--rebuild", is_flag=True, help="Short for `memory index --rebuild`.")
+@click.option("--rebuild", is_flag=True, help="Same as `memory index --rebuild`.")
 @shared_options
 @click.pass_context
 @pass_shared
@@ -52,7 +52,7 @@ def group(shared: Shared, ctx: click.Context, rebuild: bool) -> None:
         index = import_module("vault_memory.cli.index").index
         ctx.invoke(index, rebuild=True)
     elif rebuild:
-        raise click.UsageError("--rebuild goes with no command, or with `index`.")
+        raise click.UsageError("--rebuild works alone or with `index`.")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -99,10 +99,10 @@ def _report(error: VaultMemoryError, arguments: list[str]) -> int:
 def _as_json(arguments: list[str], message: str, next_step: str, exit_code: int) -> None:
     """Print the `error@1` document where a script asked for JSON; the sentence goes to standard error all the same."""
     if "--json" in arguments:
-        from vault_memory.rendering import render
+        from vault_memory.rendering.common import dump, schema
 
         error = {"message": message, "next_step": next_step, "exit_code": exit_code}
-        click.echo(render.dump(render.schema("error") | {"error": error}))
+        click.echo(dump(schema("error") | {"error": error}))
 
 
 __all__ = ["Command", "group", "main"]

@@ -1,4 +1,4 @@
-"""Owns what all commands share: the global options, before or after the command, output and progress."""
+"""What all commands share: the global options, before or after the command, output and progress."""
 
 import contextlib
 import functools
@@ -83,9 +83,9 @@ def _give_up_output() -> None:
 
 def say_of_index(shared: Shared, memory: "Federation") -> None:
     """Say what a person should know of the index that the last answer came from."""
-    from vault_memory.rendering import render
+    from vault_memory.rendering.common import seen_notes
 
-    for note in render.seen_notes(memory.index_state):
+    for note in seen_notes(memory.index_state):
         shared.note(note)
 
 
@@ -100,11 +100,14 @@ def shared_options(function: F) -> F:
     """Add the global options to a command."""
     for option in (
         click.version_option(__version__, prog_name="vault-memory"),
-        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Say more, and show tracebacks."),
-        click.option("--quiet", "shared_quiet", is_flag=True, help="Only results and errors."),
-        click.option("--json", "shared_json", is_flag=True, help="One JSON document instead of text."),
+        click.option("-v", "--verbose", "shared_verbose", is_flag=True, help="Show more, including tracebacks."),
+        click.option("--quiet", "shared_quiet", is_flag=True, help="Show only results and errors."),
+        click.option("--json", "shared_json", is_flag=True, help="Print one JSON document instead of text."),
         click.option(
-            "--vault", "shared_vault", metavar="PATH", help="The vault (else $MEMORY_VAULT, else found from here)."
+            "--vault",
+            "shared_vault",
+            metavar="PATH",
+            help="The vault (default: $MEMORY_VAULT, else found from the current folder).",
         ),
     ):
         function = option(function)

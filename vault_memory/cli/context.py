@@ -1,4 +1,4 @@
-"""Owns the `context` command: what an agent is handed before it answers."""
+"""The `context` command: what an agent is given before it answers."""
 
 import json
 import os
@@ -13,19 +13,19 @@ from vault_memory.startup import FORMATS, SOURCES
 
 @command(
     'memory context "what does Peter prefer?" --budget 800',
-    short_help="Core memory and what the notes say to a prompt, for an agent.",
+    short_help="Core memory and what the notes say about a prompt, for an agent.",
 )
 @click.argument("prompt", nargs=-1)
-@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most, all included (2000).")
-@click.option("--format", type=click.Choice(FORMATS), help="How it looks (markdown).")
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Maximum tokens for everything (2000).")
+@click.option("--format", type=click.Choice(FORMATS), help="Output format (markdown).")
 @click.option(
     "--scope", multiple=True, metavar="S",
     help="Only this scope, instead of global, this folder's project and the agent's own; may be repeated.",
 )  # fmt: skip
-@click.option("--agent", metavar="ID", help="Who asks: what is private to that agent is open to it.")
+@click.option("--agent", metavar="ID", help="Who is asking: includes what is private to that agent.")
 @click.option("--source", type=click.Choice(SOURCES), help="Where to look (notes).")
 def context(shared: Shared, prompt: tuple[str, ...], agent: str | None, scope: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401
-    """Print core memory and what the notes say to PROMPT, framed as data; without PROMPT, the core and recent days."""
+    """Print core memory and what the notes say about PROMPT (without one, recent days), framed as data."""
     from vault_memory.config import load
     from vault_memory.sessions import access, projects
 
@@ -62,7 +62,7 @@ def _made(shared: Shared, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _say_beside(shared: Shared, found: dict[str, Any]) -> None:
-    from vault_memory.rendering import render
+    from vault_memory.rendering.recall import context_notes
 
-    for note in render.context_notes(found):
+    for note in context_notes(found):
         shared.note(note)

@@ -140,11 +140,11 @@ def _listed(vaults: Iterable[str]) -> str:
 
 
 def _say(shared: Shared, name: str, changes: Sequence[FileChange], about: dict[str, Any]) -> None:
-    from vault_memory.rendering import render
+    from vault_memory.rendering.common import dump, schema
 
     if shared.json:
         files = [_file(change) for change in changes]
-        shared.say(render.dump(render.schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
+        shared.say(dump(schema(name) | about | {"vaults": sorted(_vaults(changes)), "files": files}))
         return
     done = [change for change in changes if change.before != change.after]
     for change in changes:

@@ -1,4 +1,4 @@
-"""Owns the `mcp` command: the MCP server on standard input and output."""
+"""The `mcp` command: the MCP server on standard input and output."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from vault_memory.errors import VaultMemoryError
 def mcp(shared: Shared) -> None:
     """Serve the vault to an agent over MCP, on standard input and output, until its client closes them.
 
-    It is started by the client (Claude Desktop, Cursor, VS Code, any other), which is told so in its settings:
+    The client (Claude Desktop, Cursor, VS Code, any other) starts it; its settings say how:
 
     \b
     {"mcpServers": {"memory": {"command": "memory", "args": ["mcp", "--vault", "/path/to/Notes"]}}}
 
-    Started in a project's folder, it also sees what is scoped to that project. The log goes to standard error.
+    Started in a project's folder, it also sees notes scoped to that project. Its log goes to standard error.
     """
     import gc
 

@@ -1,4 +1,4 @@
-"""Owns the commands that make, read and add to notes: `init`, `get`, `retain`."""
+"""The commands that create, read and add to notes: `init`, `get`, `retain`."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,8 @@ import click
 
 from vault_memory.cli.common import SCOPE_HELP, Shared, command
 from vault_memory.errors import RefusedError, VaultError
-from vault_memory.rendering import render
+from vault_memory.rendering.common import clean, dump, schema
+from vault_memory.rendering.notes import get_document, past_the_end, retain_document, unit
 from vault_memory.search import request
 from vault_memory.search.get import parse_span
 from vault_memory.vault import locations
@@ -39,7 +40,9 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
     folders = [name for name in ("memory", "bank/entities") if not (root / name).is_dir()]
     for name in (*folders, *missing):
         if not locations.is_inside(root, root / name):
-            raise RefusedError(f"{root / name} leads out of the vault: nothing was made.", "Make the link a folder.")
+            raise RefusedError(
+                f"{root / name} leads out of the vault: nothing was created.", "Replace the link with a folder."
+            )
     if not dry_run:
         try:
             for folder in folders:
@@ -57,33 +60,33 @@ def init(shared: Shared, path: str | None, dry_run: bool) -> None:
             ) from error
     created = [*(f"{folder}/" for folder in folders), *missing]
     if shared.json:
-        shared.say(render.dump(render.schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run}))
+        shared.say(dump(schema("init") | {"vault": str(root), "created": created, "dry_run": dry_run}))
         return
     verb = "would create" if dry_run else "created"
-    shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} has everything already.")
+    shared.say("\n".join(f"{verb} {name}" for name in created) or f"{root} is already complete.")
     if not dry_run:
         shared.note(f'Next: memory --vault "{root}" retain "a first fact"')
 
 
 @command('memory get "memory/2025-11-27.md#L12-L18"', short_help="Read lines of a note.")
 @click.argument("path")
-@click.option("--lines", metavar="A:B", help="Lines A to B; either may be left out.")
+@click.option("--lines", metavar="A:B", help="Lines A to B; either may be omitted.")
 @click.option(
-    "--max-tokens", type=click.IntRange(1), metavar="N", help="At most so many tokens (else 10,000 characters)."
+    "--max-tokens", type=click.IntRange(1), metavar="N", help="Return at most N tokens (default: 10,000 characters)."
 )
 @click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
 def get(shared: Shared, path: str, lines: str | None, max_tokens: int | None, scope: tuple[str, ...]) -> None:
-    """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never outside the vault."""
+    """Read lines of a note, as PATH, PATH#L12 or PATH#L12-L18; never from outside the vault."""
     path, span = parse_span(path, lines)
     excerpt = shared.memory().get(path, span, max_tokens, request.scopes({"scope": scope}))
     if shared.json:
-        shared.say(render.dump(render.get_document(excerpt)))
+        shared.say(dump(get_document(excerpt)))
     elif excerpt.not_found:
         shared.note(_missing(shared.memory(), path))
     elif excerpt.end_line < excerpt.start_line:
-        shared.note(render.past_the_end(excerpt))
+        shared.note(past_the_end(excerpt))
     else:
-        shared.say(render.clean(excerpt.text))
+        shared.say(clean(excerpt.text))
         if excerpt.truncated:
             shared.note(_cut(excerpt))
 
@@ -93,19 +96,18 @@ def _missing(memory: "Memory", path: str) -> str:
     from vault_memory.federation import SESSIONS_OFF
 
     if (memory.vault.root / path).is_dir():  # what leads out was refused before
-        return f"`{path}` is a folder: name a note in it."
+        return f"`{path}` is a folder: name a note inside it."
     if path.startswith("sessions/") and not memory.config.sessions_tools:
         return f"There is no note `{path}`: {SESSIONS_OFF}."
-    return f"There is no note `{path}`: a note is named by its path in the vault."
+    return f"There is no note `{path}`: give its path within the vault."
 
 
 def _cut(excerpt: "Excerpt") -> str:
-    what = render.unit(excerpt.path)
+    what = unit(excerpt.path)
     if excerpt.line_cut:
-        return f"cut within {what} {excerpt.end_line}; --max-tokens shows more of it"
-    return (
-        f"cut after {what} {excerpt.end_line}; go on with: memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
-    )
+        return f"Cut within {what} {excerpt.end_line}; use --max-tokens to see more of it."
+    rest = f"memory get '{excerpt.path}' --lines {excerpt.end_line + 1}:"
+    return f"Cut after {what} {excerpt.end_line}; continue with: {rest}"
 
 
 @command(
@@ -116,14 +118,14 @@ def _cut(excerpt: "Excerpt") -> str:
 @click.option("--kind", default="W", metavar="W|B|O|S", help="World, experience, opinion or observation (W).")
 @click.option("--entity", multiple=True, metavar="E", help="Who or what it is about; may be repeated.")
 @click.option("--confidence", type=click.FloatRange(0, 1), metavar="C", help="How sure, 0 to 1.")
-@click.option("--scope", default="", metavar="S", help="For whom it counts: project:tern, agent:moss … (everybody).")
+@click.option("--scope", default="", metavar="S", help="Who it is for: project:tern, agent:moss … (everybody).")
 @click.option("--date", "day", metavar="D", help="The day it belongs to (today).")
 @click.option("--dry-run", is_flag=True, help="Only show the bullet and its note.")
 def retain(
     shared: Shared, text: tuple[str, ...], kind: str, entity: tuple[str, ...], confidence: float | None,
     scope: str, day: str | None, dry_run: bool,
 ) -> None:  # fmt: skip
-    """Append one fact to that day's `## Retain` section; the note is made from its template if need be."""
+    """Append one fact to that day's `## Retain` section; a missing note is created from its template."""
     from vault_memory.write.retain import parse_bullet, parse_day
 
     bullet = parse_bullet(" ".join(text), kind, entity, confidence, scope)
@@ -131,17 +133,17 @@ def retain(
     memory = shared.memory()
     if dry_run:
         path = memory.writer.daily_path(when)
-        document = render.schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
-        shared.say(render.dump(document) if shared.json else f"{path}\n{render.clean(str(bullet))}")
+        document = schema("retain") | {"path": path, "line": None, "bullet": str(bullet), "dry_run": True}
+        shared.say(dump(document) if shared.json else f"{path}\n{clean(str(bullet))}")
         _warn_of_secrets(shared, str(bullet))
         return
     done = memory.retain(" ".join(text), kind=kind, entities=entity, confidence=confidence, day=when, scope=scope)
     if shared.json:
-        shared.say(render.dump(render.retain_document(done) | {"dry_run": False}))
+        shared.say(dump(retain_document(done) | {"dry_run": False}))
     else:
-        shared.say(f"{done.path}#L{done.line}  {render.clean(done.bullet)}")
+        shared.say(f"{done.path}#L{done.line}  {clean(done.bullet)}")
         if done.warning:
-            shared.note(render.clean(done.warning))
+            shared.note(clean(done.warning))
     _warn_of_secrets(shared, str(bullet))
 
 
@@ -150,4 +152,4 @@ def _warn_of_secrets(shared: Shared, text: str) -> None:
     from vault_memory.sessions.redact import kinds
 
     if found := kinds(text):
-        shared.note(f"This holds what looks like a secret ({', '.join(sorted(found))}): notes are plain text.")
+        shared.note(f"Warning: this looks like a secret ({', '.join(sorted(found))}), and notes are plain text.")

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import click
@@ -18,13 +18,13 @@ from vault_memory.startup import MODES, SOURCES
     short_help="Answer a question from the vault, with citations.",
 )
 @click.argument("query", nargs=-1)
-@click.option("--k", type=click.IntRange(1), metavar="N", help="Results at most (8, or unlimited with --budget).")
+@click.option("--k", type=click.IntRange(1), metavar="N", help="Maximum results (8, or unlimited with --budget).")
 @click.option(
-    "--budget", type=click.IntRange(1), metavar="TOKENS", help="Tokens at most (2000, or unlimited with --k)."
+    "--budget", type=click.IntRange(1), metavar="TOKENS", help="Maximum tokens (2000, or unlimited with --k)."
 )
 @click.option("--since", metavar="D", help='Nothing before this date: 2025-11-27, 2025-11, 30d, "last week".')
 @click.option("--until", metavar="D", help="Nothing after this date.")
-@click.option("--as-of", metavar="D", help="As if asked at the end of that day: later notes are left out.")
+@click.option("--as-of", metavar="D", help="Answer as of the end of that day, ignoring later notes.")
 @click.option("--now", metavar="T", help='The time to count "last week" from (now); leaves no trace in the journal.')
 @click.option("--entity", multiple=True, metavar="E", help="Only what mentions this entity; may be repeated.")
 @click.option("--kind", multiple=True, metavar="K", help="Only W, B, O, S, or world, opinion, note …; may be repeated.")
@@ -32,18 +32,18 @@ from vault_memory.startup import MODES, SOURCES
 @click.option("--scope", multiple=True, metavar="S", help=SCOPE_HELP)
 @click.option("--source", type=click.Choice(SOURCES), help="Notes, sessions (transcripts of agents) or all (notes).")
 @click.option("--mode", type=click.Choice(MODES), help="Words, meaning or both (auto).")
-@click.option("--explain", is_flag=True, help="Say why each result is where it is; leaves no trace in the journal.")
-@click.option("--no-journal", is_flag=True, help="Do not note this recall in the journal.")
-@click.option("--batch", metavar="FILE|-", help="Requests, one JSON object a line; answers likewise, in order.")
+@click.option("--explain", is_flag=True, help="Explain each result's rank; leaves no trace in the journal.")
+@click.option("--no-journal", is_flag=True, help="Do not record this recall in the journal.")
+@click.option("--batch", metavar="FILE|-", help="Requests, one JSON object per line; answers likewise, in order.")
 def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str | None, **options: Any) -> None:  # noqa: ANN401
-    """Answer a question from the vault, with citations, within a budget of tokens."""
+    """Answer a question from the vault, with citations, within a token budget."""
     if batch is not None:
         if query:
-            raise click.UsageError("--batch takes its questions from the file: leave QUERY out.")
+            raise click.UsageError("--batch takes its questions from the file: leave out QUERY.")
         _batch(shared, batch, {key: value for key, value in options.items() if value})
         return
     if not query:
-        raise click.UsageError("What do you want to recall?")
+        raise click.UsageError("What would you like to recall?")
     values = {"query": " ".join(query), **{key: value for key, value in options.items() if value not in (None, ())}}
     found = shared.ask_daemon("recall", {**values, "no_journal": no_journal, "as_text": not shared.json})
     if found is None:
@@ -56,7 +56,8 @@ def recall(shared: Shared, query: tuple[str, ...], no_journal: bool, batch: str 
 
 def _answer(shared: Shared, values: dict[str, Any], no_journal: bool) -> None:
     """Answer in this process, as a daemon would."""
-    from vault_memory.rendering import render
+    from vault_memory.rendering.common import dump
+    from vault_memory.rendering.recall import recall_document, recall_notes, recall_text
     from vault_memory.search.request import build
 
     started = time.perf_counter()
@@ -66,21 +67,25 @@ def _answer(shared: Shared, values: dict[str, Any], no_journal: bool) -> None:
         (answer,) = memory.answers([request], bar, keep=not (no_journal or request.explain))
     if shared.json:
         seconds = round(time.perf_counter() - started, 4)
-        shared.say(render.dump(render.recall_document(answer) | {"seconds": seconds}))
+        shared.say(dump(recall_document(answer) | {"seconds": seconds}))
     else:
-        _print(shared, render.recall_text(answer), render.recall_notes(answer))
+        _print(shared, recall_text(answer), recall_notes(answer))
 
 
-def _print(shared: Shared, text: str, notes: Iterable[str]) -> None:
+def _print(shared: Shared, text: str, notes: Sequence[str]) -> None:
+    """Print an answer, a note that introduces it (it ends with a colon) before it, the others after."""
+    for note in (note for note in notes if note.endswith(":")):
+        shared.note(note)
     if text:
         shared.say(text)
-    for note in notes:
+    for note in (note for note in notes if not note.endswith(":")):
         shared.note(note)
 
 
 def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     """Answer request lines as they come; a bad line gets an answer that says so."""
-    from vault_memory.rendering import render
+    from vault_memory.rendering.common import dump
+    from vault_memory.rendering.recall import recall_document
 
     memory = shared.memory()
     stream: BinaryIO
@@ -91,7 +96,7 @@ def _batch(shared: Shared, file: str, defaults: dict[str, Any]) -> None:
     lines = _parsed(stream, defaults, memory.config)
     # The engine asks for the next request only after yielding the answer before it: bad lines are printed in turn.
     for answer in memory.answers(_good(shared, lines), keep=False):
-        shared.say(render.dump(render.recall_document(answer)))
+        shared.say(dump(recall_document(answer)))
     if file != "-":
         stream.close()
 
@@ -121,11 +126,11 @@ def _json(line: bytes) -> Any:  # noqa: ANN401 - it can be anything
 
 
 def _good(shared: Shared, lines: Iterable[tuple[Any, Any]]) -> Iterator[Any]:
-    from vault_memory.rendering import render
+    from vault_memory.rendering.common import dump, schema
 
     for identifier, parsed in lines:
         if isinstance(parsed, Exception):
             error = {"message": str(parsed), "exit_code": 2}
-            shared.say(render.dump(render.schema("recall") | {"id": identifier, "error": error}))
+            shared.say(dump(schema("recall") | {"id": identifier, "error": error}))
         else:
             yield parsed

@@ -1,4 +1,4 @@
-"""Owns the `reflect` command."""
+"""The `reflect` command."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,28 @@ import click
 
 from vault_memory.cli.common import Bar, Shared, command
 from vault_memory.errors import UsageError
-from vault_memory.rendering import reflection
-from vault_memory.rendering.render import dump
+from vault_memory.rendering.common import dump
+from vault_memory.rendering.reflect import reflect_document, reflect_text, undone_document, undone_text
 from vault_memory.startup import REFLECTED
 
 
 @command("memory reflect --dry-run", short_help="Write pages from what was logged: entities, opinions, summaries.")
-@click.option("--since", metavar="D", help="Only pages that something told since then touches.")
+@click.option("--since", metavar="D", help="Only pages affected by facts recorded since D.")
+@click.option("--now", metavar="T", help="Treat this day as today (later notes still count).")
 @click.option(
-    "--now", metavar="T", help="Reckon with that day as today; what notes of later days say counts all the same."
+    "--force",
+    is_flag=True,
+    help="Also write pages that would lose many entries; with --undo, skip pages changed since.",
 )
-@click.option("--force", is_flag=True, help="Write also pages that would lose much; undo what nobody changed since.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be written (a diff), or undone.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written (a diff), or undone.")
 @click.option("--only", multiple=True, type=click.Choice(REFLECTED), help="Only these pages; may be repeated.")
-@click.option("--apply-core", is_flag=True, help="Put the ticked proposals into memory.md, and write nothing else.")
-@click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Take back the last run, or the one named.")
+@click.option("--apply-core", is_flag=True, help="Add the ticked proposals to memory.md and write nothing else.")
+@click.option("--undo", is_flag=False, flag_value="", metavar="[RUN]", help="Undo the last run, or the one named.")
 def reflect(
     shared: Shared, since: str | None, now: str | None, force: bool, dry_run: bool, only: tuple[str, ...],
     apply_core: bool, undo: str | None,
 ) -> None:  # fmt: skip
-    """Write what was logged as pages a person can read, edit and undo. Your own words on a page are never touched."""
+    """Turn logged facts into pages that you can read, edit and undo. Your own words on a page are never touched."""
     from vault_memory.reflect.job import Steps, parse_request
 
     memory = shared.memory()
@@ -33,8 +35,8 @@ def reflect(
         given = {"--since": since, "--now": now, "--only": only, "--apply-core": apply_core}
         _refuse_beside_undo([option for option, value in given.items() if value])
         undone = memory.undo(undo, dry_run=dry_run, force=force)
-        tell = reflection.undone_text
-        shared.say(dump(reflection.undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
+        tell = undone_text
+        shared.say(dump(undone_document(undone, dry_run)) if shared.json else tell(undone, dry_run))
         return
     asked = parse_request(since, now, only, dry_run=dry_run, force=force, apply_core=apply_core)
     with Bar(shared) as index, Bar(shared, "Planning", "pages") as plan, Bar(shared, "Writing", "pages") as write:
@@ -42,7 +44,7 @@ def reflect(
     if done.edits and not dry_run:
         with Bar(shared, "Embedding", "passages") as bar:
             memory.search.backfill(bar)
-    shared.say(dump(reflection.document(done)) if shared.json else reflection.text(done, shared.verbose))
+    shared.say(dump(reflect_document(done)) if shared.json else reflect_text(done, shared.verbose))
     if done.exit_code:
         click.get_current_context().exit(done.exit_code)
 
@@ -50,7 +52,7 @@ def reflect(
 def _refuse_beside_undo(options: Sequence[str]) -> None:
     """Raise UsageError for options that say what to write: an undo takes back a whole run."""
     if options:
-        what = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not go with --undo."
+        what = f"{' and '.join(options)} {'does' if len(options) == 1 else 'do'} not work with --undo."
         raise UsageError(
-            f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`, with --dry-run or --force or without."
+            f"{what} Nothing was undone.", "Run `memory reflect --undo [RUN]`; it takes only --dry-run and --force."
         )

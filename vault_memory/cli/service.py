@@ -12,7 +12,7 @@ from vault_memory.cli.common import Shared, command
 from vault_memory.daemon import service as services
 from vault_memory.daemon.service import State, Supervisor
 from vault_memory.errors import VaultError
-from vault_memory.rendering import render
+from vault_memory.rendering.common import clean, dump, schema
 
 
 @command("memory service install", short_help="Have the vault looked after by itself: at login and at night.")
@@ -51,7 +51,7 @@ def service(shared: Shared, action: str, only_print: bool, kind: str | None) -> 
 
 
 def _say(shared: Shared, document: dict[str, Any], text: str) -> None:
-    shared.say(render.dump(document) if shared.json else text)
+    shared.say(dump(document) if shared.json else text)
 
 
 def _show_cron(shared: Shared, supervisor: Supervisor, action: str) -> None:
@@ -80,7 +80,7 @@ def _show_status(shared: Shared, supervisor: Supervisor) -> None:
     states = supervisor.states()
     width = max(len(state.name) for state in states)
     lines = [f"{state.name:{width}}  {_words(state)}" for state in states]
-    text = "\n".join((f"vault  {render.clean(str(supervisor.target.vault))}", *lines))
+    text = "\n".join((f"vault  {clean(str(supervisor.target.vault))}", *lines))
     _say(shared, _document(supervisor, states), text)
 
 
@@ -95,4 +95,4 @@ def _words(state: State) -> str:
 
 def _document(supervisor: Supervisor, states: list[State]) -> dict[str, Any]:
     units = [state._asdict() | {"path": str(state.path)} for state in states]
-    return render.schema("service") | {"vault": str(supervisor.target.vault), "kind": supervisor.kind, "units": units}
+    return schema("service") | {"vault": str(supervisor.target.vault), "kind": supervisor.kind, "units": units}

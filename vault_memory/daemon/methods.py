@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_memory.errors import UsageError
 from vault_memory.federation import Federation
-from vault_memory.rendering import render
+from vault_memory.rendering.recall import context_document, recall_document, recall_notes, recall_text
 from vault_memory.search import request
 from vault_memory.startup import FORMATS, SOURCES
 from vault_memory.store.journal import signed
@@ -67,9 +67,9 @@ def recall(memory: Federation, params: Params, progress: "Progress | None" = Non
     options = {key: value for key, value in params.items() if key not in _NO_OPTIONS}
     asked = request.build(options, memory.config, as_text, _flag(params, "telling"))
     (answer,) = memory.answers([asked], progress, keep=not (_flag(params, "no_journal") or asked.explain))
-    document = render.recall_document(answer)
+    document = recall_document(answer)
     if as_text:
-        document |= {"text": render.recall_text(answer), "said": render.recall_notes(answer)}
+        document |= {"text": recall_text(answer), "said": recall_notes(answer)}
     return document | {"seconds": round(time.perf_counter() - started, 4)}
 
 
@@ -79,7 +79,7 @@ def context(memory: Federation, params: Params, progress: "Progress | None" = No
     patience = params.get("patience", 1.0)
     if isinstance(patience, bool) or not isinstance(patience, int | float):
         raise UsageError("`patience` must be a number of seconds.", "For example 0.")
-    return render.context_document(memory.bundle(wanted, patience, progress), wanted)
+    return context_document(memory.bundle(wanted, patience, progress), wanted)
 
 
 def _wanted(params: Params, memory: Federation) -> "Wanted":
@@ -122,34 +122,43 @@ def _status(memory: Federation, params: Params) -> Document:
 
 
 def _get(memory: Federation, params: Params) -> Document:
+    from vault_memory.rendering.notes import get_document
     from vault_memory.search.get import parse_span
 
     path, lines = parse_span(_text(params, "path"), params.get("lines") and _text(params, "lines"))
     most = params.get("max_tokens")
     if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
         raise UsageError("`max_tokens` must be a whole number above 0.", "For example 500.")
-    return render.get_document(memory.get(path, lines, most, request.scopes(params)))
+    return get_document(memory.get(path, lines, most, request.scopes(params)))
 
 
 def _entity(memory: Federation, params: Params) -> Document:
+    from vault_memory.rendering.entities import entity_document
+
     name = _text(params, "name")
-    return render.entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.index_state)
+    return entity_document(memory.entity(name, scopes=request.scopes(params)), name, memory.index_state)
 
 
 def _entities(memory: Federation, params: Params) -> Document:
+    from vault_memory.rendering.common import seen_document
+    from vault_memory.rendering.entities import entities_document
+
     rows = memory.entities(scopes=request.scopes(params))
-    return render.entities_document(rows) | render.seen_document(memory.index_state)
+    return entities_document(rows) | seen_document(memory.index_state)
 
 
 def _opinions(memory: Federation, params: Params) -> Document:
-    from vault_memory.rendering import opinions
+    from vault_memory.rendering.common import seen_document
+    from vault_memory.rendering.entities import opinions_document
 
     entity = params.get("entity") and _text(params, "entity")
     held = memory.opinions(entity or None, scopes=request.scopes(params))
-    return opinions.document(held) | render.seen_document(memory.index_state)
+    return opinions_document(held) | seen_document(memory.index_state)
 
 
 def _retain(memory: Federation, params: Params, progress: "Progress | None") -> Document:
+    from vault_memory.rendering.notes import retain_document
+
     confidence = params.get("confidence")
     if confidence is not None and (isinstance(confidence, bool) or not isinstance(confidence, int | float)):
         raise UsageError("`confidence` must be a number from 0 to 1.", "For example 0.8.")
@@ -160,26 +169,26 @@ def _retain(memory: Federation, params: Params, progress: "Progress | None") -> 
     done = memory.retain(
         _text(params, "text"), entities=request.texts(params, "entity"), confidence=confidence, day=day, **options
     )
-    return render.retain_document(done) | {"dry_run": False}
+    return retain_document(done) | {"dry_run": False}
 
 
 def _reflect(memory: Federation, params: Params, progress: "Progress | None") -> Document:
     from vault_memory.reflect.job import Steps, parse_request
-    from vault_memory.rendering import reflection
+    from vault_memory.rendering.reflect import reflect_document
 
     flags = {name: _flag(params, name) for name in ("dry_run", "force", "apply_core")}
     since, now = (None if params.get(name) is None else _text(params, name) for name in ("since", "now"))
     asked = parse_request(since, now, request.texts(params, "only"), **flags)
     # What is being written is written to its end: only the index and the plan are given up.
-    return reflection.document(memory.reflect_as(asked, Steps(progress, progress)))
+    return reflect_document(memory.reflect_as(asked, Steps(progress, progress)))
 
 
 def _index(memory: Federation, params: Params, progress: "Progress | None") -> Document:
-    from vault_memory.rendering import index
+    from vault_memory.rendering.index import index_document
 
     paths = request.texts(params, "paths")
     done = memory.index(paths, rebuild=_flag(params, "rebuild"), progress=progress)
-    return index.index_document(done, None, None if paths else memory.refresh_sessions())
+    return index_document(done, None, None if paths else memory.refresh_sessions())
 
 
 METHODS: Mapping[str, Method] = {

@@ -19,7 +19,6 @@ from vault_memory.reflect.opinion_query import Asking, Opinion, held_by
 from vault_memory.reflect.page_jobs import Options
 from vault_memory.reflect.periods import KINDS as PERIODS
 from vault_memory.reflect.periods import Period, period_of
-from vault_memory.rendering.plot import MOST_CURVES, Curve, Picture, Points, Week
 from vault_memory.search.entities import listing
 from vault_memory.store import figures, schema
 from vault_memory.store.note_rows import note_paths
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 BANK = "bank/"
 LATELY_DAYS = 30
 MOST_MENTIONED = 10
+MAX_CURVES = 10
 
 TIERS = ("core", "working", "peripheral")
 
@@ -41,6 +41,37 @@ BANDS = (("sure", 0.8), ("likely", 0.6), ("open", 0.4), ("doubted", 0.0))
 """How sure an opinion is, and the least confidence of it."""
 
 _EMPHASIS = re.compile(r"(\*{1,3}|`+)(?=\S)(.+?)(?<=\S)\1")
+
+
+class Week(NamedTuple):
+    """One week, by its Monday: how many notes and how many facts are of its days."""
+
+    start: date
+    notes: int
+    facts: int
+
+
+Points = tuple[tuple[date, float], ...]
+"""(day, confidence 0..1), the oldest first."""
+
+
+class Curve(NamedTuple):
+    """How sure one was of something: what, and each time it was stated."""
+
+    name: str
+    points: Points
+
+    def at(self, day: date) -> float | None:
+        """The confidence at the end of a day: what was stated last holds; None before it was ever stated."""
+        return next((value for since, value in reversed(self.points) if since <= day), None)
+
+    @property
+    def turn(self) -> str:
+        """`↗`, `↘` or `→`: which way it went last."""
+        if len(self.points) < 2:
+            return "→"
+        before, now = self.points[-2][1], self.points[-1][1]
+        return "↗" if now > before else "↘" if now < before else "→"
 
 
 class Days(NamedTuple):
@@ -134,15 +165,6 @@ class Stats:
         """The facts by tier, the most used tier first."""
         return {tier: self.facts.tiers.get(tier, 0) for tier in TIERS}
 
-    def picture(self, title: str) -> Picture:
-        """What is drawn of it."""
-        entities = self.entities.paged + self.entities.mentioned
-        counts = (
-            (self.notes, "notes"), (self.days.logged, "days with a log"), (self.facts.total, "facts"),
-            (entities, "entities"), (self.opinions.held, "opinions"),
-        )  # fmt: skip
-        return Picture(title, self.today, counts, self.weeks, self.opinions.curves, self.tiers)
-
 
 def stats(memory: "Memory", today: date, progress: "Progress | None" = None) -> Stats:
     """Read the figures of a vault as it stands on a day."""
@@ -219,7 +241,7 @@ def _opinions(held: Iterable[Opinion], today: date) -> Opinions:
     bands = Counter(band_of(opinion.confidence) for opinion in holding)
     shared = [(one, points) for one in holding if (points := history_of(one, today))]
     shared.sort(key=lambda one: (-one[1][-1][0].toordinal(), -one[1][-1][1], one[0].statement))
-    curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MOST_CURVES])
+    curves = tuple(Curve(_named(opinion), points) for opinion, points in shared[:MAX_CURVES])
     moved = sum(has_moved(Curve("", points), today) for _, points in shared)
     return Opinions(len(holding), {band: bands[band] for band, _ in BANDS}, moved, curves)
 

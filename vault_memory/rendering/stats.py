@@ -1,18 +1,17 @@
-"""Owns how the figures of a vault are told: as text, and as the `stats@1` document. It decides nothing."""
+"""What `stats` prints: the figures of a vault as text, and as the `stats@1` document."""
 
 from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
 from vault_memory.reflect.periods import period_of
-from vault_memory.rendering.render import Document, clean, plural, schema
+from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
-    from vault_memory.health.stats import Days, Stats
-    from vault_memory.rendering.plot import Curve
+    from vault_memory.health.stats import Curve, Days, Stats
 
 
-def document(stats: "Stats", vault: str) -> Document:
+def stats_document(stats: "Stats", vault: str) -> Document:
     """The `stats@1` document."""
     facts, entities, opinions = stats.facts, stats.entities, stats.opinions
     return schema("stats") | {
@@ -60,58 +59,39 @@ def _iso(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
-def text(stats: "Stats") -> str:
+def stats_text(stats: "Stats") -> str:
     """A line a figure, as a person reads them."""
-    return "\n".join(f"{name:11}{clean(said)}" for name, said in _lines(stats))
+    return "\n".join(f"{name:11}{clean(value)}" for name, value in _lines(stats))
 
 
 def _lines(stats: "Stats") -> Iterator[tuple[str, str]]:
-    yield "notes", f"{stats.notes:,}, {stats.dated:,} of them dated; {plural(stats.words, 'word')}"
+    facts, entities, opinions = stats.facts, stats.entities, stats.opinions
+    yield "notes", f"{stats.notes:,}, {stats.dated:,} with a date; {plural(stats.words, 'word')}"
     yield "days", _days_text(stats.days)
-    yield from _facts(stats)
-    yield from _entities(stats)
-    yield from _opinions(stats)
+    kinds = [f"{count:,} {kind}" for kind, count in sorted(facts.kinds.items(), key=lambda one: (-one[1], one[0]))]
+    total = f"{facts.total:,}: {', '.join(kinds)}" if facts.total else "none yet"
+    inferred = f"; {facts.inferred:,} read from log lines" if facts.inferred else ""
+    yield "facts", total + inferred + (f"; {facts.private:,} more private to a scope" if facts.private else "")
+    if facts.total:
+        yield "tiers", ", ".join(f"{count:,} {tier}" for tier, count in stats.tiers.items())
+    yield "entities", f"{entities.paged + entities.mentioned:,}, {entities.paged:,} with a page"
+    if entities.most:
+        yield "mentioned", ", ".join(f"{name} {count:,}" for name, count in entities.most)
+    bands = ", ".join(f"{count:,} {band}" for band, count in opinions.bands.items() if count)
+    moved = f"; {opinions.moved:,} changed in the last 30 days" if opinions.moved else ""
+    yield "opinions", f"{opinions.held:,}: {bands}{moved}" if opinions.held else "none yet"
     written = [plural(count, kind) for kind, count in stats.summaries.items() if count]
     yield "summaries", ", ".join(written) or "none yet: `memory reflect` writes them"
     yield "recalls", f"{plural(stats.recalls, 'different question')} in the last 30 days"
-    beside = f", {stats.ratio:.1f} × the notes' {stats.notes_bytes / 1e6:.1f} MB" if stats.notes_bytes else ""
-    yield "index", f"{stats.index_bytes / 1e6:.1f} MB{beside}"
+    beside = f", {stats.ratio:.1f} × the size of the notes ({stats.notes_bytes / 1e6:.1f} MB)"
+    yield "index", f"{stats.index_bytes / 1e6:.1f} MB{beside if stats.notes_bytes else ''}"
 
 
 def _days_text(days: "Days") -> str:
-    ahead = f"; {days.ahead:,} ahead" if days.ahead else ""
+    ahead = f"; {days.ahead:,} in the future" if days.ahead else ""
     if not days.logged:
         return f"none with a log yet{ahead}"
-    said = f"{days.logged:,} with a log, {days.first} to {days.last}"
+    text = f"{days.logged:,} with a log, {days.first} to {days.last}"
     if days.gap:
-        said += f"; longest gap {plural(days.gap_days, 'day')} ({days.gap[0]} to {days.gap[1]})"
-    streak = f"; {days.streak:,} on end now" if days.streak > 1 else ""
-    return said + streak + ahead
-
-
-def _facts(stats: "Stats") -> Iterator[tuple[str, str]]:
-    facts = stats.facts
-    kinds = [f"{count:,} {kind}" for kind, count in sorted(facts.kinds.items(), key=lambda one: (-one[1], one[0]))]
-    said = f"{facts.total:,}: {', '.join(kinds)}" if facts.total else "none yet"
-    said += f"; {facts.inferred:,} of them inferred" if facts.inferred else ""
-    yield "facts", said + (f"; {facts.private:,} more private to a scope" if facts.private else "")
-    if facts.total:
-        yield "tiers", ", ".join(f"{count:,} {tier}" for tier, count in stats.tiers.items())
-
-
-def _entities(stats: "Stats") -> Iterator[tuple[str, str]]:
-    entities = stats.entities
-    yield (
-        "entities",
-        f"{entities.paged + entities.mentioned:,}: {entities.paged:,} with a page, "
-        + (f"{entities.mentioned:,} only mentioned"),
-    )
-    if entities.most:
-        yield "mentioned", ", ".join(f"{name} {count:,}" for name, count in entities.most)
-
-
-def _opinions(stats: "Stats") -> Iterator[tuple[str, str]]:
-    opinions = stats.opinions
-    bands = ", ".join(f"{count:,} {band}" for band, count in opinions.bands.items() if count)
-    moved = f"; {opinions.moved:,} moved in the last 30 days" if opinions.moved else ""
-    yield "opinions", f"{opinions.held:,} held: {bands}{moved}" if opinions.held else "none yet"
+        text += f"; longest gap {plural(days.gap_days, 'day')} ({days.gap[0]} to {days.gap[1]})"
+    return text + (f"; current streak {days.streak:,} days" if days.streak > 1 else "") + ahead

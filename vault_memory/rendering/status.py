@@ -1,40 +1,45 @@
-"""Owns how the state of things looks: status, doctor and lint as text and JSON. It decides nothing."""
+"""What `status` and `doctor` print."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vault_memory.markdown.note import Problem
-from vault_memory.rendering.index import problems
-from vault_memory.rendering.render import Document, clean, plural, schema
+from vault_memory.rendering.common import Document, clean, plural, schema
 
 if TYPE_CHECKING:
     from vault_memory.health.doctor import Check
     from vault_memory.health.status import Status
-    from vault_memory.sessions.ledger import SessionCounts
 
 MARKS = {"ok": "✓", "notice": "·", "warning": "!", "error": "✗"}
+
+INDENT = " " * 9
 
 
 def status_document(status: "Status") -> Document:
     """The `status@1` document; a daemon fills in its own part."""
-    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts")
+    names = ("path", "bytes", "fresh", "pending", "generation", "notes", "passages", "facts", "why_there")
     index: Document = {name: getattr(status, name) for name in names}
     index["embedders"] = [each._asdict() for each in status.embedders]
-    index["why_there"] = status.why_there
+    sessions = status.sessions
+    if sessions:
+        swept = sessions.synced and datetime.fromtimestamp(sessions.synced, UTC).isoformat(timespec="seconds")
     return schema("status") | {
-        "vault": status.vault, "index": index, "sessions": _sessions_document(status.sessions),
+        "vault": status.vault, "index": index,
+        "sessions": sessions._asdict() | {"tools": list(sessions.tools), "swept": swept} if sessions else None,
         "roots": [root._asdict() | {"why_not": root.why_not or None} for root in status.roots],
-        "reflect": _reflect(status), "daemon": None,
+        "reflect": _reflect_document(status), "daemon": None,
     }  # fmt: skip
 
 
-def _sessions_document(found: "SessionCounts | None") -> Document | None:
-    if found is None:
-        return None
-    swept = found.synced and datetime.fromtimestamp(found.synced, UTC).isoformat(timespec="seconds")
-    return found._asdict() | {"tools": list(found.tools), "swept": swept}
+def _reflect_document(status: "Status") -> Document | None:
+    """How the last reflect of this device ended."""
+    last = status.reflect
+    return last and {
+        "at": last.at.isoformat(timespec="seconds"), "ok": last.ok, "pages": last.pages, "skipped": last.skipped,
+        "why": last.why or None, "next_step": last.next_step or None, "proposals": last.proposals,
+        "undo": last.run or None, "undone": last.undone,
+    }  # fmt: skip
 
 
 def narrowed(document: Document) -> Document:
@@ -43,22 +48,6 @@ def narrowed(document: Document) -> Document:
     if not daemon or not document["index"]["generation"]:
         return document
     return document | {"daemon": daemon | {"oldest_pending_seconds": None, "indexing": None}}
-
-
-def _reflect(status: "Status") -> Document | None:
-    """How the last reflect of this device ended."""
-    last = status.reflect
-    return last and {
-        "at": last.at.isoformat(timespec="seconds"),
-        "ok": last.ok,
-        "pages": last.pages,
-        "skipped": last.skipped,
-        "why": last.why or None,
-        "next_step": last.next_step or None,
-        "proposals": last.proposals,
-        "undo": last.run or None,
-        "undone": last.undone,
-    }
 
 
 def status_text(document: Document) -> str:
@@ -70,31 +59,43 @@ def status_text(document: Document) -> str:
     else:
         where = "" if index["why_there"] == "vault" else f" ({index['why_there']})"
         behind = "not up to date" if index["pending"] is None else f"{plural(index['pending'], 'note')} behind"
-        state = "up to date" if index["fresh"] else behind
         size = f", {index['bytes'] / 1e6:.1f} MB" if index["bytes"] is not None else ""
         counts = ", ".join(plural(index[f"{noun}s"], noun) for noun in ("note", "passage", "fact"))
-        lines.append(f"index    {index['path']}{where}{size}, {state}")
+        lines.append(f"index    {index['path']}{where}{size}, {'up to date' if index['fresh'] else behind}")
         lines.append(f"holds    {counts}")
         lines += [_vectors(each, index["passages"]) for each in index["embedders"]]
     lines += _sessions(document["sessions"]) if document.get("sessions") else []
     lines += [_root(root) for root in document.get("roots", ())]
     lines += _reflected(document["reflect"]) if document.get("reflect") else []
-    lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   none: `memory watch` starts it"]
+    lines += _daemon(document["daemon"]) if document["daemon"] else ["daemon   not running: `memory watch` starts it"]
     return "\n".join(lines)
 
 
-def _sessions(found: Document) -> list[str]:
+def _instead(daemon: Document | None) -> str:
+    """What comes of an index that cannot be used."""
+    if daemon and daemon["indexing"]:
+        return "it is being built"
+    return "see below" if daemon and daemon["trouble"] else "run `memory index`"
+
+
+def _vectors(each: Document, passages: int) -> str:
+    line = f"vectors  {each['vectors']:,} of {each['id']}"
+    if each["passages"] < passages:
+        line += f", for {each['passages']:,} of {plural(passages, 'passage')}"
+        line += f", {each['without']:,} without one" if each["without"] else ""
+    return line + ("" if each["configured"] else " (not configured now)")
+
+
+def _sessions(found: Document) -> Iterator[str]:
     """Agents' sessions, and what of their transcripts could not be read."""
-    damaged = f", {plural(found['skipped'], 'damaged record')} passed over" if found["skipped"] else ""
-    held = f"{found['transcripts']:,} of {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
-    gone = f", {found['gone']:,} without a transcript by now" if found["gone"] else ""
-    unfinished = f", {found['unfinished']:,} ending within a line" if found["unfinished"] else ""
-    lines = [f"sessions {held}{gone}{unfinished}{damaged}"]
+    damaged = f", {plural(found['skipped'], 'damaged record')} skipped" if found["skipped"] else ""
+    gone = f", {found['gone']:,} whose transcript is gone" if found["gone"] else ""
+    unfinished = f", {found['unfinished']:,} ending in an unfinished line" if found["unfinished"] else ""
+    held = f"{found['transcripts']:,} from {', '.join(found['tools'])}, {plural(found['messages'], 'message')}"
+    yield f"sessions {held}{gone}{unfinished}{damaged}"
     if found.get("swept"):  # a daemon of an earlier version does not say
-        at = f"{datetime.fromisoformat(found['swept']).astimezone():%Y-%m-%d %H:%M}"
         behind = f"{plural(found['pending'], 'session')} behind" if found["pending"] else "up to date"
-        lines.append(f"         {found['folder']}, {found['bytes'] / 1e6:.1f} MB, read {at}, {behind}")
-    return lines
+        yield f"{INDENT}{found['folder']}, {found['bytes'] / 1e6:.1f} MB, read {_local(found['swept'])}, {behind}"
 
 
 def _root(root: Document) -> str:
@@ -106,53 +107,43 @@ def _root(root: Document) -> str:
     return clean(f"root     {root['name']}: {root['path']}, {root['scope']}, {held}")
 
 
-def _reflected(last: Document) -> list[str]:
+def _reflected(last: Document) -> Iterator[str]:
     """How the last reflect of this device ended, and what is to be done about it."""
-    when = f"{datetime.fromisoformat(last['at']).astimezone():%Y-%m-%d %H:%M}"
     if last["ok"]:
         skipped = f", {last['skipped']:,} skipped" if last["skipped"] else ""
         waiting = f", {plural(last['proposals'], 'proposal')} waiting" if last["proposals"] else ""
         undone = ", undone since" if last.get("undone") else ""
-        lines = [f"reflect  {when}, {plural(last['pages'], 'page')} written{undone}{skipped}{waiting}"]
+        yield f"reflect  {_local(last['at'])}, {plural(last['pages'], 'page')} written{undone}{skipped}{waiting}"
     else:
-        lines = [f"reflect  {when}, failed"]
-    lines += [f"         {clean(last['why'])}"] if last["why"] else []
-    lines += [f"         → {clean(last['next_step'])}"] if last["next_step"] else []
-    return lines + ([f"         undo with: memory reflect --undo {last['undo']}"] if last["undo"] else [])
+        yield f"reflect  {_local(last['at'])}, failed"
+    if last["why"]:
+        yield f"{INDENT}{clean(last['why'])}"
+    if last["next_step"]:
+        yield f"{INDENT}→ {clean(last['next_step'])}"
+    if last["undo"]:
+        yield f"{INDENT}undo with: memory reflect --undo {last['undo']}"
 
 
-def _instead(daemon: Document | None) -> str:
-    """What comes of an index that cannot be used."""
-    if daemon and daemon["indexing"]:
-        return "it is being built"
-    return "see below" if daemon and daemon["trouble"] else "run `memory index`"
+def _local(instant: str) -> str:
+    return f"{datetime.fromisoformat(instant).astimezone():%Y-%m-%d %H:%M}"
 
 
-def _vectors(each: dict[str, Any], passages: int) -> str:
-    line = f"vectors  {each['vectors']:,} of {each['id']}"
-    if each["passages"] < passages:
-        line += f", for {each['passages']:,} of {plural(passages, 'passage')}"
-        line += f", {each['without']:,} without one" if each["without"] else ""
-    return line + ("" if each["configured"] else " (not configured now)")
-
-
-def _daemon(daemon: Document) -> list[str]:
+def _daemon(daemon: Document) -> Iterator[str]:
     """How the daemon is, and what it cannot do."""
-    told = "told of every change" if daemon["watching"] == "native" else "looks every few seconds"
+    watching = "watching for changes" if daemon["watching"] == "native" else "checking every few seconds"
     waits = daemon["oldest_pending_seconds"]
     waiting = f", {plural(daemon['pending'], 'change')} waiting for {waits:.1f} s" if waits is not None else ""
-    since = f"up {_duration(daemon['uptime_seconds'])}"
-    lines = [f"daemon   process {daemon['pid']}, {since}, {told}{waiting}"]
+    yield f"daemon   process {daemon['pid']}, up {_duration(daemon['uptime_seconds'])}, {watching}{waiting}"
     if daemon["indexing"]:
-        lines.append(f"         indexing {daemon['indexing']['done']:,} of {daemon['indexing']['total']:,}")
+        yield f"{INDENT}indexing {daemon['indexing']['done']:,} of {daemon['indexing']['total']:,}"
     if daemon["why"]:
-        lines += [f"         {clean(daemon['why'])}", *([f"         → {daemon['mend']}"] if daemon["mend"] else [])]
+        yield f"{INDENT}{clean(daemon['why'])}"
+        yield from ([f"{INDENT}→ {daemon['mend']}"] if daemon["mend"] else [])
     if daemon["trouble"]:
-        lines.append(f"         not brought up to date: {clean(daemon['trouble']['what'])}")
-        lines.append(f"         → {clean(daemon['trouble']['mend'])}")
+        yield f"{INDENT}cannot update the index: {clean(daemon['trouble']['what'])}"
+        yield f"{INDENT}→ {clean(daemon['trouble']['mend'])}"
     if daemon["settings"]:
-        lines.append(f"         the settings stay as they were: {clean(daemon['settings'])}")
-    return lines
+        yield f"{INDENT}still using the old settings: {clean(daemon['settings'])}"
 
 
 def _duration(seconds: float) -> str:
@@ -176,11 +167,5 @@ def doctor_text(checks: "Sequence[Check]") -> str:
     lines = []
     for check in checks:
         lines.append(f"{MARKS[check.level]} {check.name:11} {clean(check.message)}")
-        if check.mend:
-            lines.append(f"  {'':11} → {clean(check.mend)}")
+        lines += [f"  {'':11} → {clean(check.mend)}"] if check.mend else []
     return "\n".join(lines)
-
-
-def lint_document(found: Sequence[Problem]) -> Document:
-    """The `lint@1` document."""
-    return schema("lint") | {"count": len(found), "problems": problems(found)}

@@ -1,17 +1,44 @@
-"""Owns how a forgetting looks: the `forget@1` documents, and the facts that a question may mean. It decides nothing."""
+"""What the commands for single notes print: `get`, `retain`, `forget`."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from vault_memory.rendering.render import Document, schema
+from vault_memory.rendering.common import Document, clean, plural, schema
 from vault_memory.search.answer import Result
-from vault_memory.search.pack import clean
 
 if TYPE_CHECKING:
+    from vault_memory.search.get import Excerpt
     from vault_memory.write.forget import ForgetResult, Removal
+    from vault_memory.write.retain import RetainResult
 
 
-def document(planned: "Removal", done: "ForgetResult | None") -> Document:
+def get_document(excerpt: "Excerpt") -> Document:
+    """The `get@1` document."""
+    document = asdict(excerpt)
+    del document["origins"]  # an asker's own marks
+    return schema("get") | document
+
+
+def unit(path: str) -> str:
+    """What a citation of this path counts: messages of a session, lines of any other note."""
+    return "message" if path.startswith("sessions/") else "line"
+
+
+def past_the_end(excerpt: "Excerpt") -> str:
+    """What is said of lines that a note does not have."""
+    if not excerpt.lines:
+        return f"{clean(excerpt.path)} is empty."
+    what = unit(excerpt.path)
+    return f"{clean(excerpt.path)} has {plural(excerpt.lines, what)}; there is no {what} {excerpt.start_line}."
+
+
+def retain_document(done: "RetainResult") -> Document:
+    """The `retain@1` document."""
+    return schema("retain") | asdict(done) | {"source": f"{done.path}#L{done.line}"}
+
+
+def forget_document(planned: "Removal", done: "ForgetResult | None") -> Document:
     """The `forget@1` document of what is, or would be, taken out."""
     shown = done.removal if done else planned
     return schema("forget") | {

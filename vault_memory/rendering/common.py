@@ -1,0 +1,105 @@
+"""What all output is made of: JSON documents, counted nouns, text cut and cleaned for a terminal, notes on the index.
+
+JSON is ASCII-escaped; text from notes is stripped of control characters, so that a note cannot move the cursor of the
+terminal it is shown on.
+"""
+
+import json
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.markdown.note import one_line
+from vault_memory.search.answer import Answer
+from vault_memory.search.pack import clean as clean
+
+if TYPE_CHECKING:
+    from vault_memory.indexing.index_file import IndexState
+
+Document = dict[str, Any]
+
+
+def dump(document: Document) -> str:
+    """One document as one line of JSON."""
+    return json.dumps(document, ensure_ascii=True)
+
+
+def schema(name: str) -> Document:
+    """The beginning of every document."""
+    return {"schema": f"vault-memory/{name}@1"}
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 note`, `2 notes`, `2 entities`."""
+    if count == 1:
+        return f"{count:,} {noun}"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") and noun[-2:] != "ay" else f"{count:,} {noun}s"
+
+
+def sentence(text: str) -> str:
+    """A reason as a sentence; what begins with a path or a name keeps its letters."""
+    first = text.partition(" ")[0]
+    text = text[:1].upper() + text[1:] if first.isalpha() else text
+    return text if text.endswith((".", ":", "?", "!")) else f"{text}."
+
+
+def place(path: str) -> str:
+    """A note's path fit for a terminal, on one line."""
+    return clean(one_line(path))
+
+
+def superseded(successor: str | None, path: str) -> str:
+    """That a line was superseded, and where its successor stands: the line alone when it is in the same note."""
+    other, _, line = (successor or "").rpartition("#")
+    return f" ← superseded by {line if other == path else f'{place(other)} {line}'}" if successor else ""
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: two for the wide characters of East Asia and emoji."""
+    return sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a text as `width` cells hold, with `…` where something is missing."""
+    if cells(text) <= width:
+        return text
+    kept, used = "", 0
+    for character in text:
+        used += _cells(character)
+        if used > width - 1:
+            break
+        kept += character
+    return f"{kept.rstrip()}…" if width > 0 else ""
+
+
+# --- the index an answer came from -----------------------------------------------------------------------------------
+
+
+def seen_document(seen: "IndexState | None") -> Document:
+    """What every answer out of the index says of that index: `index` and `degraded`."""
+    if seen is None:
+        return {}
+    index = {name: getattr(seen, name) for name in ("fresh", "pending", "generation", "notes")}
+    return {"index": index, "degraded": [{"what": what, "why": why} for what, why in seen.degraded]}
+
+
+def seen_notes(seen: "IndexState | Answer | None") -> list[str]:
+    """What a person should know of the index that an answer came from: what did not run, how far it is behind."""
+    if seen is None:
+        return []
+    notes = [sentence(why) for _, why in seen.degraded]
+    roots = seen.roots if isinstance(seen, Answer) else []
+    sessions = sum(root.pending for root in roots if root.name == "sessions")
+    return notes if seen.fresh else [*notes, behind(seen.pending, sessions)]
+
+
+def behind(pending: int, sessions: int = 0) -> str:
+    """How far the index is behind; `sessions` of what is pending are no notes."""
+    parts = [plural(pending - sessions, "note")] if pending > sessions or not sessions else []
+    parts += [plural(sessions, "session")] if sessions else []
+    return f"The index is {' and '.join(parts)} behind; `memory index` updates it."

@@ -1,0 +1,289 @@
+"""Draws the figures of a vault: sparklines for a terminal, and one SVG file that stands alone, without script or font.
+
+A drawing in a file ends with a seal, the hash of all before it: one that was changed by hand is never overwritten.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from vault_memory.errors import RefusedError, UsageError, VaultError
+from vault_memory.reflect.periods import period_of, short
+from vault_memory.rendering.common import cut, plural
+from vault_memory.vault import atomic_write
+from vault_memory.vault.vault import Vault
+from vault_memory.vault.walk import is_hidden, printable
+
+if TYPE_CHECKING:
+    from vault_memory.health.stats import Curve, Stats, Week
+
+BARS = "▁▂▃▄▅▆▇█"
+NO_BAR = "·"
+"""A week without anything: the lowest bar is something."""
+
+MAX_WEEKS = 52
+MIN_WIDTH = 24
+
+
+def last_weeks(weeks: "Sequence[Week]", most: int) -> "list[Week]":
+    """At most so many weeks up to the last one that has anything, the empty ones between them included."""
+    if not weeks:
+        return []
+    known = {week.start: week for week in weeks}
+    last = max(known)
+    count = min((last - min(known)).days // 7 + 1, most)
+    starts = (last - timedelta(weeks=back) for back in reversed(range(count)))
+    return [known.get(start, weeks[0]._replace(start=start, notes=0, facts=0)) for start in starts]
+
+
+def _days_of(weeks: "Sequence[Week]") -> str:
+    """`27 Oct 2025 – 30 Nov 2025`."""
+    end = weeks[-1].start.toordinal() + 6
+    return f"{_dated(weeks[0].start)} – {_dated(date.fromordinal(min(end, date.max.toordinal())))}"
+
+
+def _dated(day: date) -> str:
+    return f"{short(day)} {day.year}"
+
+
+def _reach(curves: "Sequence[Curve]") -> tuple[date, date] | None:
+    """The first and the last day of any of the curves."""
+    days = [day for curve in curves for day, _ in curve.points]
+    return (min(days), max(days)) if days else None
+
+
+# --- in a terminal ---------------------------------------------------------------------------------------------------
+
+
+def text(stats: "Stats", width: int) -> str:
+    """Notes and facts by week and the opinions' confidence: no line wider than `width` cells (24 at least)."""
+    width = max(width, MIN_WIDTH)
+    blocks = (_weeks(stats.weeks, width), _curves(stats.opinions.curves, width))
+    return "\n\n".join("\n".join(cut(row, width).rstrip() for row in block) for block in blocks)
+
+
+def bars(values: Sequence[int]) -> str:
+    """A bar for each number, against the highest of them."""
+    most = max(values, default=0)
+    return "".join(_bar(value / most) if value > 0 else NO_BAR for value in values)
+
+
+def _bar(share: float) -> str:
+    """The bar for a share of 0..1."""
+    return BARS[min(max(int(share * len(BARS)), 0), len(BARS) - 1)]
+
+
+def _weeks(weeks: "Sequence[Week]", width: int) -> Iterator[str]:
+    shown = last_weeks(weeks, min(MAX_WEEKS, width - 16))
+    if not shown:
+        yield "Notes and facts per week: none with a date yet"
+        return
+    yield f"Notes and facts per week, {_days_of(shown)}"
+    for name, values in (("notes", [week.notes for week in shown]), ("facts", [week.facts for week in shown])):
+        yield f"{name}  {bars(values)}  up to {max(values):,}"
+
+
+def _curves(curves: "Sequence[Curve]", width: int) -> Iterator[str]:
+    days = _reach(curves)
+    if days is None:
+        yield "Confidence in opinions: none with a date yet"
+        return
+    room = min(max((width - 9) // 3, 8), 40)
+    yield f"Confidence in opinions, {_dated(days[0])} – {_dated(days[1])}"
+    for curve in curves:
+        yield f"{curve.points[-1][1]:.2f} {curve.turn} {_line(curve, days, room)}  {curve.name}"
+
+
+def _line(curve: "Curve", days: tuple[date, date], width: int) -> str:
+    """A curve from day to day over `width` cells; blank before it was first stated."""
+    length = (days[1] - days[0]).days
+    found = (curve.at(days[0] + timedelta(days=round(length * (i + 1) / width))) for i in range(width))
+    return "".join(" " if value is None else _bar(value) for value in found)
+
+
+# --- as SVG ----------------------------------------------------------------------------------------------------------
+
+WIDTH, EDGE = 800, 36
+RIGHT = WIDTH - EDGE
+
+_STRIP = 56
+"""Height of the bars of notes, and of those of facts."""
+
+_ROW = 34
+"""Height of an opinion's line."""
+
+_UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028-\u202e\u2066-\u2069]")
+"""What XML does not allow, and what turns the direction of the text around it."""
+
+_STYLE = """
+text { font-family: system-ui, sans-serif; font-size: 13px; fill: #1d2330; }
+.card { fill: #ffffff; stroke: #e3e5ea; } .h1 { font-size: 22px; font-weight: 650; } .h2 { font-weight: 600; }
+.dim { fill: #687083; } .end { text-anchor: end; } .trough { fill: #f3f4f7; }
+.notes { fill: #94a3c4; } .facts, .dot { fill: #3f6fd8; } .curve { fill: none; stroke: #3f6fd8; stroke-width: 2; }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e7eaf1; } .card { fill: #171a21; stroke: #2b303b; } .dim { fill: #98a1b3; } .trough { fill: #1f232c; }
+  .notes { fill: #5d6b8a; } .facts, .dot { fill: #7ba2f7; } .curve { stroke: #7ba2f7; }
+}
+"""
+
+
+def svg(stats: "Stats", title: str) -> str:
+    """The figures as one SVG document, 800 wide; text stays text, colours follow the reader's light or dark scheme."""
+    counts = (plural(stats.notes, "note"), plural(stats.facts.total, "fact"), plural(stats.opinions.held, "opinion"))
+    tiers = ", ".join(f"{count:,} {tier}" for tier, count in stats.tiers.items())
+    marks = [
+        _say(EDGE, 54, "h1", cut(title, 60)),
+        _say(EDGE, 80, "dim", f"{', '.join(counts)} on {_dated(stats.today)}; facts by tier: {tiers}"),
+    ]
+    y = 122.0
+    weeks = last_weeks(stats.weeks, MAX_WEEKS)
+    marks += _heading(y, "Notes and facts per week", _days_of(weeks) if weeks else "none with a date yet")
+    for name, values in (("notes", [week.notes for week in weeks]), ("facts", [week.facts for week in weeks])):
+        if weeks:
+            y += _STRIP + 14
+            marks += _strip(name, values, weeks, y)
+    y += 44
+    days = _reach(stats.opinions.curves)
+    beside = f"{_dated(days[0])} – {_dated(days[1])}" if days else "none with a date yet"
+    marks += _heading(y, "Confidence in opinions", beside)
+    for curve in stats.opinions.curves:
+        marks += _curve(curve, days or (stats.today, stats.today), y + 14)
+        y += _ROW
+    height = int(y + 40)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}">'
+    card = f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="14"/>'
+    named = f"<title>{_text(title)}</title><style>{_STYLE}</style>"
+    return "\n".join((head, named, card, *marks, "</svg>\n"))
+
+
+def _heading(y: float, name: str, beside: str) -> list[str]:
+    return [_say(EDGE, y, "h2", name), _say(RIGHT, y, "dim end", beside)]
+
+
+def _strip(name: str, values: Sequence[int], weeks: "Sequence[Week]", bottom: float) -> Iterator[str]:
+    """Bars over the weeks, against the highest of them."""
+    most, left = max(values), EDGE + 76
+    step = min((RIGHT - left) / len(weeks), 40.0)
+    yield _say(EDGE, bottom - 18, "", name)
+    yield _say(EDGE, bottom - 2, "dim", f"up to {most:,}")
+    for i, (value, week) in enumerate(zip(values, weeks, strict=True)):
+        if value:
+            tall = max(_STRIP * value / most, 2)
+            title = f"{period_of(week.start, 'week').title}: {value:,} {name}"
+            yield _box(name, (left + i * step, bottom - tall, step * 0.78, tall), title)
+
+
+def _curve(curve: "Curve", days: tuple[date, date], top: float) -> Iterator[str]:
+    """A line an opinion: what, how it went from none (below) to certain (above), how sure it is now."""
+    left, right = EDGE + 372.0, RIGHT - 66.0
+    history = ", ".join(f"{value:.2f} on {day}" for day, value in curve.points[-12:])
+    yield _say(EDGE, top + 21, "", cut(curve.name, 48))
+    yield _box("trough", (left - 6, top + 3, right - left + 12, _ROW - 6), f"{curve.name}: {history}")
+    length = max((days[1] - days[0]).days, 1)
+    spots = [
+        (left + (right - left) * (day - days[0]).days / length, top + _ROW - 8 - (_ROW - 16) * value)
+        for day, value in curve.points
+    ]
+    path = f"M{spots[0][0]:.1f} {spots[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in spots[1:])
+    yield f'<path class="curve" d="{path}H{right:.1f}"/>'
+    yield from (f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in spots)
+    yield _say(RIGHT, top + 21, "end", f"{curve.points[-1][1]:.2f} {curve.turn}")
+
+
+def _say(x: float, y: float, classes: str, what: str) -> str:
+    return f'<text class="{classes}" x="{x:.1f}" y="{y:.1f}">{_text(what)}</text>'
+
+
+def _box(classes: str, place: tuple[float, float, float, float], title: str) -> str:
+    x, y, width, height = (f"{number:.1f}" for number in place)
+    inside = f"<title>{_text(title)}</title>"
+    return f'<rect class="{classes}" x="{x}" y="{y}" width="{width}" height="{height}" rx="2">{inside}</rect>'
+
+
+def _text(what: str) -> str:
+    return escape(_UNPRINTABLE.sub("\ufffd", " ".join(what.split())))
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+_SEAL = re.compile(rb"<!-- vault-memory stats sha=([0-9a-f]{12}) -->\s*\Z")
+
+
+def sealed(drawing: str) -> bytes:
+    """A drawing as it is written."""
+    data = drawing.encode("utf-8")
+    return data + f"<!-- vault-memory stats sha={_hash(data)} -->\n".encode()
+
+
+def is_ours(data: bytes) -> bool:
+    """Whether a file is a drawing of ours as it was written; what git makes of line ends is no change."""
+    data = data.replace(b"\r\n", b"\n")
+    seal = _SEAL.search(data)
+    return seal is not None and _hash(data[: seal.start()]) == seal[1].decode()
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]
+
+
+def write(vault: Vault, file: Path, drawing: str, force: bool = False) -> Path:
+    """Write a drawing whole or not at all, in the vault or elsewhere; returns where it lies.
+
+    Raises UsageError for a name that is not that of an SVG file, RefusedError for a hidden place in the vault, a link
+    out of it, and (unless forced) a file that is not ours, VaultError where the system refuses.
+    """
+    named = Path(os.path.abspath(file))
+    if named.suffix.lower() != ".svg":
+        raise UsageError(f"{printable(str(file))} is not the name of an SVG file.", "For example --plot stats.svg.")
+    target = Path(os.path.realpath(named))
+    before = _before(target, force)
+    bases = (vault.root, Path(os.path.abspath(vault.config.vault)))
+    inside = [path.relative_to(base).as_posix() for path in (named, target) for base in bases if base in path.parents]
+    if not inside:
+        _replace(target, sealed(drawing), before)
+    elif is_hidden(inside[0]):
+        raise RefusedError(
+            f"{printable(inside[0])} is in a hidden folder of the vault, or hidden itself: nothing was written.",
+            "Choose a file that is not hidden.",
+        )
+    else:
+        vault.write(inside[0], sealed(drawing), before)
+    return named
+
+
+def _before(target: Path, force: bool) -> bytes | None:
+    """What is there now; None for nothing."""
+    try:
+        before = target.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise VaultError(
+            f"{printable(str(target))} cannot be read: {error.strerror}.", "Choose another file."
+        ) from error
+    if target.suffix.lower() != ".svg" or not (force or is_ours(before)):
+        what = "is not a drawing made by this program, or has been changed since: it was left alone."
+        raise RefusedError(f"{printable(str(target))} {what}", "Choose another file, or replace it with --force.")
+    return before
+
+
+def _replace(target: Path, data: bytes, before: bytes | None) -> None:
+    """Put a file outside the vault in its place."""
+    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
+    try:
+        part.write_bytes(data)
+        if before is not None:
+            atomic_write.keep_attributes(target, part)
+        os.replace(part, target)
+    except OSError as error:
+        what = f"{printable(str(target))} cannot be written: {error.strerror or error}."
+        raise VaultError(what, "Check the folder, its permissions and free space.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -1,0 +1,165 @@
+"""What `recall` and `context` print: Markdown grouped by note, notes for a person beside it, JSON documents."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from vault_memory.markdown import provenance
+from vault_memory.markdown.note import note_header
+from vault_memory.rendering.common import (
+    Document,
+    behind,
+    clean,
+    plural,
+    schema,
+    seen_document,
+    seen_notes,
+    sentence,
+    superseded,
+)
+from vault_memory.search.answer import SESSION, Answer, Result
+from vault_memory.search.candidates import ONLY_MEANING
+from vault_memory.store.journal import digits
+
+if TYPE_CHECKING:
+    from vault_memory.context.context import Bundle, Wanted
+
+
+def recall_document(answer: Answer) -> Document:
+    """The `recall@1` document."""
+    request, filters = answer.request, answer.request.filters
+    window = answer.understood.window
+    return schema("recall") | {
+        "id": request.id, "query": request.query,
+        "now": request.now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "mode": answer.mode,
+        "lanes": dict(answer.lanes), "embedder": answer.embedder,
+        "degraded": [{"what": what, "why": why} for what, why in answer.degraded],
+        "index": {name: getattr(answer, name) for name in ("fresh", "pending", "generation", "notes")},
+        "filters": {
+            "since": _iso(filters.since), "until": _iso(filters.until), "as_of": _iso(filters.as_of),
+            "entities": list(filters.entities), "kinds": list(filters.kinds), "tags": list(filters.tags),
+            "scopes": list(filters.scopes), "source": request.source,
+        },
+        "understood": {
+            "entities": list(answer.understood.entities),
+            "window": [day.isoformat() for day in window] if window else None,
+            "kinds": list(answer.understood.kinds), "unknown": list(answer.understood.unknown),
+        },
+        "results": [_result(result, answer.vault) for result in answer.results],
+        "tokens": answer.tokens, "rendered_tokens": answer.rendered_tokens, "budget": request.budget_tokens,
+        "omitted": dict(answer.omitted), "seconds": round(answer.seconds, 4),
+    } | _roots(answer)  # fmt: skip
+
+
+def _roots(answer: Answer) -> Document:
+    """The roots that were asked, and why one was not where it could not be."""
+    roots = [ran._asdict() | {"why_not": ran.why_not or None} for ran in answer.roots]
+    return {"roots": roots} if roots else {}
+
+
+def _iso(day: Any) -> str | None:  # noqa: ANN401
+    return day.isoformat() if day else None
+
+
+def _result(result: Result, vault: str) -> Document:
+    from urllib.parse import quote
+
+    file = quote(result.path.removesuffix(".md"), safe="")
+    document = {
+        "rank": result.rank, "score": round(result.score, 4), "kind": result.kind, "date": result.date,
+        "occurred": result.occurred, "entities": list(result.entities), "confidence": result.confidence,
+        "tier": result.tier, "content": result.content, "path": result.path, "start_line": result.start_line,
+        "end_line": result.end_line, "source": result.source, "heading": list(result.heading),
+        "tokens": result.tokens, "truncated": result.truncated,
+        "superseded_by": result.superseded_by, "by": result.by, "trusted": result.trusted,
+        "uri": "" if result.root else f"obsidian://open?vault={quote(vault, safe='')}&file={file}",
+    }  # fmt: skip
+    document |= {"root": result.root} if result.root else {}
+    return document | ({"why": result.why} if result.why is not None else {})
+
+
+def recall_text(answer: Answer) -> str:
+    """The answer as Markdown, grouped by note: path and day once, the line number before each line."""
+    by_note: dict[str, list[Result]] = {}
+    for result in answer.results:
+        by_note.setdefault(result.path, []).append(result)
+    return "\n\n".join(_note_block(path, results) for path, results in by_note.items())
+
+
+def _note_block(path: str, results: Sequence[Result]) -> str:
+    lines = [clean(note_header(path, results[0].date))]
+    for result in sorted(results, key=lambda r: (r.start_line, r.rank)):
+        texts = result.content.split("\n")
+        numbered = result.end_line - result.start_line + 1 == len(texts)
+        letter = "m" if result.kind == SESSION else "L"
+        for offset, text in enumerate(texts):
+            is_named = bool(result.start_line) and (numbered or not offset)
+            number = f"{letter}{result.start_line + offset} " if is_named else ""
+            lines.append(f"{number}{clean(text)}")
+        lines[-1] += provenance.mark(result.by) + superseded(result.superseded_by, result.path)
+        if result.why is not None:
+            why = json.dumps(result.why, ensure_ascii=False, sort_keys=True).replace('"', "")
+            lines.append(f"    {result.rank}. {result.score:.3f} {why}")
+    return "\n".join(lines)
+
+
+def recall_notes(answer: Answer) -> list[str]:
+    """What a person should know beside the results; what ends with a colon belongs before them."""
+    notes = [f"{note[:-1]}:" if note.endswith(f"{ONLY_MEANING}.") else note for note in seen_notes(answer)]
+    notes += _left_out(answer.omitted)
+    if not answer.results:
+        noun = "session" if answer.request.source == "sessions" else "note"
+        nothing = "Nothing fits the budget" if answer.omitted.get("over_budget") else "Nothing found"
+        notes.insert(0, f"{nothing} in {plural(answer.notes, noun)}.")
+    return notes
+
+
+_LEFT_OUT = {
+    "near_duplicates": "{} near-duplicates",
+    "changed": "{} whose note has changed since",
+    "later": "{} written later, according to git",
+    "below_threshold": "{} below the preset's thresholds",
+    "unreadable": "{} in notes that cannot be read",
+    "core_lines": "{} lines of core memory",
+    "shown_before": "{} already shown",
+    "below_floor": "{} too weak to show unasked",
+}
+
+
+def _left_out(omitted: Mapping[str, int]) -> list[str]:
+    """What an answer leaves out, and how to see it."""
+    notes = []
+    if more := omitted.get("over_k", 0) + omitted.get("beyond_pool", 0):
+        at_least = "At least " if omitted.get("beyond_pool") else ""
+        matches = f"{more:,} more {'match' if more == 1 else 'matches'}"
+        notes.append(f"{at_least}{matches}; use --k to see more.")
+    if more := omitted.get("over_budget", 0):
+        notes.append(f"{more:,} more did not fit the budget.")
+    if others := [text.format(f"{omitted[what]:,}") for what, text in _LEFT_OUT.items() if omitted.get(what)]:
+        notes.append(f"Left out: {', '.join(others)}.")
+    return notes
+
+
+def context_document(bundle: "Bundle", wanted: "Wanted") -> Document:
+    """The `context@1` document."""
+    return schema("context") | {
+        "prompt": wanted.prompt, "also": list(wanted.also), "has_footing": bundle.has_footing, "format": wanted.format,
+        "text": bundle.text, "tokens": bundle.tokens,
+        "budget": wanted.budget, "filters": {"scopes": list(bundle.scopes), "source": wanted.source},
+        "core": list(bundle.core),
+        "shown": [{"source": cited.source, "key": digits(cited.key)} for cited in bundle.shown],
+        "omitted": bundle.omitted, "seconds": round(bundle.seconds, 4), "index": None, **seen_document(bundle.seen),
+        "degraded": [{"what": what, "why": why} for what, why in bundle.degraded],
+    }  # fmt: skip
+
+
+def context_notes(document: Document) -> list[str]:
+    """What a person should know beside a context: staleness, what was left out, what did not run."""
+    notes, index = [sentence(each["why"]) for each in document["degraded"]], document["index"]
+    if index and not index["fresh"]:
+        notes.append(behind(index["pending"]))
+    notes += _left_out(document["omitted"])
+    if index and not document["text"]:
+        notes.insert(0, f"Nothing to hand over from {plural(index['notes'], 'note')}.")
+    return notes

@@ -1,0 +1,327 @@
+"""What `reflect` prints: a summary a person wants to read, a diff, the `reflect@1` document.
+
+A person is told what changed and why in as few lines as that takes: summaries of one kind in one line, opinions with
+where they went, and of what was not done the reason. The document has all of it, one by one.
+"""
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from vault_memory.markdown.entities import ENTITY_FOLDER
+from vault_memory.markdown.passages import SUMMARIES
+from vault_memory.reflect.periods import KINDS, kind_of
+from vault_memory.rendering.common import Document, clean, plural, schema
+
+if TYPE_CHECKING:
+    from vault_memory.reflect.job import ReflectReport
+    from vault_memory.reflect.opinion_changes import Move
+    from vault_memory.reflect.plan import Edit
+    from vault_memory.reflect.plan_run import ProposalCounts
+    from vault_memory.vault.undo_history import UndoReport
+
+MAX_ENTITY_PAGES = 20
+MAX_MOVED, MAX_OTHERS = 10, 3
+"""So many opinions that moved are named, and of those that came or went; the others are counted."""
+
+STATEMENT_CHARACTERS = 52
+"""So much of an opinion is shown: enough to know it by."""
+
+WIDTH = 79
+
+NOT_ASKED = "is not asked in a dry run, so what it would write is not shown"
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+
+
+def reflect_document(done: "ReflectReport") -> Document:
+    """The `reflect@1` document."""
+    model, proposed = done.model, done.proposed
+    return schema("reflect") | {
+        "dry_run": done.dry_run,
+        "run": done.run or None,
+        "facts": done.facts,
+        "pages": [_page(edit, done.dry_run) for edit in done.edits],
+        "unchanged": done.unchanged,
+        "opinions": [_opinion(move) for move in done.moves],
+        "proposals": proposed and {
+            "open": proposed.open, "added": done.added,
+            "reasons": proposed.passed._asdict() | {"full": proposed.full}, "gates": proposed.gates._asdict(),
+        },
+        "periods_skipped": [{"path": path, "why": why} for path, why in done.untold.items()],
+        "skipped": [{"path": s.path, "why": s.why, "next_step": s.next_step} for s in done.skipped],
+        "notices": [{"path": n.path, "why": n.why, "next_step": n.next_step} for n in done.notices],
+        "orphaned": [{"path": orphan.path, "line": orphan.line} for orphan in done.orphaned],
+        "odd": [{"path": odd.path, "line": odd.line} for odd in done.odd],
+        "left_out": done.left_out,
+        "removed": list(done.removed),
+        "model": model and {
+            "method": model.method, "pages": model.pages, "failed": model.failed,
+            "why": NOT_ASKED if done.dry_run else model.why or None,
+        },
+        "seconds": round(done.seconds, 3),
+    }  # fmt: skip
+
+
+def _page(edit: "Edit", with_diff: bool) -> Document:
+    change = edit.change
+    counts = {"new": change.new, "changed": change.changed, "retracted": change.retracted, "folded": change.folded}
+    action = "created" if edit.before is None else "updated"
+    page = {"path": edit.path, "action": action, "why": edit.why, "facts": counts}
+    return page | ({"diff": edit.diff()} if with_diff else {})
+
+
+def _opinion(move: "Move") -> Document:
+    evidence = [
+        {"path": fact.path, "line": fact.line, "date": fact.day.isoformat() if fact.day else None, "text": fact.text}
+        for fact in move.evidence
+    ]
+    moved = {"statement": move.statement, "before": move.before, "after": move.after}
+    return moved | {"why": move.why, "evidence": evidence}
+
+
+def undone_document(undone: "UndoReport", dry_run: bool) -> Document:
+    """The `reflect@1` document of an undo, or of what one would do."""
+    pages = [{"path": back.path, "action": "deleted" if back.text is None else "restored"} for back in undone.backs]
+    return schema("reflect") | {
+        "dry_run": dry_run, "run": undone.run, "undone": None if dry_run else undone.run, "pages": pages,
+        "kept": list(undone.kept),
+    }  # fmt: skip
+
+
+# --- for a person ----------------------------------------------------------------------------------------------------
+
+
+def reflect_text(done: "ReflectReport", verbose: bool = False) -> str:
+    """What was done, or in a dry run the diff of what would be, and why; with `verbose` nothing is only counted."""
+    lines = [clean_diff(edit.diff()) for edit in done.edits] if done.dry_run else []
+    lines += _wrapped(_headline(done))
+    lines += _model(done)
+    lines += _pages(done.edits, verbose)
+    lines += _opinions(done.moves, verbose)
+    if done.edits or verbose:
+        for sentence in (*_proposals(done), *_left_out(done), *_removed(done, verbose), *_skipped(done, verbose)):
+            lines += _wrapped(sentence)
+    lines += _orphaned(done, verbose)
+    for odd in done.odd:
+        lines.append(f'  ! {clean(odd.path)}: "{_short(odd.line)}" has no number between 0 and 1 and is ignored.')
+    lines += (f"  ! {clean(notice.why)} {notice.next_step}" for notice in done.notices)
+    lines += (f"  ! {clean(skipped.why)} {skipped.next_step}" for skipped in done.skipped)
+    if done.run:
+        lines.append(f"Undo with: memory reflect --undo {done.run}")
+    return "\n".join(lines)
+
+
+def undone_text(undone: "UndoReport", dry_run: bool) -> str:
+    """What an undo put back and what it deleted, or would."""
+    noun = "page" if undone.run.endswith("-reflect") else "note"
+    restored, deleted = len(undone.restored), len(undone.deleted)
+    if restored:
+        head = f"{plural(restored, noun)} restored to before {undone.run}"
+        head += f", {deleted:,} it had created deleted" if deleted else ""
+    else:
+        head = f"{plural(deleted, noun)} deleted that {undone.run} had created"
+    dry = " (dry run: nothing was written)" if dry_run else ""
+    lines = [f"  {'-' if back.text is None else '~'} {clean(back.path)}" for back in undone.backs]
+    kept = [f"  = {clean(path)}: changed since, left as it is" for path in undone.kept]
+    return "\n".join([f"{head}{dry}.", *lines, *kept])
+
+
+def clean_diff(diff: str) -> str:
+    """A diff fit for a terminal, its lines kept as they end: `patch` is to understand it."""
+    return "\n".join(clean(line.removesuffix("\r")) + "\r" * line.endswith("\r") for line in diff.split("\n"))
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(clean(sentence), WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _headline(done: "ReflectReport") -> str:
+    """`2 pages made, 3 updated, 2 opinions moved, 1 proposal made.`"""
+    if not done.edits:
+        return _nothing(done)
+    made = sum(edit.before is None for edit in done.edits)
+    updated = len(done.edits) - made
+    moved = sum(None not in (move.before, move.after) for move in done.moves)
+    parts = [f"{plural(made, 'page')} made"] if made else []
+    parts += [f"{f'{updated:,}' if made else plural(updated, 'page')} updated"] if updated else []
+    parts += [f"{plural(moved, 'opinion')} moved"] if moved else []
+    parts += [f"{plural(done.added, 'proposal')} made"] if done.added else []
+    return f"{', '.join(parts)}{' (dry run: nothing was written)' if done.dry_run else ''}."
+
+
+def _nothing(done: "ReflectReport") -> str:
+    """What is said where there was nothing to write."""
+    if done.skipped:
+        return "Nothing was written."
+    if not done.facts:
+        return 'Nothing to write yet: no note holds a fact. Try `memory retain "…"`, or keep a daily log.'
+    what = "Nothing new to write."
+    if done.is_core_only:
+        what = "Nothing is ticked in bank/proposals.md."
+    elif done.unchanged:
+        what = f"Nothing new: {plural(done.unchanged, 'page')} already up to date."
+    waiting = done.proposed.open if done.proposed else 0
+    wait = "waits" if waiting == 1 else "wait"
+    return f"{what} {plural(waiting, 'proposal')} for memory.md {wait} in bank/proposals.md." if waiting else what
+
+
+def _model(done: "ReflectReport") -> Iterator[str]:
+    """What came of asking the configured model, where there is something to tell."""
+    model = done.model
+    if model and done.dry_run:
+        yield f"  {clean(model.method)} {NOT_ASKED}."
+    if model and model.pages:
+        yield f"  {clean(model.method)} wrote sentences on {plural(model.pages, 'page')}."
+    if model and model.failed:
+        failed = f"{clean(model.method)} failed on {plural(model.failed, 'page')}: {clean(model.why)}."
+        yield f"  ! {failed} They were written without it; the next run tries again where that may help."
+
+
+# --- pages -----------------------------------------------------------------------------------------------------------
+
+
+def _pages(edits: Sequence["Edit"], verbose: bool) -> Iterator[str]:
+    """Each page with what changed on it; summaries by their kind."""
+    summaries = [edit for edit in edits if edit.path.startswith(SUMMARIES)]
+    if len(summaries) > 1 and not verbose:
+        edits = [edit for edit in edits if not edit.path.startswith(SUMMARIES)]
+        yield from _summaries(summaries)
+    entities = [edit for edit in edits if edit.path.startswith(ENTITY_FOLDER)]
+    shown = len(entities) if verbose else MAX_ENTITY_PAGES
+    unnamed = {edit.path for edit in entities[shown:]}
+    for edit in edits:
+        if edit.path not in unnamed:
+            yield f"  {'+' if edit.before is None else '~'} {clean(edit.path)}: {clean(edit.why)}"
+        elif edit is entities[shown]:
+            yield f"    … and {plural(len(unnamed), 'more page')} in {ENTITY_FOLDER.rstrip('/')} (-v lists them)"
+
+
+def _summaries(edits: Sequence["Edit"]) -> Iterator[str]:
+    """`+ bank/summaries: 8 weeks, 2 months and 1 year summarised`."""
+    made = [edit.path for edit in edits if edit.before is None]
+    anew = [edit.path for edit in edits if edit.before is not None]
+    for mark, paths, what in (("+", made, "summarised"), ("~", anew, "updated")):
+        if paths:
+            yield f"  {mark} {SUMMARIES.rstrip('/')}: {_kinds(paths)} {what}"
+
+
+def _kinds(paths: Sequence[str]) -> str:
+    """`8 weeks, 2 months and 1 year`."""
+    counts = Counter(map(kind_of, paths))
+    return _and([plural(counts[kind], kind) for kind in KINDS if counts[kind]])
+
+
+def _and(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+# --- opinions and proposals ------------------------------------------------------------------------------------------
+
+
+def _opinions(moves: Sequence["Move"], verbose: bool) -> Iterator[str]:
+    """Where opinions went, and why; of those that came or went a few."""
+    if moves:
+        yield "Opinions"
+    moved = [move for move in moves if move.before is not None and move.after is not None]
+    new = [move for move in moves if move.before is None]
+    gone = [move for move in moves if move.after is None]
+    for what, kind, most in (("moved", moved, MAX_MOVED), ("new", new, MAX_OTHERS), ("gone", gone, MAX_OTHERS)):
+        shown = len(kind) if verbose or len(kind) <= most + 1 else most
+        for move in kind[:shown]:
+            yield from _move(move)
+        if len(kind) > shown:
+            yield f"    … and {len(kind) - shown:,} more {what} (-v lists them)"
+
+
+def _move(move: "Move") -> Iterator[str]:
+    quoted = f'"{_short(move.statement)}"'
+    if move.before is None:
+        yield f"  + {quoted} {_decimal(move.after)}"
+        return
+    mark = "-" if move.after is None else "↑" if move.after > move.before else "↓"
+    after = f" → {_decimal(move.after)}" if move.after is not None else ""
+    yield f"  {mark} {quoted} {_decimal(move.before)}{after}:"
+    yield f"    {clean(move.why)}"
+
+
+def _short(text: str) -> str:
+    found = textwrap.shorten(clean(text), STATEMENT_CHARACTERS, placeholder="…")
+    return re.sub(r"[\s.,:;–-]+…$", "…", found)
+
+
+def _decimal(value: float | None) -> str:
+    return f"{value or 0:.2f}".lstrip("0")
+
+
+def _proposals(done: "ReflectReport") -> Iterator[str]:
+    """What waits for a tick, or why nothing does."""
+    proposed = done.proposed
+    if proposed is None or (done.is_core_only and not proposed.open):
+        return
+    if not proposed.open:
+        yield f"Nothing proposed for memory.md: {', '.join(_reasons(proposed))}."
+        return
+    them = "it" if proposed.open == 1 else "them"
+    yield f"{plural(proposed.open, 'proposal')} for memory.md: tick {them} in bank/proposals.md."
+    if proposed.full:
+        what = "it" if proposed.open == 1 else f"{proposed.full:,} of them"
+        yield f"memory.md has no room for {what} (limit {proposed.gates.core_tokens:,} tokens): shorten it first."
+
+
+def _reasons(proposed: "ProposalCounts") -> Iterator[str]:
+    passed, gates = proposed.passed, proposed.gates
+    if passed == passed._replace(**dict.fromkeys(passed._fields, 0)):
+        yield "no fact is certain or important enough yet"
+    if passed.unsure:
+        yield f"{plural(passed.unsure, 'opinion')} below {_decimal(gates.confidence)}"
+    if passed.once:
+        seldom = "only one day" if gates.days == 2 else f"fewer than {gates.days} days"
+        yield f"{passed.once:,} stated on {seldom}"
+    if passed.said:
+        yield f"{passed.said:,} already there"
+    if passed.refused:
+        yield f"{passed.refused:,} you declined"
+
+
+# --- what was not done -----------------------------------------------------------------------------------------------
+
+
+def _left_out(done: "ReflectReport") -> Iterator[str]:
+    """What stands on no page, and what has no room on one any more."""
+    if left := [f"{count:,} {what}" for what, count in done.left_out.items() if count]:
+        yield f"Left out: {_and(left)} {'fact' if sum(done.left_out.values()) == 1 else 'facts'}."
+    full = [edit.change.folded for edit in done.edits if edit.change.folded]
+    if full:
+        yield f"{plural(sum(full), 'older fact')} on {plural(len(full), 'page')} are now only counted."
+
+
+def _removed(done: "ReflectReport", verbose: bool) -> Iterator[str]:
+    """The pages that a person removed, and how to get one back."""
+    named = done.removed if verbose else done.removed[:3]
+    more = [f"{len(done.removed) - len(named):,} more"] if len(done.removed) > len(named) else []
+    if named:
+        them = "it" if len(done.removed) == 1 else "them"
+        yield f"Not recreated, because you removed {them}: {_and([*named, *more])}."
+        yield "  To get one back, create an empty note with that name or run `memory reflect --force`."
+
+
+def _skipped(done: "ReflectReport", verbose: bool) -> Iterator[str]:
+    """The periods that have no page because their facts are too few, or of too few words."""
+    if verbose:
+        yield from done.untold.values()
+    elif done.untold:
+        yield f"Skipped {_kinds(list(done.untold))} with too little to summarise (-v for details)."
+
+
+def _orphaned(done: "ReflectReport", verbose: bool) -> Iterator[str]:
+    """Lines of a person's that rest on what no note holds any more."""
+    shown = len(done.orphaned) if verbose else MAX_OTHERS
+    for orphan in done.orphaned[:shown]:
+        line = f'no note supports your line "{_short(orphan.line)}" any more. Keep or delete it.'
+        yield f"  ! {clean(orphan.path)}: {line}"
+    if len(done.orphaned) > shown:
+        yield f"  ! … and {plural(len(done.orphaned) - shown, 'more line')} like that."
