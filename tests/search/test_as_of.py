@@ -13,11 +13,9 @@ from vaults import fill, put
 from vault_memory.config import Config
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Answer, Request
-from vault_memory.search.as_of import was_there
+from vault_memory.search.as_of import CommittedLine, CommittedLines, committed_lines, was_there
 from vault_memory.store import journal
 from vault_memory.store.filters import Filters
-from vault_memory.vault import git_lines
-from vault_memory.vault.git_lines import CommittedLine, CommittedLines
 
 D = date(2025, 10, 20)
 NOTES = {"memory/2025-10-01.md": "The heron stood by the weir.\n", "memory/2025-11-01.md": "The heron left the weir.\n"}
@@ -187,9 +185,9 @@ def test_nothing_the_vault_configures_is_run(versioned: Path) -> None:
 
 
 def test_git_that_is_late_or_knows_nothing(versioned: Path) -> None:
-    assert git_lines.lines(versioned, "Birds.md", time.monotonic() - 1) is None
-    assert git_lines.lines(versioned, "nowhere.md", time.monotonic() + 60) is None
-    found = git_lines.lines(versioned, "Birds.md", time.monotonic() + 60)
+    assert committed_lines(versioned, "Birds.md", time.monotonic() - 1) is None
+    assert committed_lines(versioned, "nowhere.md", time.monotonic() + 60) is None
+    found = committed_lines(versioned, "Birds.md", time.monotonic() + 60)
     assert found is not None
     assert found.lines["A heron eats eels."] == CommittedLine(date(2025, 10, 1), True, True)
     assert found.last == date(2025, 11, 15)
@@ -200,7 +198,7 @@ def test_git_knows_nothing_of_lines_it_reads_otherwise(tmp_path: Path, text: byt
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, capture_output=True)
     put(tmp_path, "Old.md", text)
     commit(tmp_path, "2025-10-01")
-    assert git_lines.lines(tmp_path, "Old.md", time.monotonic() + 60) is None
+    assert committed_lines(tmp_path, "Old.md", time.monotonic() + 60) is None
 
 
 BEFORE, AFTER = CommittedLine(D, False), CommittedLine(D + timedelta(1), False)

@@ -100,7 +100,7 @@ def test_a_note_indexed_since_the_walk_is_not_taken_for_gone(tmp_path: Path) -> 
         memory(root).index()
 
     mine = memory(root)
-    mine.vault = Distracted(mine.config, other)
+    mine.index_file.vault = Distracted(mine.config, other)
     with mine.index_file.reading() as (store, freshness):
         assert (set(store.notes()), freshness.fresh) == ({*NOTES, "new.md"}, True)
 
@@ -252,5 +252,5 @@ def test_nothing_makes_a_vault_anew_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(VaultMemoryError):
         of.vault.write("memory/2025-01-01.md", b"new\n", None)
     with pytest.raises(VaultMemoryError), schema.mapped_errors(of.index_file.path):
-        of._rebuild(walk, "there was none", None)
+        of.index_file._rebuild(walk, "there was none", None)
     assert not root.exists()

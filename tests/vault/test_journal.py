@@ -130,7 +130,7 @@ def test_a_rebuild_replays_the_journal(vault: Memory) -> None:
     digest = index_digest(vault)
     vault.index(rebuild=True)
     assert (used_days(vault), tier(vault), index_digest(vault)) == (before, "core", digest)
-    assert len(set(vault.check())) == 1
+    assert len(set(vault.index_file.check())) == 1
 
 
 def test_two_devices_are_one_memory(vault: Memory) -> None:

@@ -92,7 +92,7 @@ def test_what_moves_to_where_a_walk_has_been_is_not_gone(tmp_path: Path) -> None
             walked.append(found)
             return found
 
-    mine.vault = Moving(mine.config)
+    mine.index_file.vault = Moving(mine.config)
     report = mine.index()
     assert (report.moved, report.removed, len(walked)) == (1, 0, 2)
     assert mine.index().unchanged == 2

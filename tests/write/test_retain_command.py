@@ -344,7 +344,7 @@ def test_a_note_an_editor_has_renamed_away_for_a_moment_is_waited_for(tmp_path: 
     os.replace(file, backup)  # as vim saves: the old note goes out of the way, then the new one is written
     saved = threading.Timer(0.5, file.write_text, ["## Retain\n- W: first\n- W: second\n"])
     saved.start()
-    mine.retain(FACT, DAY)
+    mine.writer.retain(FACT, DAY)
     saved.join()
     assert [narrative for _, _, narrative in facts(tmp_path)] == ["first", "second", "Lives in Gothenburg."]
 
@@ -355,7 +355,7 @@ def test_a_note_that_is_gone_is_made_anew_in_the_end(tmp_path: Path) -> None:
     mine = memory(tmp_path)
     mine.index()
     file.unlink()
-    assert mine.retain(FACT, DAY).created
+    assert mine.writer.retain(FACT, DAY).created
     assert [narrative for _, _, narrative in facts(tmp_path)] == ["Lives in Gothenburg."]
 
 

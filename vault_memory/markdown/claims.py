@@ -13,6 +13,7 @@ from typing import NamedTuple
 from vault_memory.markdown import entities
 from vault_memory.markdown.supersede import ANY, CHANGES, COUNTRIES, ENDS, REPLACES, STATES, Claim
 from vault_memory.text import dates
+from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
 
 MAX_CHARS = 200
 """A longer sentence says more than one thing."""
@@ -35,8 +36,8 @@ _OPEN = re.compile(
 _CHANGE = re.compile(r"\b(?:now|nowadays|instead|any ?more|these days|from now on|as of|again)\b", re.I)
 _NEGATED = re.compile(r"\b(?:not|never|no|neither|nor|none|nothing|hardly|rarely|cannot)\b|n['’]t\b", re.I)
 
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTHS = "|".join(MONTH_NAMES).lower()
+_WEEKDAY = f"(?:{'|'.join(WEEKDAY_NAMES).lower()})"
 _SEASON = "spring|summer|autumn|winter"
 _DATE = (
     rf"(?:\d{{4}}-\d\d(?:-\d\d)?|(?:19|20)\d\d|(?:last|this|next) (?:week|month|year|{_SEASON}|{_WEEKDAY})"

@@ -9,15 +9,14 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cached_property
 
 from vault_memory.markdown import entities, fact_text
-from vault_memory.text.spans import MONTHS
+from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES
 
 LONGEST = 4
 """A name has so many words at most."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 _STARTS = re.compile(r"(?:^|[.!?:;…])[\W_]*$")
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_CALENDAR = frozenset((*_DAYS, *(month.casefold() for month in MONTHS)))
+_CALENDAR = frozenset(name.casefold() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
 
 class Called:

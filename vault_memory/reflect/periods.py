@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_memory.markdown.passages import SUMMARIES
-from vault_memory.text.spans import MONTHS, Span, plus, unit_of
+from vault_memory.text.spans import MONTH_NAMES, Span, plus, unit_of
 
 KINDS = ("week", "month", "year")
 """From the finest to the coarsest."""
@@ -35,7 +35,9 @@ class Period(NamedTuple):
         if self.kind == "week":
             year, week = self.name.split("-W")
             return f"Week {int(week)} of {int(year)}, {_from_to(self.start, self.end)}"
-        return f"{MONTHS[self.start.month - 1]} {self.start.year}" if self.kind == "month" else str(self.start.year)
+        return (
+            f"{MONTH_NAMES[self.start.month - 1]} {self.start.year}" if self.kind == "month" else str(self.start.year)
+        )
 
     def holds(self, day: date | None) -> bool:
         """Whether a day is one of its days; what has no day is in no period."""
@@ -95,13 +97,13 @@ def finer(period: Period) -> list[str]:
 
 def long(day: date, beside: date | None = None) -> str:
     """A day as a person writes it, `27 November 2025`; without its year where that is the year of `beside`."""
-    text = f"{day.day} {MONTHS[day.month - 1]}"
+    text = f"{day.day} {MONTH_NAMES[day.month - 1]}"
     return text if beside is not None and day.year == beside.year else f"{text} {day.year}"
 
 
 def short(day: date, beside: date | None = None) -> str:
     """A day in a few letters, `27 Nov`; with its year where that is not the year of `beside`."""
-    text = f"{day.day} {MONTHS[day.month - 1][:3]}"
+    text = f"{day.day} {MONTH_NAMES[day.month - 1][:3]}"
     return text if beside is None or day.year == beside.year else f"{text} {day.year}"
 
 
@@ -123,8 +125,8 @@ def _name(day: date, kind: str) -> str:
 
 def _from_to(start: date, end: date) -> str:
     """`24–30 November`, `27 October – 2 November`, `29 December 2025 – 4 January 2026`."""
-    last = f"{end.day} {MONTHS[end.month - 1]}"
+    last = f"{end.day} {MONTH_NAMES[end.month - 1]}"
     if (start.year, start.month) == (end.year, end.month):
         return f"{start.day}–{last}"
-    first = f"{start.day} {MONTHS[start.month - 1]}"
+    first = f"{start.day} {MONTH_NAMES[start.month - 1]}"
     return f"{first} – {last}" if start.year == end.year else f"{first} {start.year} – {last} {end.year}"

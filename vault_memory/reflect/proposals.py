@@ -27,7 +27,7 @@ from vault_memory.reflect.sections import PageContext
 from vault_memory.reflect.select import in_order
 from vault_memory.reflect.stance import CONTRADICTS, SUPPORTS, relation
 from vault_memory.store.candidate import PROPOSALS
-from vault_memory.text.spans import MONTHS, day_of, plus
+from vault_memory.text.spans import MONTH_NAMES, day_of, plus
 
 PATH, BLOCK = PROPOSALS, "proposals"
 
@@ -383,7 +383,7 @@ def _quotable(fact: Fact, grounds: Grounds) -> str:
 
 # --- what has had its day ---------------------------------------------------------------------------------------------
 
-_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
+_MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTH_NAMES)
 _DATE = re.compile(
     rf"(?P<iso>\b\d{{4}}-\d\d-\d\d\b)|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?P<month>{_MONTH})\.?,? (?P<year>\d{{4}})\b"
     rf"|\b(?P<month2>{_MONTH})\.? (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year2>\d{{4}})\b",
@@ -447,7 +447,7 @@ def days_in(text: str) -> list[date]:
             found.append(_day(match["iso"]))
             continue
         month = (match["month"] or match["month2"])[:3].casefold()
-        number = [name[:3].casefold() for name in MONTHS].index(month) + 1
+        number = [name[:3].casefold() for name in MONTH_NAMES].index(month) + 1
         found.append(day_of(int(match["year"] or match["year2"]), number, int(match["day"] or match["day2"])))
     return [day for day in found if day]
 

@@ -17,7 +17,7 @@ from vault_memory.reflect.model import LONG_SPAN_DAYS, Fact
 from vault_memory.reflect.periods import Period, short, short_span
 from vault_memory.reflect.select import in_order, is_decided
 from vault_memory.text.languages import STOP_WORDS
-from vault_memory.text.spans import MONTHS, Span
+from vault_memory.text.spans import MONTH_NAMES, Span
 
 DECIDED, ALSO = "Decided", "Also"
 
@@ -240,7 +240,8 @@ def _says(text: str, span: Span) -> bool:
     """Whether a text itself names the first day of a span, in words or as an ISO date."""
     day = span.start
     number = re.search(rf"(?<![\d:.]){day.day}(?:st|nd|rd|th)?(?![\d:])", text)
-    return day.isoformat() in text or (number is not None and MONTHS[day.month - 1][:3].casefold() in text.casefold())
+    month = MONTH_NAMES[day.month - 1][:3].casefold()
+    return day.isoformat() in text or (number is not None and month in text.casefold())
 
 
 def _words(text: str) -> set[str]:

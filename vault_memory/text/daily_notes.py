@@ -9,7 +9,7 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_memory.text.spans import day_of
+from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES, day_of
 from vault_memory.text.timewords import MONTHS
 
 _MOMENT = (
@@ -99,9 +99,6 @@ def _said_number(text: str) -> int:
     return int(text.rstrip("stndrh"))
 
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-
 def note_path(day: date, folder: str, moment_format: str) -> str:
     """The vault-relative path of a day's note."""
     name = format_day(datetime(day.year, day.month, day.day), moment_format).strip("/")
@@ -117,12 +114,12 @@ def format_day(when: datetime, moment_format: str) -> str:
 
 def _written(token: str, when: datetime) -> str:
     week = when.isocalendar()
-    month = list(MONTHS)[when.month - 1]  # the whole names come first
+    month, weekday = MONTH_NAMES[when.month - 1], WEEKDAY_NAMES[when.weekday()]
     values = {
         "YYYY": f"{when.year:04}", "YY": f"{when.year % 100:02}", "GGGG": f"{week.year:04}", "gggg": f"{week.year:04}",
-        "MMMM": month.capitalize(), "MMM": month[:3].capitalize(), "MM": f"{when.month:02}", "M": str(when.month),
+        "MMMM": month, "MMM": month[:3], "MM": f"{when.month:02}", "M": str(when.month),
         "DD": f"{when.day:02}", "D": str(when.day), "Do": f"{when.day}{ordinal(when.day)}",
-        "dddd": _WEEKDAYS[when.weekday()], "ddd": _WEEKDAYS[when.weekday()][:3], "dd": _WEEKDAYS[when.weekday()][:2],
+        "dddd": weekday, "ddd": weekday[:3], "dd": weekday[:2],
         "WW": f"{week.week:02}", "W": str(week.week), "ww": f"{week.week:02}", "w": str(week.week),
         "HH": f"{when.hour:02}", "H": str(when.hour), "mm": f"{when.minute:02}", "ss": f"{when.second:02}",
     }  # fmt: skip

@@ -5,13 +5,24 @@ hides the right answer, a missed one only fails to help. Pure; nothing here rais
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from vault_memory.text import tense
 from vault_memory.text.daily_notes import name_day, ordinal
-from vault_memory.text.spans import CalendarPart, Span, day_of, parse_t, plus, readings, resolve, shift, unit_of
+from vault_memory.text.spans import (
+    MONTH_NAMES,
+    WEEKDAY_NAMES,
+    CalendarPart,
+    Span,
+    day_of,
+    parse_t,
+    plus,
+    readings,
+    resolve,
+    shift,
+    unit_of,
+)
 from vault_memory.text.timewords import (
     CALENDAR_WORDS,
     MONTHS,
@@ -60,6 +71,40 @@ _FACT_LEADS = ("in", "during", "throughout", "between", "from")
 _REPEATS = frozenset({"every", "each", "annually", "yearly", "annual", "weekly", "monthly"})
 
 
+AHEAD, PAST, NEAR = "ahead", "before", "near"
+"""Modes of `spans.resolve`."""
+
+# "does Will come?" names him; at the beginning it asks.
+_SURELY_AHEAD = (
+    r"\b(?:will|won['’]t|shall)\b|^\s*(?:Will|Won['’]t|Shall)\b|['’]ll\b"
+    r"|\b(?:is|are|am|['’]s|['’]re) going to\b|\b(?:upcoming|gonna)\b"
+)
+_DAY_OR_MONTH = "|".join(name[:3].lower() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
+_AHEAD = (
+    r"\b(?:plan|plans|planned|planning|due|schedules?|scheduled|deadlines?|appointments?|agenda|next|coming up|happens?"
+    r"|takes? place|expires?|arrives?|departs?|leaves|starts|begins|ends|booked|must|should|need to|needs to"
+    r"|have to|has to|to be done|am i free|are we free|do (?:i|we) have)\b"
+    rf"|(?:\b(?:is|are)|['’]s) on(?=\s*(?:$|[?.!,0-9]|(?:in|on|at|this|next|for|{_DAY_OR_MONTH})))"
+    r"|\b(?:is|are|am)\b[^.?!]{0,40}\b(?:coming|arriving|visiting|leaving|meeting|travelling|flying|starting|happening)\b"
+)
+_PAST_WORDS = frozenset(
+    """did didn't was wasn't were weren't had hadn't been ago ate became began bought broke brought built came caught
+    chose did drank drove fell felt flew forgot fought found gave grew happened heard held kept knew lay led left lost
+    made met paid ran rang said sang sat saw sent slept sold spent spoke stood swam swore taught thought threw told took
+    understood went woke won wore wrote yesterday""".split()  # noqa: SIM905 - long
+)
+_NOT_PAST = frozenset(
+    """bed bleed booked breed exceed feed indeed invited need planned proceed red scheduled seed shed speed succeed
+    supposed expected weed wed""".split()  # noqa: SIM905 - long
+)
+# What is said, agreed or moved on one day may well be of another.
+_ANNOUNCES = frozenset(
+    """agreed announced arranged asked confirmed decided delayed feared had heard hoped learned learnt moved offered
+    ordered postponed promised proposed rescheduled said set suggested thought told wanted was were wrote""".split()  # noqa: SIM905
+)
+_NEAR_WORDS = 5
+
+
 class Window(NamedTuple):
     """The days a question asks about, the words for it, and `kind`: on, between, around, since or until.
 
@@ -106,19 +151,19 @@ def parse_option(text: str, today: date) -> Span | None:
 
 
 def find_window(question: str, today: date) -> Window | None:
-    """The first time expression of a question; without a year, the day its tense means (tense.py)."""
+    """The first time expression of a question; without a year, the day its tense means."""
     if not hinted(question):
         return None
     tokens = tokens_of(question)
     for found, lead in _dated(tokens, today, today):
-        mode = tense.of_question(question, lead.word)
+        mode = question_tense(question, lead.word)
         if span := settle(_moved(found, today, mode), today, _mode(found, mode)):
             text = question[tokens[lead.at].start : tokens[found.stop - 1].end]
             after = tokens[found.stop].word
             window = _window(span, text, lead, found.second is not None, after, today)
-            window = _opened(window, today) if mode == tense.AHEAD else window
-            turned = _turned(found, today, span) if mode == tense.NEAR and window.span == span else None
-            earlier = _year_before(found, window) if mode != tense.AHEAD and span.start <= today else None
+            window = _opened(window, today) if mode == AHEAD else window
+            turned = _turned(found, today, span) if mode == NEAR and window.span == span else None
+            earlier = _year_before(found, window) if mode != AHEAD and span.start <= today else None
             return window._replace(others=tuple(filter(None, (earlier, turned))))
     return None
 
@@ -133,7 +178,7 @@ def _year_before(found: DateExpression, window: Window) -> Span | None:
 
 def _turned(found: DateExpression, today: date, span: Span) -> Span | None:
     """The days that another tense would have meant."""
-    readings = [settle(found, today, mode) for mode in (tense.PAST, tense.AHEAD)]
+    readings = [settle(found, today, mode) for mode in (PAST, AHEAD)]
     return next((reading for reading in readings if reading and reading != span), None)
 
 
@@ -171,7 +216,7 @@ def occurred(text: str, mentioned: date | None) -> Span | None:
     floats = mentioned is not None and not any(token.word in _REPEATS for token in tokens)
     anchor = mentioned or date.min
     for found, lead in _dated(tokens, anchor, None):
-        mode = tense.of_fact([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
+        mode = fact_tense([token.word for token in tokens[max(lead.at - 6, 0) : lead.at]])
         if (floats or _tied(found)) and (span := settle(found, anchor, _mode(found, mode))):
             return span
     return None
@@ -219,13 +264,13 @@ def settle(found: DateExpression, anchor: date, mode: str) -> Span | None:
 
 def _mode(found: DateExpression, mode: str) -> str:
     # A range that has begun may reach a few days ahead.
-    return "past" if found.second is not None and mode == tense.PAST else mode
+    return "past" if found.second is not None and mode == PAST else mode
 
 
 def _moved(found: DateExpression, today: date, mode: str) -> DateExpression:
     """A weekday or "the 27th", which are read as the last such day, moved to the next where one looks ahead."""
     first = found.first
-    if mode != tense.AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
+    if mode != AHEAD or not isinstance(first, Span) or found.second is not None or first.start >= today:
         return found
     if found.sort in ("weekday", "abbreviation"):
         first = Span(plus(first.start, 7), plus(first.end, 7))
@@ -375,3 +420,37 @@ def _did(question: str, which: str) -> bool:
     # "when did Peter last visit", but not "did Peter last week": no word of the calendar may follow.
     match = re.search(_DID, question, re.I)
     return match is not None and match[1].lower() == which and match[2].lower() not in CALENDAR_WORDS
+
+
+def question_tense(text: str, lead: str) -> str:
+    """The mode for a question; `lead` is the preposition before the day it names."""
+    plain = text.lower()
+    if re.search(_SURELY_AHEAD, text):
+        return AHEAD
+    ahead = re.search(_AHEAD, plain) is not None
+    if any(map(_is_past, re.findall(r"[a-z]+(?:['’]t)?", plain))):
+        return NEAR if ahead and lead == "for" else PAST  # "what was planned for May" may still be to come
+    if lead == "since":
+        return PAST
+    return AHEAD if ahead else NEAR
+
+
+def fact_tense(words: Sequence[str]) -> str:
+    """The mode for a fact that names a day, from its words up to there in lower case, punctuation among them."""
+    clause = list(words)[-_NEAR_WORDS:]
+    for at in range(len(clause) - 1, -1, -1):
+        word = clause[at]
+        if word in ("will", "shall", "due", "deadline"):
+            return AHEAD
+        if word == "born":
+            return PAST
+        if word in _ANNOUNCES or word in ("to", ".", ";", ":"):
+            return NEAR
+        if _is_past(word):
+            return PAST
+    return NEAR
+
+
+def _is_past(word: str) -> bool:
+    word = word.replace("’", "'")
+    return word in _PAST_WORDS or (len(word) > 3 and word.endswith("ed") and word not in _NOT_PAST)

@@ -9,7 +9,19 @@ from collections.abc import Callable
 from datetime import date
 from typing import NamedTuple
 
-from vault_memory.text.spans import CalendarPart, Span, days_of, parse_numeric, parse_t, plus, resolve, shift, unit_of
+from vault_memory.text.spans import (
+    MONTH_NAMES,
+    WEEKDAY_NAMES,
+    CalendarPart,
+    Span,
+    days_of,
+    parse_numeric,
+    parse_t,
+    plus,
+    resolve,
+    shift,
+    unit_of,
+)
 
 # Patterns stay text here: `re` compiles and keeps them on first use, which most questions never reach.
 # What is glued to other signs (1.10, 10.0.0.1, 3/4, v2024, 1,500) must end up in `junk`, never in `num`.
@@ -64,15 +76,10 @@ def tokens_of(text: str) -> Tokens:
 
 _HINT = r"q[1-4]|[^\W\d_]+|[0-9]{4}|[0-9](?=st|nd|rd|th)"
 
-_MONTH_NAMES = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_DAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-MONTHS = {name: n for n, name in enumerate(_MONTH_NAMES, 1)}
-MONTHS |= {name[:3]: n for n, name in enumerate(_MONTH_NAMES, 1)} | {"sept": 9}
-_WEEKDAYS = {name: n for n, name in enumerate(_DAY_NAMES)}
-_WEEKDAYS |= {name[:3]: n for n, name in enumerate(_DAY_NAMES)} | {"tues": 1, "thur": 3, "thurs": 3}
+MONTHS = {name.lower(): n for n, name in enumerate(MONTH_NAMES, 1)}
+MONTHS |= {name[:3]: n for name, n in MONTHS.items()} | {"sept": 9}
+_WEEKDAYS = {name.lower(): n for n, name in enumerate(WEEKDAY_NAMES)}
+_WEEKDAYS |= {name[:3]: n for name, n in _WEEKDAYS.items()} | {"tues": 1, "thur": 3, "thurs": 3}
 # Northern meteorological seasons; winter belongs to the year its December lies in.
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _QUARTERS = {"q1": 1, "q2": 4, "q3": 7, "q4": 10}

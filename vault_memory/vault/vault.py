@@ -20,8 +20,8 @@ from pathlib import Path, PurePosixPath
 from vault_memory.config import Config
 from vault_memory.errors import ConflictError, RefusedError, VaultError
 from vault_memory.markdown.note import Problem
-from vault_memory.vault import atomic_write, ignore, locations
-from vault_memory.vault.walk import Walk, Walker, is_hidden, printable
+from vault_memory.vault import atomic_write, locations
+from vault_memory.vault.walk import IgnoreRules, Walk, Walker, ignore_rules, is_hidden, printable
 
 SETTLE_SECONDS = 3.0
 """A note saved more recently than this is left to its editor for a moment before a writer touches it."""
@@ -103,9 +103,9 @@ class Vault:
         return str(self._setting("templates.json").get("folder") or "").strip("/")
 
     @cached_property
-    def _filters(self) -> ignore.IgnoreRules:
+    def _filters(self) -> IgnoreRules:
         excluded = self._setting("app.json").get("userIgnoreFilters")
-        return ignore.filters(self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder))
+        return ignore_rules(self.config.ignore, excluded, [f"{self._template_folder}/"] * bool(self._template_folder))
 
     def _ignored(self, path: str) -> bool:
         """Whether a relative path (folders with a trailing `/`) is left out by the user's filters."""

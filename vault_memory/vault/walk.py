@@ -1,10 +1,11 @@
-"""Owns looking at folders: which files in them are notes, what is passed over and why. It opens no note.
+"""Walks folders: which files in them are notes, what is passed over and why. It opens no note.
 
 A whole walk looks at everything; a partial one at the paths it is told of. Both come through the listing of a folder,
 which alone tells the exact name of a file, and that one is not there: a delete needs positive absence.
 """
 
 import errno
+import fnmatch
 import os
 import re
 import stat
@@ -31,6 +32,98 @@ _PLAIN_NAME = re.compile(r"(?!.*conflict)[A-Za-z0-9][A-Za-z0-9 _,'.-]*\.md", re.
 
 _MAX_WALKS = 3
 """So often a walk is begun before a folder that is moved meanwhile counts as one that cannot be read."""
+
+
+MAX_FILTERED_CHARS = 500
+"""A longer path counts as left out where an expression would have to be tried on it: its time grows steeply."""
+MAX_REPEATS = 3
+"""Unbounded repeats in an expression, one of them for where it may begin: 500 characters take 0.2 s."""
+MAX_WAYS = 1000
+"""Ways through the alternatives and optional parts of an expression."""
+MAX_EXPRESSION_CHARS = 1000
+
+_LITERAL = re.compile(r"\\(?:[1-9]|.)|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_REPEAT = r"([*+?]|\{(?:\d+,?\d*|,\d+)\})[?+]?"
+_GROUP_KIND = re.compile(r"\(\?(?:P<\w+>|<?[=!]|[:>#]|[aiLmsux-]+:?)")
+_INNERMOST_GROUP = re.compile(rf"\(([^()]*)\)(?:{_REPEAT})?")
+
+
+class IgnoreRules(NamedTuple):
+    """Texts that a path may begin with, globs for the whole of it, expressions found in it; and what is amiss."""
+
+    prefixes: tuple[str, ...] = ()
+    globs: tuple[re.Pattern[str], ...] = ()
+    expressions: tuple[re.Pattern[str], ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def leave_out(self, path: str) -> bool:
+        """Whether a relative path (of a folder with a `/` at its end) is left out."""
+        if path.startswith(self.prefixes):
+            return True
+        if not (self.globs or self.expressions):  # most vaults: 20,000 paths come by
+            return False
+        too_long = len(path) > MAX_FILTERED_CHARS and bool(self.expressions)
+        return too_long or any(g.match(path) for g in self.globs) or any(e.search(path) for e in self.expressions)
+
+
+def ignore_rules(globs: Iterable[str], excluded: object, more: Iterable[str] = ()) -> IgnoreRules:
+    """Read the settings' globs, Obsidian's `userIgnoreFilters` (any JSON) and more beginnings of paths."""
+    prefixes, expressions, problems = list(more), [], []
+    for text in excluded if isinstance(excluded, list) else []:
+        if not isinstance(text, str) or not text:
+            continue
+        if len(text) > 2 and text[0] == text[-1] == "/":  # /regular expression/, as Obsidian reads it
+            try:
+                expressions.append(_expression(text[1:-1]))
+            except ValueError as error:
+                problems.append(f"the filter `{text:.100}` is not used: {error}")
+        else:
+            prefixes.append(text)
+    return IgnoreRules(tuple(prefixes), tuple(p for g in globs for p in _glob(g)), tuple(expressions), tuple(problems))
+
+
+def _glob(text: str) -> list[re.Pattern[str]]:
+    """The patterns of a glob: `**/` also stands for no folder at all."""
+    forms = dict.fromkeys((text, re.sub(r"(?:^|(?<=/))\*\*/", "", text)))
+    return [re.compile(fnmatch.translate(form)) for form in forms if form]
+
+
+def _expression(text: str) -> re.Pattern[str]:
+    """Compile a regular expression; raises ValueError for a wrong one, or one that may take for ever on some path.
+
+    A vault may come from anywhere (law 8).
+    """
+    if len(text) > MAX_EXPRESSION_CHARS:
+        raise ValueError("it is too long")
+    try:
+        compiled = re.compile(text, re.DOTALL)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"it is no regular expression ({error})") from error
+    if _may_take_long(text):
+        raise ValueError("its matching could take for ever; write it without a repeat of repeats or of alternatives")
+    return compiled
+
+
+def _may_take_long(text: str) -> bool:
+    """Whether an expression repeats what has several ways itself, or has too many ways in a row.
+
+    Strict rather than clever: the engine tries every way, so ways multiply; some harmless expressions are refused too.
+    """
+    if re.search(r"\\[1-9]|\(\?P=|\(\?\(", text):  # what refers back to a group
+        return True
+    text = _GROUP_KIND.sub("(", _LITERAL.sub("x", text))
+    repeats, ways = int("|" in text or not text.startswith("^")), 1
+    text = f"({text})"
+    while group := _INNERMOST_GROUP.search(text):
+        body, repeat = group[1], group[2] or ""
+        inside = re.findall(_REPEAT, body)
+        repeats += len(inside) - inside.count("?")
+        ways *= (body.count("|") + 1) << inside.count("?")
+        is_varied = bool(inside) or "|" in body or "\0" in body
+        if is_varied and repeat not in ("", "?"):
+            return True
+        text = text[: group.start()] + ("\0" if is_varied else "x") + repeat + text[group.end() :]
+    return repeats > MAX_REPEATS or ways > MAX_WAYS
 
 
 class File(NamedTuple):
