@@ -110,7 +110,7 @@ def contexts(mine: Memory) -> list[object]:
     wanted += [Wanted("zanzibar quokka", 9000, OPEN, now=NOW, source="all"), Wanted("", 20, OPEN, now=NOW)]
     said: list[object] = []
     for each in wanted:
-        found = bundle(mine, each)
+        found = bundle(Federation(mine.config), each)
         lines = ["".join(line) for line in _LINE.findall(found.text)]
         assert len(lines) >= len(found.shown), (lines, found)
         said.append([sorted(lines), len(found.shown), found.core, found.omitted, found.degraded])
@@ -123,7 +123,9 @@ def everything(root: Path, asked_paths: list[str], told: dict[str, str]) -> tupl
     requests = [Request(text, NOW, 300, None, Filters(scopes=OPEN), explain=True) for text in QUESTIONS]
     requests += [Request(text, NOW, 300, None, Filters(scopes=OPEN), mode="semantic") for text in QUESTIONS[:3]]
     requests += [Request("walnut", NOW, 300, None, Filters(scopes=OPEN, entities=(name,))) for name in ("Vex", "Pete")]
-    answers = list(mine.recall(requests, keep=False)) + list(mine.answers(_everywhere(requests[:2]), keep=False))
+    answers = list(mine.answers(requests, keep=False)) + list(
+        Federation(mine.config).answers(_everywhere(requests[:2]), keep=False)
+    )
     ranked: list[object] = [_plain(recall_document(answer)) for answer in answers]
     ranked += [recall_notes(answer) for answer in answers]
     ranked += contexts(mine)
@@ -370,7 +372,7 @@ def test_what_changed_while_another_wrote_is_hidden_only_until_it_is_read(tmp_pa
 
     def seen() -> tuple[bool, bool]:
         request = [Request("walnuts plums", NOW, 9, None, Filters(scopes=OPEN))]
-        (answer,) = list(warm.recall(request, keep=False))
+        (answer,) = list(warm.answers(request, keep=False))
         paths = {result.path for result in answer.results}
         return "c.md" in paths, "d.md" in paths
 
@@ -404,7 +406,7 @@ def _all(mine: Memory, scopes: tuple[str, ...]) -> str:
     requests = [
         Request(text, NOW, 99, None, Filters(scopes=scopes)) for text in ("zanzibar", "Peter", "who is Quibble")
     ]
-    answers = list(mine.recall(requests, keep=False))
+    answers = list(mine.answers(requests, keep=False))
     told = [(answer.results, answer.understood.entities) for answer in answers]
     return repr((told, mine.entities(scopes=scopes), mine.entity("Peter", scopes=scopes)))
 

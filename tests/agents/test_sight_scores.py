@@ -99,7 +99,7 @@ def told(
             answer.request.query, answer.request.preset, answer.request.k, answer.request.mode,
             [result._replace(why=None) for result in answer.results], answer.omitted, answer.lanes, answer.degraded,
         )
-        for answer in mine.recall(requests, keep=False)
+        for answer in mine.answers(requests, keep=False)
     ]  # fmt: skip
 
 

@@ -389,7 +389,7 @@ def test_a_slow_server_costs_the_deadline_once_for_a_whole_batch(vault: Path, se
     server.requests.clear()
     server.trouble.delay_seconds = 0.4
     requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(5)]
-    answers = list(mine.recall(requests, keep=False))
+    answers = list(mine.answers(requests, keep=False))
     assert {a.embedder for a in answers} == {BUILTIN_ID}
     where = f"semantic: ollama at {server.host} did not answer in 0.05 s; used the builtin vectors"
     assert [whys(a) for a in answers] == [where] * 5
@@ -682,7 +682,7 @@ def test_recognising_the_model_costs_no_request_of_its_own(vault: Path, server: 
     mine.search.backfill()
     server.requests.clear()
     requests = [Request(f"boat engine {n}", datetime(2025, 12, 1, tzinfo=UTC)) for n in range(3)]
-    assert {a.embedder for a in mine.recall(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
+    assert {a.embedder for a in mine.answers(requests, keep=False)} == {"ollama/nomic-embed-text@1"}
     sent = [len(body["input"]) for path, body, _ in server.requests if path == "/api/embed"]
     assert sent == [2, 1, 1]  # the known text goes along with the first question
 
