@@ -643,10 +643,10 @@ def test_without_its_record_an_uninstall_leaves_nothing_of_ours(home: Home) -> N
 
 def test_an_install_that_was_killed_is_done_by_the_next(home: Home) -> None:
     file = home.put(".cursor/mcp.json", b'{"a": 1}\n')
-    # Where the process is killed: its file is written, and not yet in its place.
+    # It is killed once its third file (after the copy and the record) is written, and not yet in its place.
     code = (
-        "import os, sys; from vault_memory.cli import main; real = os.replace\n"
-        "os.replace = lambda a, b: os._exit(9) if str(b).endswith('/mcp.json') else real(a, b)\n"
+        "import os, sys; from vault_memory.cli import main; real, seen = os.fsync, []\n"
+        "os.fsync = lambda file: os._exit(9) if len(seen) == 2 else (real(file), seen.append(file))\n"
         f"sys.argv = ['memory', '--vault', {str(home.vault)!r}, 'install', 'cursor']; main()"
     )
     ended = subprocess.run(

@@ -418,16 +418,17 @@ def _write(file: Path, before: bytes | None, after: bytes | None) -> None:
             try:
                 if after is not None:
                     atomic_write.write_durably(part, after)
-                if (file.read_bytes() if file.exists() else None) != before:
+                done = (file.read_bytes() if file.exists() else None) == before
+                if done and before is None:
+                    atomic_write.place_new(part, file)
+                elif done and before is not None and after is None:
+                    done = atomic_write.remove(file, part, before)
+                elif done and before is not None:
+                    atomic_write.keep_attributes(file, part)
+                    done = atomic_write.replace(part, file, before)
+                if not done:
                     what = f"{file} was changed meanwhile: it was not touched."
                     raise ConflictError(what, "Run this again; close the program that writes it if need be.")
-                if after is None:
-                    file.unlink()
-                elif before is None:
-                    atomic_write.place_new(part, file)
-                else:
-                    atomic_write.keep_attributes(file, part)
-                    os.replace(part, file)
             finally:
                 part.unlink(missing_ok=True)
 
