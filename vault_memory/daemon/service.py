@@ -11,7 +11,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import NamedTuple
 from vault_memory.config import template, user_folder
 from vault_memory.errors import ConflictError, UsageError, VaultMemoryError
 from vault_memory.startup import vault_id
+from vault_memory.vault import atomic_write
 
 KINDS = ("systemd", "launchd", "cron")
 
@@ -421,19 +421,15 @@ def _refuse_to_replace(unit: Unit, text: str | None) -> None:
 
 
 def _write(unit: Unit) -> None:
+    part = unit.path.with_name(f".{unit.name}.{os.urandom(6).hex()}.part")
     try:
         unit.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=unit.path.parent, prefix=".vault-memory-")
         try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(unit.text)
-                file.flush()
-                os.fsync(file.fileno())
+            atomic_write.write_durably(part, unit.text.encode("utf-8"))
             os.chmod(part, 0o644)
             os.replace(part, unit.path)
-        except BaseException:
-            os.unlink(part)
-            raise
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise VaultMemoryError(
             f"{unit.path} cannot be written: {error.strerror or error}.", "`--print` shows what would stand there."
