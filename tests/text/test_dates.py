@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_memory.text import dates
+from vault_memory.text.daily_notes import name_day
 from vault_memory.text.dates import Span
 
 TODAY = date(2025, 12, 3)  # a Wednesday
@@ -614,7 +615,7 @@ def test_the_key_t(value: str, span: str | None) -> None:
     ],
 )
 def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) -> None:
-    found = dates.name_day(stem, moment_format)
+    found = name_day(stem, moment_format)
     assert (found.isoformat() if found else None) == day
 
 
@@ -696,7 +697,7 @@ def test_no_text_raises_and_every_span_is_in_order(text: str, day: date) -> None
 
 @given(texts, formats)
 def test_no_name_and_no_format_raises(stem: str, moment_format: str) -> None:
-    dates.name_day(stem, moment_format)
+    name_day(stem, moment_format)
 
 
 @given(st.dates(), days)
@@ -706,7 +707,7 @@ def test_an_iso_day_is_that_day_everywhere(day: date, today: date) -> None:
     window = dates.find_window(f"what happened on {text}?", today)
     assert window is not None
     assert window.span == span
-    assert dates.name_day(text, "YYYY-MM-DD") == dates.property_day(text) == day
+    assert name_day(text, "YYYY-MM-DD") == dates.property_day(text) == day
 
 
 @given(st.dates(), st.dates())
@@ -752,8 +753,8 @@ def test_a_yearless_day_is_the_latest_up_to_a_week_ahead(today: date, day: date)
 @given(st.dates())
 def test_a_name_written_with_a_format_is_read_with_it(day: date) -> None:
     year = f"{day.year:04}"
-    assert dates.name_day(f"{year}/{day.month:02}/{day.day:02}", "YYYY/MM/DD") == day
-    assert dates.name_day(f"{day.day}.{day.month}.{year} notes", "D.M.YYYY") == day
+    assert name_day(f"{year}/{day.month:02}/{day.day:02}", "YYYY/MM/DD") == day
+    assert name_day(f"{day.day}.{day.month}.{year} notes", "D.M.YYYY") == day
 
 
 def test_long_texts_take_linear_time_and_no_deep_stack() -> None:

@@ -26,6 +26,7 @@ from vault_memory.store.rows import (
     wording_hash,
 )
 from vault_memory.text import dates, terms, tokens
+from vault_memory.text.daily_notes import name_day
 from vault_memory.text.scope_syntax import Folders
 from vault_memory.vault.vault import DailySettings, content_hash
 from vault_memory.vault.walk import File
@@ -139,7 +140,7 @@ def _named_day(note: Note, daily: DailySettings) -> dates.date | None:
     if daily.folder and stem.startswith(f"{daily.folder}/"):
         stem = stem[len(daily.folder) + 1 :]
     depth = daily.format.count("/") + 1
-    return dates.name_day("/".join(stem.split("/")[-depth:]), daily.format)
+    return name_day("/".join(stem.split("/")[-depth:]), daily.format)
 
 
 def _property_day(note: Note) -> dates.date | None:

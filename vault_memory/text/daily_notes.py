@@ -7,7 +7,6 @@ names of months are read in English only, names of days in any language.
 import re
 from datetime import date, datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 from vault_memory.text.spans import MONTH_NAMES, WEEKDAY_NAMES, day_of
 from vault_memory.text.timewords import MONTHS
@@ -33,12 +32,8 @@ _SAYS = {
 }
 
 
-class _Names(NamedTuple):
-    """A compiled format: how many path components it covers, and what each group says."""
-
-    components: int
-    regex: re.Pattern[str]
-    says: tuple[str, ...]
+_Names = tuple[int, re.Pattern[str], tuple[str, ...]]
+"""A compiled format: how many path components it covers, its pattern, and what each group of that says."""
 
 
 def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
@@ -48,9 +43,9 @@ def name_day(stem: str, moment_format: str = "YYYY-MM-DD") -> date | None:
     an ISO date is that day under any format. None for other names, and for days the calendar does not have.
     """
     parts = stem.split("/")
-    names = _names(moment_format)
-    if names and (match := names.regex.match("/".join(parts[-names.components :]))):
-        said = dict(zip(names.says, match.groups(), strict=True))
+    components, regex, says = _names(moment_format) or (0, None, ())
+    if regex and (match := regex.match("/".join(parts[-components:]))):
+        said = dict(zip(says, match.groups(), strict=True))
         if day := day_of(_said_year(said), _said_month(said), _said_number(said["day"])):
             return day
     iso = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", parts[-1])
@@ -64,7 +59,7 @@ def _names(moment_format: str) -> _Names | None:
     for count in range(1, len(parts) + 1):
         pattern, says = _translated("/".join(parts[-count:]))
         if "day" in says and {"year", "short year"} & set(says) and {"month", "month name"} & set(says):
-            return _Names(count, re.compile(pattern + r"(?![^\W_])"), tuple(says))
+            return count, re.compile(pattern + r"(?![^\W_])"), tuple(says)
     return None
 
 

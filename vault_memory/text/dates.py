@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from vault_memory.text.daily_notes import name_day, ordinal
+from vault_memory.text.daily_notes import ordinal
 from vault_memory.text.spans import (
     MONTH_NAMES,
     WEEKDAY_NAMES,
@@ -44,7 +44,6 @@ __all__ = [
     "ambiguous",
     "date",
     "find_window",
-    "name_day",
     "occurred",
     "parse_option",
     "parse_t",
