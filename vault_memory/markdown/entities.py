@@ -1,4 +1,4 @@
-"""Owns entity names: slugs, mentions in text, and which name resolves to which page.
+"""Entity names: slugs, mentions in text, and which name resolves to which page.
 
 Pure: names in, names out. It knows nothing of files or the index.
 """

@@ -1,4 +1,4 @@
-"""Owns the Retain grammar: a Note becomes facts and format problems.
+"""The Retain grammar: a note becomes facts and format problems.
 
     - <KIND>[(key=value, …)] [@Entity …]: <narrative, self-contained text> [^block-id]
 

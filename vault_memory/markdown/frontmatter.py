@@ -1,4 +1,4 @@
-"""Owns frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
+"""Frontmatter: the YAML block at the top of a note becomes flat properties, whatever is in it. Pure."""
 
 import re
 import unicodedata
@@ -19,7 +19,7 @@ _GUARDED = re.compile(
 
 _BESIDE_LETTERS = re.compile(r"[\W_]+")
 
-_YAML_HINT = "properties are ignored until it is mended; the text is indexed"
+_YAML_HINT = "properties are ignored until it is fixed; the text is indexed"
 
 
 def frontmatter(

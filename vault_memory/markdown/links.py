@@ -1,4 +1,4 @@
-"""Owns links, tags and block ids: what the lines of a Note point to and are marked with. Pure."""
+"""Links, tags and block ids: what the lines of a note point to and are marked with. Pure."""
 
 import re
 from collections.abc import Iterator

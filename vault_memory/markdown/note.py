@@ -1,4 +1,4 @@
-"""Owns what a note is: its lines, what each of them is, its headings; and how bytes become lines.
+"""What a note is: its lines, what each of them is, its headings; and how bytes become lines.
 
 Pure: it never sees a file. Lines are 1-based; a line ends at `\\n`, `\\r\\n` or a lone `\\r`, nothing else.
 What lies in code fences, indented code or comments is still text of the note, but holds no headings, links, tags

@@ -1,4 +1,4 @@
-"""Owns the parsing of a note: bytes become a Note, in one pass over its lines. Pure, and no bytes make it raise."""
+"""Parses a note: bytes become a Note, in one pass over its lines. Pure, and no bytes make it raise."""
 
 import re
 from collections.abc import Iterator

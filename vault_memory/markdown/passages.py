@@ -1,4 +1,4 @@
-"""Owns the cutting of a Note into passages (what is ranked) and chunks (token-bounded runs of passages).
+"""Cuts a note into passages (what is ranked) and chunks (token-bounded runs of passages).
 
 Pure; token counts come from outside. A passage is a fact, a list item, a heading, a paragraph or a window of lines of
 one; a line too long to hand over whole becomes several passages, each a run of its sentences with character offsets.

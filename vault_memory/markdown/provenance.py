@@ -1,4 +1,4 @@
-"""Owns who a text is from, and whether that is to be trusted: the values of `by=` and of the property `by`. Pure.
+"""Who a text is from, and whether that is to be trusted: the values of `by=` and of the property `by`. Pure.
 
 `person` wrote it unless something else is said; `agent:<id>` and `import[:what]` are told apart and trusted; `web` and
 `tool` came from outside, and so did an import of those. What cannot be read is trusted by nobody: a slip must never

@@ -1,4 +1,4 @@
-"""Owns which lines of a note are private: by list items that name a scope, however badly, and by folders. Pure.
+"""Which lines of a note are private: by list items that name a scope, however badly, and by folders. Pure.
 
 A well-formed fact's own scope is retain.py's business; here a slip must never widen access. Who list items say they
 are from is found in the same way.

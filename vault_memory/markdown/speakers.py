@@ -1,4 +1,4 @@
-"""Owns how a line of a conversation begins, and whether a note reads as one; must not know who asks. Pure."""
+"""How a line of a conversation begins, and whether a note reads as one. Pure."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Owns when two texts are the same but for their letters: case, Unicode form, quotation marks, what ends them. Pure.
+"""When two texts are the same but for their letters: case, Unicode form, quotation marks, what ends them. Pure.
 
 Nothing looser: one word, number or `?` more makes it another statement, and `5"` is no quotation.
 """

@@ -1,4 +1,4 @@
-"""Owns the steps of replacing one file whole: one writer at a time, a free name, the old file's attributes. Not notes.
+"""Replaces one file whole: one writer at a time, a save of another program at any moment kept.
 
 vault.py knows which file, and what must hold before (DESIGN.md §2, law 2).
 """

@@ -1,4 +1,4 @@
-"""Owns where derived files live: the index, its lock, the device's id. Notes are none of its business.
+"""Where derived files lie: the index, its lock, the device's id.
 
 The index lies in the vault's `.memory/`, except where that folder is synced, on a network file system or not
 writable; then it goes to the user's data folder, named by the vault's real path (DESIGN.md §4).

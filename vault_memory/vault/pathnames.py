@@ -1,4 +1,4 @@
-"""Owns which texts can name a note inside the vault at all, when somebody else than its owner names it. Pure.
+"""Refuses what only looks like a path in the vault, when somebody else than its owner names a note. Pure.
 
 vault.py refuses what leads out of the vault on this system, links included. Here is refused, whatever the system, what
 only looks like a way out: it is never what an agent that was given a citation would ask for.

@@ -1,4 +1,4 @@
-"""Owns the vault's files: the only module that walks, reads or writes notes, and the only one with absolute paths.
+"""The vault's files: the only module that reads or writes notes, and the only one with absolute paths.
 
 Paths that leave this module are vault-relative POSIX. Reading never changes a byte; a write replaces one file whole,
 and only if the file still has the hash that was read (DESIGN.md §2, law 2).

@@ -1,4 +1,4 @@
-"""Owns one exact edit of a core file: text put at its end, behind a text that stands in it, or in that text's place.
+"""One exact edit of a core file: text put at its end, behind a text that stands in it, or in that text's place.
 
 Pure: bytes in, bytes out. Byte order mark, line ends and all that is not named stay; what reflect owns is not touched.
 What is out of the asker's scopes does not stand in the file for them, and no edit changes whose a line is.

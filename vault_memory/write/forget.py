@@ -1,4 +1,4 @@
-"""Owns what is taken out of a note to be forgotten: one fact, or one list item, and not a byte beside it. Pure.
+"""Takes one fact, or one list item, out of a note, and not a byte beside it. Pure.
 
 Whole lines go, continuation lines with their fact; byte order mark, line ends and the lack of a final newline stay.
 What is left is read back with the parser: a removal after which another line would mean something else is refused.

@@ -1,4 +1,4 @@
-"""Owns how a whole note that an agent wants kept is made: its frontmatter, its folder and its name.
+"""Makes a whole note that an agent wants kept: its frontmatter, its folder and its name.
 
 The text stays as it was given. It is read back with the parser first: what would hide or own its own lines is refused.
 """

@@ -1,4 +1,4 @@
-"""Owns what is put into notes: for now, one Retain bullet appended to a day's note.
+"""Appends a fact to a day's note, as one Retain bullet.
 
 The edit is composed on the note's own text (byte order mark, line ends and final newline stay as they are), read back
 with the parser before anything is written, and written under the guest rules (rewriting.py).

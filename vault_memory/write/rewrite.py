@@ -1,4 +1,4 @@
-"""Owns how one note is rewritten under the guest rules (DESIGN.md §2, law 2), whatever is put in or taken out.
+"""Rewrites one note under the guest rules (DESIGN.md §2, law 2), whatever is put in or taken out.
 
 A note just saved is left to its editor for a moment, the new text is made from the note's own bytes, what it held is
 kept if asked for, and it is written over those very bytes; three tries.
