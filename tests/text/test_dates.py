@@ -38,16 +38,13 @@ OPTIONS = spelled("""
 2025-11-27 | 2025-11-27
  2025-11-27  | 2025-11-27
 2025-11-27T10:00:00Z | 2025-11-27
-2025-11-27 10:30 | 2025-11-27
 2025-11-27T23:59:59+01:00 | 2025-11-27
 2025/11/27 | 2025-11-27
 2025-11 | 2025-11-01/2025-11-30
 2024-02 | 2024-02-01/2024-02-29
 2025 | 2025-01-01/2025-12-31
 20251127 | 2025-11-27
-27.11.2025 | 2025-11-27
 5.9.2026 | 2026-09-05
-05.09.2026 | 2026-09-05
 5. September 2026 | 2026-09-05
 27/11/2025 | 2025-11-27
 11/27/2025 | 2025-11-27
@@ -57,18 +54,13 @@ OPTIONS = spelled("""
 2020-W53 | 2020-12-28/2021-01-03
 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 30d | 2025-11-03
-2w | 2025-11-19
-6m | 2025-06-03
 1y | 2024-12-03
 0d | 2025-12-03
-30D | 2025-11-03
 999999y | 0001-01-01
-3 days ago | 2025-11-30
 two weeks ago | 2025-11-19
 a couple of months ago | 2025-10-03
 last 30 days | 2025-11-03/2025-12-03
 today | 2025-12-03
-Yesterday | 2025-12-02
 tomorrow | 2025-12-04
 last night | 2025-12-02
 the day before yesterday | 2025-12-01
@@ -76,29 +68,19 @@ last week | 2025-11-24/2025-11-30
 this week | 2025-12-01/2025-12-07
 next week | 2025-12-08/2025-12-14
 past week | 2025-11-26/2025-12-03
-this month | 2025-12-01/2025-12-31
-last month | 2025-11-01/2025-11-30
-last quarter | 2025-07-01/2025-09-30
 last year | 2024-01-01/2024-12-31
 last weekend | 2025-11-29/2025-11-30
 tuesday | 2025-12-02
-Wednesday | 2025-12-03
 sat | 2025-11-29
 last wednesday | 2025-11-26
-last mon | 2025-12-01
 next Friday | 2025-12-05
 this Friday | 2025-12-05
-Nov 27 | 2025-11-27
-nov 27 | 2025-11-27
 Nov. 27 | 2025-11-27
 Dec 8 | 2025-12-08
-Dec 20 | 2024-12-20
 Feb 29 | 2024-02-29
 27 November 2025 | 2025-11-27
 27th of November, 2025 | 2025-11-27
-November 27, 2025 | 2025-11-27
 Thursday, November 27, 2025 | 2025-11-27
-Nov 27-Dec 1 2025 | 2025-11-27/2025-12-01
 Nov 27 – Dec 1, 2025 | 2025-11-27/2025-12-01
 Nov 3-10 | 2025-11-03/2025-11-10
 3 to 10 Nov 2024 | 2024-11-03/2024-11-10
@@ -107,11 +89,9 @@ from May to July 2023 | 2023-05-01/2023-07-31
 Dec 20 to Jan 5 | 2024-12-20/2025-01-05
 November | 2025-11-01/2025-11-30
 may | 2025-05-01/2025-05-31
-last November | 2025-11-01/2025-11-30
 last December | 2024-12-01/2024-12-31
 next March | 2026-03-01/2026-03-31
 November 2024 | 2024-11-01/2024-11-30
-summer 2023 | 2023-06-01/2023-08-31
 the winter of 2023 | 2023-12-01/2024-02-29
 last winter | 2024-12-01/2025-02-28
 Q3 2025 | 2025-07-01/2025-09-30
@@ -126,44 +106,29 @@ def test_an_option_is_read(text: str, span: str) -> None:
 
 NO_OPTIONS = """
 we
-8080
 banana
 -
 /
 2025-13
-2025-02-30
-2025-11-31
 2025-W54
-2025-W00
 0000
-0000-01-01
-Feb 30
 30 February 2025
 12/11/2025
-31/11/2025
-32.1.2025
 1.13.13
 20251327
-12345678
 Nov 27 at noon
-soon
 d
 30 d ago
 1.10
-last
 last of
-between
 from
 Nov 27 -
-2025-11-27/
 /2025-11-27
 2025-12-01/2025-11-27
 Dec 1 2025 - Nov 1 2025
 ٣ days ago
 2025-1-5
-in 3 days
 Christmas
-last time
 """.strip().splitlines()
 
 
@@ -177,47 +142,37 @@ def test_an_option_not_understood_is_none(text: str) -> None:
 WINDOWS = spelled("""
 what happened around Nov 27 | around | 2025-11-24/2025-11-30 | around Nov 27
 what changed since last week | since | 2025-11-24/2025-12-03 | since last week
-what changed since yesterday? | since | 2025-12-02/2025-12-03 | since yesterday
 notes from Nov 3 onwards | since | 2025-11-03/2025-12-03 | from Nov 3
 anything after Nov 27 | since | 2025-11-28/2025-12-03 | after Nov 27
-everything until March 2024 | until | 0001-01-01/2024-03-31 | until March 2024
 everything before March 2024 | until | 0001-01-01/2024-02-29 | before March 2024
 what was open by the end of November | until | 0001-01-01/2025-11-30 | by the end of November
 what did we do in November | on | 2025-11-01/2025-11-30 | in November
-what did we do in november? | on | 2025-11-01/2025-11-30 | in november
 what was it in mid-November like | on | 2025-11-01/2025-11-30 | in mid-November
 what did I do last month | on | 2025-11-01/2025-11-30 | last month
 two weeks ago I said what | on | 2025-11-16/2025-11-22 | two weeks ago
-what broke 3 days ago | on | 2025-11-30 | 3 days ago
 what broke a few days ago | on | 2025-11-28/2025-12-02 | a few days ago
 who called a month ago | on | 2025-10-19/2025-11-18 | a month ago
 what happened on 2025-11-27 | on | 2025-11-27 | on 2025-11-27
-what happened on 2025-11-27? | on | 2025-11-27 | on 2025-11-27
 what happened on the 27th of November | on | 2025-11-27 | on the 27th of November
 what happened on the 27th | on | 2025-11-27 | on the 27th
 what did Peter say last Tuesday | on | 2025-12-02 | last Tuesday
 what did Peter say on Tuesday last week | on | 2025-11-25 | on Tuesday last week
 what did Peter say on Friday | on | 2025-11-28 | on Friday
-what about Friday? | on | 2025-11-28 | Friday
 yesterday's decisions | on | 2025-12-02 | yesterday's
 decisions between Nov 3 and Nov 10 | between | 2025-11-03/2025-11-10 | between Nov 3 and Nov 10
-decisions between 3 and 10 November | between | 2025-11-03/2025-11-10 | between 3 and 10 November
 trips from May to July 2023 | between | 2023-05-01/2023-07-31 | from May to July 2023
-trips from 2019 to 2021 | between | 2019-01-01/2021-12-31 | from 2019 to 2021
 trips in 2019–2021 | between | 2019-01-01/2021-12-31 | in 2019–2021
 from Nov 3 to today | between | 2025-11-03/2025-12-03 | from Nov 3 to today
 plans of the summer of 2023 | on | 2023-06-01/2023-08-31 | of the summer of 2023
 where were we last winter | on | 2024-12-01/2025-02-28 | last winter
 where were we in the summer | on | 2025-06-01/2025-08-31 | in the summer
 what did we build in 2023 | on | 2023-01-01/2023-12-31 | in 2023
-in 2023 what did we build | on | 2023-01-01/2023-12-31 | in 2023
 2023's plans | on | 2023-01-01/2023-12-31 | 2023's
 late 2023 to be found in late 2023 | on | 2023-01-01/2023-12-31 | in late 2023
 notes of the week of Nov 3 | on | 2025-11-03/2025-11-09 | of the week of Nov 3
 notes in the last 30 days | on | 2025-11-03/2025-12-03 | in the last 30 days
 over the past two weeks | on | 2025-11-19/2025-12-03 | past two weeks
 what did I plan in May | on | 2025-05-01/2025-05-31 | in May
-what did I plan in may? | on | 2025-05-01/2025-05-31 | in may
 what did we do in March with Anna | on | 2025-03-01/2025-03-31 | in March
 who came on 3 may | on | 2025-05-03 | on 3 may
 who came on May 5? | on | 2025-05-05 | on May 5
@@ -230,20 +185,14 @@ what did I do this morning | on | 2025-12-03 | this morning
 this year's goals | on | 2025-01-01/2025-12-31 | this year's
 2025-11-06/2025-11-10 | on | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 5.9.2026 | on | 2026-09-05 | 5.9.2026
-what is on 05.09.2026? | on | 2026-09-05 | on 05.09.2026
-what happened on 2024-09-05 | on | 2024-09-05 | on 2024-09-05
 what happened on 2024/09/05 | on | 2024-09-05 | on 2024/09/05
 what happened on 20240905 | on | 2024-09-05 | on 20240905
-20240905 | on | 2024-09-05 | 20240905
 what is planned for 5. September 2026 | on | 2026-09-05 | for 5. September 2026
 who came on 5. September | on | 2025-09-05 | on 5. September
 the 5. of September 2024 | on | 2024-09-05 | 5. of September 2024
 what happened on 25/9/2024 | on | 2024-09-25 | on 25/9/2024
-what happened on 9/25/2024 | on | 2024-09-25 | on 9/25/2024
-what happened on 25-09-2024 | on | 2024-09-25 | on 25-09-2024
 since 1.9.2025 what changed | since | 2025-09-01/2025-12-03 | since 1.9.2025
 from 1.9.2025 to 5.9.2025 | between | 2025-09-01/2025-09-05 | from 1.9.2025 to 5.9.2025
-between 1.9.2025 and 5.9.2025 | between | 2025-09-01/2025-09-05 | between 1.9.2025 and 5.9.2025
 """)
 
 
@@ -258,30 +207,22 @@ def test_a_window_is_found(question: str, kind: str, span: str, text: str) -> No
 TENSES = spelled("""
 what happens on 12 December | 2025-11-30 | 2025-12-12
 12 December | 2025-11-30 | 2025-12-12
-Dec 12 | 2025-11-30 | 2025-12-12
 what is planned for 12 December | 2025-11-30 | 2025-12-12
 what was planned for 12 December | 2025-11-30 | 2025-12-12
-what will happen on 12 December? | 2025-11-30 | 2025-12-12
 what happened on 12 December | 2025-11-30 | 2024-12-12
-what did we do on 2 December | 2025-11-30 | 2024-12-02
-what happened on 30 November | 2025-11-30 | 2025-11-30
 what happens on 30 November | 2025-11-30 | 2025-11-30
 what happens on 29 November | 2025-11-30 | 2026-11-29
 what will happen on 12 January | 2025-11-30 | 2026-01-12
 who said what on 12 January | 2025-11-30 | 2025-01-12
 12 January | 2025-11-30 | 2026-01-12
-12 July | 2025-11-30 | 2025-07-12
 the trip of 1 June | 2025-11-30 | 2025-06-01
 what is on in January | 2025-11-30 | 2026-01-01/2026-01-31
-what is on in November | 2025-11-30 | 2025-11-01/2025-11-30
 what was on in January | 2025-11-30 | 2025-01-01/2025-01-31
 who is on call on 6 November | 2025-12-09 | 2025-11-06
 any appointment in October? | 2025-11-30 | 2026-10-01/2026-10-31
 what is on Friday | 2025-12-09 | 2025-12-12
-what is on Tuesday | 2025-12-09 | 2025-12-09
 who is coming on Friday? | 2025-12-09 | 2025-12-12
 what did we do on Friday | 2025-12-09 | 2025-12-05
-notes from Friday | 2025-12-09 | 2025-12-05
 what is due on the 27th | 2025-11-30 | 2025-12-27
 what was due on the 27th | 2025-11-30 | 2025-11-27
 when do we meet on the 31st, will it be late? | 2025-11-02 | 2025-12-31
@@ -315,13 +256,9 @@ def test_the_tense_says_which_year_is_meant(question: str, today: str, span: str
         ("what happened in July 2025", "2025-07-01/2025-07-31", ""),
         ("what happened on Monday", "2026-02-16", ""),
         ("what did we do on 29 February", "2024-02-29", ""),
-        ("12 February", "2026-02-12", "2025-02-12 2027-02-12"),
-        ("around 12 February", "2026-02-09/2026-02-15", "2025-02-09/2025-02-15"),
         ("what did we do on the 12th", "2026-02-12", ""),
         ("what has changed since July", "2025-07-01/2026-02-16", ""),
         ("what is planned for 12 July", "2026-07-12", ""),
-        ("notes of 12 July 2026", "2026-07-12", ""),
-        ("notes of last week", "2026-02-09/2026-02-15", ""),
         ("trips in July", "2026-07-01/2026-07-31", "2025-07-01/2025-07-31"),
     ],
 )
@@ -335,24 +272,16 @@ NO_WINDOW = """
 what did we decide
 we moved the port to 8080
 which service is on 8080 or 10.0.0.1:2024
-may I do it
 may we meet
 you may want to see this
 this may be wrong
-this may not work
-that may have changed
 what may 5 people do
-option 3 may fail
 which of the 3 may I take
 do you march on
-march to the sea
-in march order
 give me a second
 the second time
 I sat on the mat
-sat there in the sun
 the sun and mon repos
-mon ami
 who wed whom
 version 1.10 of the tool
 python 3.11 or 2024.1
@@ -360,59 +289,41 @@ version 1.10.2024 of the tool
 1.10.2024.3
 what is order 20240905 about
 what happened on 5/9/2026
-what happened on 9/5/2026
 9-5-2026
 ratio 13/9/20265
 option 5. May I
 in 2000 tokens
-in 2000 tokens or less
 from 2000 to 3000 tokens
-between 1900 and 2000 users
 around 2000 tokens
 limit of 2048
-budget of 2000
-under 1500 chars
 top 2024 lines
-show 2024 lines
 issue #2024
-v2024 or x2024y
 costs $2024
-ratio 3/4 of May-be
-call 555-2024
 call +49-2024-555
 what is 192.168.20.24
-on port 2024 of the host
 what does April prefer
-what does May prefer
 notes by June
-a letter from April
 does Jan like it
 fall back to the default
 did this fall under the rule
 spring boot in Spring Boot
 Black Friday deals
 friday standup
-every Friday
 every last Friday
 each May
 last time we tried Y
 the last of us
-in the last lines
 what happened on Feb 30
 what happened on 31 Nov 2025
 2025-02-30
 2025-13-01
 memory/2025-11-27.md
 CVE-2025-1127
-CVE-2025-11
 on the 27th floor
-on the 2nd attempt
 who plays "Yesterday" best
 who wrote the song Yesterday
 the 1990s
 a week
-two weeks
-days and weeks
 """.strip().splitlines()
 
 
@@ -431,16 +342,13 @@ def test_the_first_expression_that_exists_wins() -> None:
     ("question", "latest", "earliest"),
     [
         ("last time we tried Y", True, False),
-        ("the latest config", True, False),
         ("Most recent decision", True, False),
-        ("most recently used", True, False),
         ("newest note", True, False),
         ("when did I last speak with Peter", True, False),
         ("what did Peter last week", False, False),
         ("what happened last", False, False),
         ("the last one of ours", False, False),
         ("the first time we met", False, True),
-        ("earliest mention", False, True),
         ("what did we originally plan", False, True),
         ("when did we first meet", False, True),
         ("first things first", False, False),
@@ -456,7 +364,6 @@ def test_which_end_of_time_is_wanted(question: str, latest: bool, earliest: bool
 # The second column without a day of mention ("-" for none), the third mentioned on 2025-11-27.
 FACTS = spelled("""
 Trip to Lisbon Nov 27–Dec 1, 2025 with Anna | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
-Trip Nov 27 - Dec 1, 2025 | 2025-11-27/2025-12-01 | 2025-11-27/2025-12-01
 Trip from 2025-11-06 to 2025-11-10 | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Trip 2025-11-06 – 2025-11-10. | 2025-11-06/2025-11-10 | 2025-11-06/2025-11-10
 Born 1985-03-02 in Graz | 1985-03-02 | 1985-03-02
@@ -467,18 +374,14 @@ met on 3 May 2024 in Oslo | 2024-05-03 | 2024-05-03
 met on 3 May | - | 2025-05-03
 he was born on 20 March | - | 2025-03-20
 moves out on 3 May | - | 2026-05-03
-agreed to meet on 3 May | - | 2026-05-03
 Anna said the course starts on 3 May | - | 2026-05-03
 the course will end on 3 July | - | 2026-07-03
-ended on 3 July | - | 2025-07-03
 met on the 3rd of November | - | 2025-11-03
 on Jan 3 he arrives | - | 2026-01-03
 away Dec 30 to Jan 2 | - | 2025-12-30/2026-01-02
 away from Nov 3 to 10 | - | 2025-11-03/2025-11-10
-3-10 Nov 2025 conference | 2025-11-03/2025-11-10 | 2025-11-03/2025-11-10
 Nov 3-10, 2025 conference | 2025-11-03/2025-11-10 | 2025-11-03/2025-11-10
 25 Dec 2025 – 1 Jan 2026 | 2025-12-25/2026-01-01 | 2025-12-25/2026-01-01
-Dec 25 – Jan 1, 2026 | 2025-12-25/2026-01-01 | 2025-12-25/2026-01-01
 Nov. 27, 2025 dentist | 2025-11-27 | 2025-11-27
 March 5 dentist | - | 2026-03-05
 Thursday, 27 November 2025: dentist | 2025-11-27 | 2025-11-27
@@ -489,9 +392,7 @@ in spring 2024 he left | 2024-03-01/2024-05-31 | 2024-03-01/2024-05-31
 planned in November | - | 2025-11-01/2025-11-30
 see [[2025-11-20]] for it | 2025-11-20 | 2025-11-20
 Yesterday we fixed it | - | 2025-11-26
-fixed it yesterday | - | 2025-11-26
 to Rome tomorrow | - | 2025-11-28
-left last week | - | 2025-11-17/2025-11-23
 release next month | - | 2025-12-01/2025-12-31
 left two weeks ago | - | 2025-11-10/2025-11-16
 dentist last Tuesday | - | 2025-11-25
@@ -514,14 +415,10 @@ def test_a_fact_states_when_it_occurred(fact: str, alone: str, mentioned: str) -
 Prefers concise replies (<1500 chars) on WhatsApp; long content goes into files.
 lives here since 2019
 today was good
-this week is hard
 meets on Tuesday
-meets on Tuesdays
 party every 3 May
-birthday every year on May 3
 every last Friday
 version 1.10 uses port 8080
-used 2000 tokens in 2000 runs
 in 2019 lines of code
 the file memory/2025-11-27.md
 released as 2025.11
@@ -531,11 +428,8 @@ she may march on, may she not
 at 10 March Street
 April prefers tea; so does June
 a song called Yesterday
-plays "Yesterday" often
 on Feb 30 2025
 ratio 3/4
-+49 2024 555
-10.0.0.1
 """.strip().splitlines(),
 )
 def test_a_fact_without_a_clear_day(fact: str) -> None:
@@ -546,20 +440,14 @@ def test_a_fact_without_a_clear_day(fact: str) -> None:
     ("value", "span"),
     [
         ("2025-11-27", "2025-11-27"),
-        (" 2025-11-27 ", "2025-11-27"),
         ("2025-11", "2025-11-01/2025-11-30"),
-        ("2025", "2025-01-01/2025-12-31"),
         ("2025-W48", "2025-11-24/2025-11-30"),
         ("2025-11-06/2025-11-10", "2025-11-06/2025-11-10"),
         ("2025-11-06 / 2025-11-10", "2025-11-06/2025-11-10"),
-        ("2025-11/2025-12", "2025-11-01/2025-12-31"),
         ("2025-11-10/2025-11-06", None),
         ("2025-02-30", None),
-        ("2025-11-27/", None),
         ("/2025-11-27", None),
         ("2025/11/27", None),
-        ("Nov 27", None),
-        ("yesterday", None),
         ("", None),
     ],
 )
@@ -575,28 +463,23 @@ def test_the_key_t(value: str, span: str | None) -> None:
     [
         ("2026-01-05", "YYYY-MM-DD", "2026-01-05"),
         ("2026-01-05 Monday", "YYYY-MM-DD", "2026-01-05"),
-        ("2026-01-05 1", "YYYY-MM-DD", "2026-01-05"),
         ("2026-01-05-notes", "YYYY-MM-DD", "2026-01-05"),
         ("0001-01-01", "YYYY-MM-DD", "0001-01-01"),
-        ("2099-12-31", "YYYY-MM-DD", "2099-12-31"),
         ("2024-02-29", "YYYY-MM-DD", "2024-02-29"),
         ("2026-1-5", "YYYY-MM-DD", None),
         ("2026-02-30", "YYYY-MM-DD", None),
-        ("2025-02-29", "YYYY-MM-DD", None),
         ("0000-01-01", "YYYY-MM-DD", None),
         ("2026-01-055", "YYYY-MM-DD", None),
         ("x2026-01-05", "YYYY-MM-DD", None),
         ("notes", "YYYY-MM-DD", None),
         ("", "YYYY-MM-DD", None),
         ("2026/01/05", "YYYY/MM/DD", "2026-01-05"),
-        ("diary/2026/01/05", "YYYY/MM/DD", "2026-01-05"),
         ("2026/01/2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
         ("2026-01-05", "YYYY/MM/YYYY-MM-DD", "2026-01-05"),
         ("2026/01-January/05 Monday", "YYYY/MM-MMMM/DD dddd", "2026-01-05"),
         ("2026/W02/2026-01-05", "YYYY/[W]ww/YYYY-MM-DD", "2026-01-05"),
         ("2026/5", "YYYY/D", None),
         ("20260105", "YYYYMMDD", "2026-01-05"),
-        ("20260105 Monday", "YYYYMMDD", "2026-01-05"),
         ("202601051", "YYYYMMDD", None),
         ("26-1-5", "YY-M-D", "2026-01-05"),
         ("69-1-5", "YY-M-D", "1969-01-05"),
@@ -605,11 +488,11 @@ def test_the_key_t(value: str, span: str | None) -> None:
         ("5th January 2026", "Do MMMM YYYY", "2026-01-05"),
         ("Jan 5, 2026", "MMM D, YYYY", "2026-01-05"),
         ("Smarch 5, 2026", "MMMM D, YYYY", None),
-        ("Monday, January 5th, 2026", "dddd, MMMM Do, YYYY", "2026-01-05"),
         ("Montag 05.01.2026", "dddd DD.MM.YYYY", "2026-01-05"),
         ("Daily 2026-01-05", "[Daily] YYYY-MM-DD", "2026-01-05"),
         ("2026-W02", "gggg-[W]ww", None),
-        ("2026-W02", "", None),
+        ("2026-01-05/notes", "YYYY-MM-DD", None),
+        ("٢٠٢٥-١١-٢٧", "YYYY-MM-DD", None),
         ("2026-01-05", "", "2026-01-05"),
         ("a(b 2026-01-05", "[a(b] YYYY-MM-DD", "2026-01-05"),
     ],
@@ -623,33 +506,26 @@ def test_the_day_of_a_note_name(stem: str, moment_format: str, day: str | None) 
     ("value", "day"),
     [
         (date(2025, 11, 27), "2025-11-27"),
-        (datetime(2025, 11, 27, 23, 30), "2025-11-27"),
         (datetime(2025, 11, 27, 23, 30, tzinfo=UTC), "2025-11-27"),
         (datetime(2025, 11, 27, 0, 30, tzinfo=timezone(timedelta(hours=9))), "2025-11-27"),
         ("2025-11-27", "2025-11-27"),
-        ("2025-11-27T10:00", "2025-11-27"),
         ("2025-11-27T10:00:00.123Z", "2025-11-27"),
-        ("2025-11-27 10:00:00+01:00", "2025-11-27"),
         ("2025/11/27", "2025-11-27"),
         ("[[2025-11-27]]", "2025-11-27"),
         ("27 Nov 2025", "2025-11-27"),
         ("27.11.2025", "2025-11-27"),
         ("20251127", "2025-11-27"),
         ("11/12/2025", None),
-        ("November 27th, 2025", "2025-11-27"),
         ("Thursday, November 27, 2025", "2025-11-27"),
         ("{{date}}", None),
         ("2026-02-30", None),
         ("2025-11", None),
-        ("2025-11-279", None),
         ("May 2025", None),
         ("Nov 27", None),
         ("yesterday", None),
         ("", None),
         (20251127, None),
-        (1764201600.0, None),
         (True, None),
-        (None, None),
         (["2025-11-27"], None),
     ],
 )
