@@ -92,7 +92,7 @@ def test_one_tool_that_was_switched_off(config: Config, tmp_data: Path) -> None:
     forget_vectors(Federation(off), "sessions")
     assert not (tmp_data / "sessions" / "claude-code").exists()
     assert (tmp_data / "sessions" / "openclaw" / "two.md").exists()
-    with Federation(off).sessions.reading() as (store, freshness):
+    with Federation(off).sessions.index_file.reading() as (store, freshness):
         assert freshness.fresh and list(store.rows("SELECT path FROM note")) == [("openclaw/two.md",)]
     assert len(checks(off, "sessions")) == 1
 

@@ -18,6 +18,7 @@ from vault_memory.config import Config, load
 from vault_memory.context.context import LONGEST_PROMPT, Bundle, Wanted, bundle
 from vault_memory.context.prompt_sheet import FRAME_TOKENS
 from vault_memory.errors import UsageError
+from vault_memory.federation import Federation
 from vault_memory.memory import Memory
 from vault_memory.search.answer import Request
 from vault_memory.sessions import access
@@ -209,7 +210,7 @@ def test_more_notes_may_be_core(tmp_path: Path) -> None:
         **NOTES, "SOUL.md": "- I am Moss.\n", "people/USER.md": "---\nscope: agent:moss\n---\n- The user is Nora.\n",
         ".memory/config.toml": '[core]\nfiles = ["SOUL.md", "people/USER.md", "memory.md", "Gone.md"]\n',
     })  # fmt: skip
-    of = Memory(load(str(root), {}, tmp_path))
+    of = Federation(load(str(root), {}, tmp_path))
     assert make(of).core == ("memory.md", "SOUL.md")
     found = make(of, scopes=("global", "agent:moss"))
     assert found.core == ("memory.md", "SOUL.md", "people/USER.md")
@@ -371,7 +372,7 @@ def test_without_patience_no_index_is_built(kept: Memory) -> None:
     assert 7 < len(alone.shown) < 90 and alone.tokens > 430
     for asked in (Wanted("stove", 500), Wanted("", 500, also=("stove",)), Wanted("stove", 500, recent_days=7)):
         assert bundle(kept, asked, patience=0).shown == alone.shown
-    assert not kept.index_path.exists()
+    assert not kept.index_file.path.exists()
     assert bundle(kept, Wanted("stove")).text
     assert bundle(kept, Wanted("stove"), patience=0).text
 
@@ -584,7 +585,7 @@ def test_naming_the_core_takes_no_room_from_what_answers_best(tmp_path: Path) ->
 def test_sessions_and_further_vaults_are_asked_where_they_are_wanted(tmp_path: Path) -> None:
     vault = fill(tmp_path / "v", {"a.md": "The heron is here.\n"})
     work = fill(tmp_path / "w", {"b.md": "The heron is there.\n"})
-    own = Memory(Config(vault=vault, roots=((work, "project:work"),)))
+    own = Federation(Config(vault=vault, roots=((work, "project:work"),)))
     found = bundle(own, Wanted("heron", scopes=("global", "project:work")))
     assert "## a.md" in found.text and "## roots/w/b.md" in found.text
     assert "roots/w" not in bundle(own, Wanted("heron")).text
@@ -601,7 +602,7 @@ def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
     own = fill(tmp_path / "v", notes)
     further = fill(tmp_path / "w", notes)
     for roots in ((), ((further, ""),)):
-        of = Memory(Config(vault=own, roots=roots))
+        of = Federation(Config(vault=own, roots=roots))
         for budget in (60, 90, 200):
             found = bundle(of, Wanted("qwer zxcv", budget, core=False, unasked=True))
             assert found.text == "" and found.omitted["below_floor"] > 10, budget
@@ -615,7 +616,7 @@ def test_what_is_too_weak_is_not_said_to_be_too_large(tmp_path: Path) -> None:
     "prompt", ["what does Peter prefer?", "who is on call for Tern?", "What is left to do before the boat is sold?"]
 )
 def test_a_larger_budget_gives_no_less_than_something(indexed_sample: Path, prompt: str, form: str) -> None:
-    of = Memory(Config(vault=indexed_sample))
+    of = Federation(Config(vault=indexed_sample))
     told = False
     for budget in range(60, 201, 4):
         found = make(of, prompt, budget, format=form)

@@ -590,7 +590,7 @@ def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) ->
     vault = fill(tmp_path / "Notes", NOTES)
 
     async def work(session: Session) -> None:
-        with locations.writer_lock(memory(vault).index_path, 0):
+        with locations.writer_lock(memory(vault).index_file.path, 0):
             assert "There is no index" in await session.call("memory_search", query="Peter")
             assert "Likes trains" in await session.call("memory_get", path="memory.md")
         assert "Prefers concise" in await session.search("what does Peter prefer?")
@@ -601,7 +601,7 @@ def test_without_an_index_the_answer_says_so_and_one_is_built(tmp_path: Path) ->
 def test_a_damaged_index_a_lost_vault_and_an_unreadable_note_are_answers(root: Path, tmp_path: Path) -> None:
     async def work(session: Session) -> None:
         assert "Peter" in await session.search("Peter")
-        index = memory(root).index_path
+        index = memory(root).index_file.path
         index.write_bytes(b"SQLite format 3\0" + b"\xff" * 40_000)
         assert "Prefers concise" in await session.search("what does Peter prefer?")
         root.rename(tmp_path / "away")
@@ -657,7 +657,7 @@ def test_a_daemon_that_dies_or_hangs_does_not_take_the_server_with_it(root: Path
 def test_a_call_that_is_given_up_holds_up_no_other(root: Path) -> None:
     async def work(session: Session) -> None:
         await session.search("Peter")
-        index = memory(root).index_path
+        index = memory(root).index_file.path
         with locations.writer_lock(index.with_name("retain"), 0):
             with anyio.move_on_after(0.3) as scope:
                 await session.call("memory_store", content="This waits for its turn")
@@ -796,7 +796,7 @@ def test_it_ends_within_a_second_of_its_client(root: Path, busy: bool) -> None:
     wire.greet()
     wire.call(1, "memory_search", query="Peter")
     wire.receive()
-    with locations.writer_lock(memory(root).index_path.with_name("retain"), 0):
+    with locations.writer_lock(memory(root).index_file.path.with_name("retain"), 0):
         if busy:
             wire.call(2, "memory_store", content="Nobody waits for this")
             time.sleep(0.2)

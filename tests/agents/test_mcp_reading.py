@@ -11,7 +11,6 @@ from vaults import fill, memory, put
 
 from vault_memory.config import load
 from vault_memory.federation import Federation
-from vault_memory.memory import Memory
 from vault_memory.search.request import build
 from vault_memory.text.frame import OPENING
 
@@ -152,7 +151,7 @@ def test_a_session_is_read_by_its_messages(root: Path, tmp_path: Path, monkeypat
     monkeypatch.setenv("MEMORY_SESSIONS_CLAUDE_CODE", str(tmp_path / "claude"))
     monkeypatch.setenv("MEMORY_SCOPE", "custom:any")
     session_makers.claude(tmp_path / "claude", "one", session_makers.talk(1))
-    of = Memory(load(root))
+    of = Federation(load(root))
     of.refresh_sessions()
     (found,) = of.answers([build({"query": "rollback", "source": "sessions", "k": 1}, of.config)])
     project = of.sessions.vault.read("claude-code/one.md").decode().split('scope: "')[1].split('"')[0]
