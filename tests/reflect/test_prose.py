@@ -105,12 +105,6 @@ def test_a_sentence_cites_facts_that_it_was_given(facts: tuple[int, ...], said: 
     assert said in wrong("Ada prefers short replies on the ferry.", *facts)[0]
 
 
-def test_who_cites_everything_cites_nothing() -> None:
-    given = dict.fromkeys(range(1, 20), FACTS[1])
-    found = problems([CitedSentence("Ada prefers short replies on the ferry.", tuple(given))], given, "Ada", About())
-    assert found == ["sentence 1: it cites 19 facts, over 8"]
-
-
 # --- properties ------------------------------------------------------------------------------------------------------
 
 VOCABULARY = st.lists(
@@ -259,10 +253,6 @@ def test_a_model_sees_the_first_facts_that_fit(facts: list[str]) -> None:
     assert cost <= SHOWN_TOKENS
     if len(given) < len(facts):
         assert cost + 8 + len(facts[len(given)][:SHOWN_CHARACTERS]) > SHOWN_TOKENS
-
-
-def test_a_small_set_of_facts_is_shown_whole() -> None:
-    assert number_facts(list(FACTS.values())) == FACTS
 
 
 def test_the_question_has_its_limits_and_the_last_mistakes() -> None:

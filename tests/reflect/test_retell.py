@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import Model, ModelServer, free_port, model_server, summed_up
+from model_server import Model, ModelServer, model_server, summed_up
 from reflecting import block, rewrite, texts
 from vaults import age, fill, memory, run
 
@@ -226,19 +226,6 @@ def test_a_full_page_makes_room_for_its_paragraph(tmp_path: Path, server: ModelS
         assert fewer == told[1] - told[0] if path == MARTA else fewer > 0 < told[1] - told[0]
 
 
-@pytest.mark.parametrize("days", [12, 18, 24])
-def test_a_short_page_keeps_its_limit(tmp_path: Path, server: ModelServer, days: int) -> None:
-    server.trouble.reply = wordy
-    root = fill(tmp_path / "v", logs(days))
-    reflect(root, server)
-    facts = [line for text in logs(days).values() for line in text.splitlines() if line.startswith("- ")]
-    page = block((root / MONTH).read_bytes(), "summary")
-    assert count("\n".join(page)) <= 0.35 * count("\n".join(facts))
-    for path in texts(root):
-        if path.startswith("bank/summaries"):
-            assert count("\n".join(block((root / path).read_bytes(), "summary"))) <= LIMITS["month"]
-
-
 def wordy(body: dict[str, Any]) -> str:
     """As many facts in their own words as a summary may have sentences."""
     limit = int(re.findall(r"At most (\d+) sentences", body["messages"][0]["content"])[0])
@@ -420,11 +407,6 @@ def test_a_broken_server_changes_no_byte(
     assert texts(root) == plain(tmp_path)
 
 
-def test_nobody_there_changes_no_byte(root: Path, tmp_path: Path) -> None:
-    check_failed(reflect(root, ModelServer(port=free_port())))
-    assert texts(root) == plain(tmp_path)
-
-
 def check_failed(done: ReflectReport) -> None:
     """The run went as without a model and says what was wrong with it."""
     assert done.exit_code == 0 and done.edits
@@ -492,14 +474,6 @@ def test_a_dry_run_does_not_ask_and_says_so(root: Path, server: ModelServer) -> 
     assert f"{METHOD} is not asked in a dry run" in reflect_text(done)
     assert "not asked" in reflect_document(done)["model"]["why"]
     assert METHOD.encode() not in b"".join(one.after for one in done.edits)
-
-
-def test_a_dry_run_does_not_take_back_what_the_model_wrote(root: Path, server: ModelServer) -> None:
-    reflect(root, server)
-    before = asked(server)
-    assert run(root, "index", "--rebuild").returncode == 0
-    done = reflect(root, server, dry_run=True)
-    assert (done.edits, asked(server)) == ((), before)
 
 
 # --- the property of the frontmatter ---------------------------------------------------------------------------------

@@ -310,17 +310,6 @@ def test_who_wants_a_text_gone_deletes_it(config: Config, tmp_path: Path, tmp_da
     assert asked(config, "quill5")["index"]["notes"] == 1
 
 
-def test_an_index_that_lost_most_of_its_texts_says_so(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    for number in range(30):
-        make.claude(tmp_path / "claude", f"s{number}", make.talk(number))
-    swept(config)
-    (tmp_path / "claude").rename(tmp_path / "unmounted")
-    for file in list((tmp_data / "sessions" / "claude-code").glob("*.md"))[1:]:
-        file.unlink()
-    found = swept(config)
-    assert any("29 of 30 notes have vanished" in problem for problem in found.problems)
-
-
 def test_opencode_without_its_database_keeps_what_was_said(config: Config, tmp_path: Path, tmp_data: Path) -> None:
     root = tmp_path / "opencode"
     make.opencode(root, "ses_1", make.talk(1))
@@ -433,18 +422,6 @@ def test_what_is_marked_comes_first(config: Config, tmp_path: Path, tmp_data: Pa
 
 def _parts(data: Path) -> list[str]:
     return [file.name for file in (data / "sessions" / "claude-code").glob("*.md")]
-
-
-def test_two_sessions_of_one_name_both_stay(config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    make.claude(tmp_path / "claude", "same", make.talk(1), folder="/a")
-    make.claude(tmp_path / "claude", "same", make.talk(2), folder="/b")
-    make.claude(tmp_path / "claude", "with space & ü", make.talk(3))
-    swept(config)
-    assert set(texts(tmp_data)) == {
-        "claude-code/same.md", "claude-code/same-2.md", "claude-code/with-space-.md",
-    } or len(texts(tmp_data)) == 3  # fmt: skip
-    swept(config)
-    assert len(texts(tmp_data)) == 3
 
 
 # --- merged with notes ---------------------------------------------------------------------------------------------
@@ -635,21 +612,3 @@ def test_opencode_leaves_large_output_out(config: Config, tmp_path: Path, tmp_da
     assert found.outputs == 5 and " of tools left out in " in sessions_text(found)
     text = texts(tmp_data)["opencode/ses_1.md"]
     assert "Tool: [tool output, 5," in text and "a line of it" not in text
-
-
-@pytest.mark.parametrize("tool", MAKERS)
-def test_small_output_of_tools_is_counted(tool: str, config: Config, tmp_path: Path, tmp_data: Path) -> None:
-    root = tmp_path / tool.split("-")[0]
-    file = MAKERS[tool](root, "s1", make.talk(1))
-    if tool == "claude-code":
-        more = make.claude_tool("short")
-    else:
-        more = json.dumps({"type": "message", "message": {"role": "toolResult", "content": [{"text": "short"}]}})
-    if isinstance(file, Path):  # opencode's maker puts one into each message
-        with file.open("a") as handle:
-            handle.write(f"{more}\n" * 4)
-    found = swept(config)
-    assert (found.messages, found.outputs) == (4, 4)
-    assert "4 messages read and 4 outputs of tools left out in " in sessions_text(found)
-    assert "short" not in "".join(texts(tmp_data).values())
-    assert swept(config).outputs == 0

@@ -1,4 +1,4 @@
-"""Owns text vectors: the Embedder protocol and the builtin static model; knows no database and no note.
+"""Embeds texts with the builtin static model; knows no database and no note.
 
 The builtin model is a table: one int8 vector and one integer weight a token. A text's vector is
 
@@ -22,13 +22,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vault_memory.embedding.wordpiece import Vocabulary, pieces, starts_of, words
 from vault_memory.errors import VaultMemoryError
-from vault_memory.store.vectors import bit_code, combine, has_numpy, scaled, scaled_rows, segment_sums
-
-__all__ = ["Context", "Embedder", "StaticEmbedder", "TokenTable", "bit_code", "builtin", "combine"]
+from vault_memory.store.vectors import has_numpy, scaled, scaled_rows, segment_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,24 +58,6 @@ MEMO_WORDS = 40_000
 """Words whose sums or rows are remembered, 20 MB at 128 dimensions; more than one block can hold."""
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors of one space; vectors of different `id` are never compared."""
-
-    @property
-    def id(self) -> str:
-        """Name of the vector space, `provider/model@version`, in the index's fingerprint."""
-
-    @property
-    def dimensions(self) -> int:
-        """Components of a vector."""
-
-    def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one int8 vector a text, `dimensions` bytes each, in order."""
-
-    def embed_contexts(self, contexts: Sequence[Context]) -> list[bytes]:
-        """Return one int8 vector a context, in order; a context of one text has that text's vector."""
-
-
 class TokenTable:
     """The mapped artefact: tokens sorted by UTF-8 bytes, each with a weight (0..65535) and an int8 vector.
 
@@ -85,10 +65,14 @@ class TokenTable:
     """
 
     def __init__(self, path: str) -> None:
-        self._map = _mapped(path)
-        self._count: int
-        self.dimensions: int
-        self.longest_piece: int
+        try:
+            with open(path, "rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
+            raise _unusable(path, str(error)) from error
+        if len(self._map) < HEADER.size:
+            raise _unusable(path, "it is too short")
+        magic: bytes
         magic, self._count, self.dimensions, self.longest_piece, text_bytes = HEADER.unpack_from(self._map)
         self.vocabulary = Vocabulary(self._search, self.longest_piece)
         self._weights_at = HEADER.size + 4 * (self._count + 1)
@@ -170,7 +154,11 @@ class StaticEmbedder:
     def embed_plain(self, contexts: Sequence[Context]) -> list[bytes]:
         """`embed_contexts` without numpy."""
         sums = {text: self._sum(text) for text in {text for context in contexts for text, _ in context}}
-        return [scaled(self._context_sum(context, sums)) for context in contexts]
+        vectors = []
+        for context in contexts:
+            weighted = ([weight * x for x in sums[text]] for text, weight in context)
+            vectors.append(scaled([sum(column) for column in zip([0] * self.dimensions, *weighted, strict=True)]))
+        return vectors
 
     def embed_bulk(self, contexts: Sequence[Context]) -> list[bytes]:
         """`embed_contexts` with numpy, in blocks of bounded memory."""
@@ -196,12 +184,6 @@ class StaticEmbedder:
         rows = text_sums[[place[text] for context in contexts for text, _ in context]]
         weights = np.array([weight for context in contexts for _, weight in context], np.int64)
         return scaled_rows(segment_sums(rows * weights[:, None], [len(context) for context in contexts]))
-
-    def _context_sum(self, context: Context, sums: dict[str, list[int]]) -> list[int]:
-        totals = [0] * self.dimensions
-        for text, weight in context:
-            totals = [t + weight * x for t, x in zip(totals, sums[text], strict=True)]
-        return totals
 
     def _sum(self, text: str) -> list[int]:
         """Sum a text's weighted tokens, each different one once: a megabyte of one bracket costs one row."""
@@ -281,17 +263,6 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
         size += len(text)
     if block:
         yield block
-
-
-def _mapped(path: str) -> mmap.mmap:
-    try:
-        with open(path, "rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
-        raise _unusable(path, str(error)) from error
-    if len(mapped) < HEADER.size:
-        raise _unusable(path, "it is too short")
-    return mapped
 
 
 def _unusable(path: str, reason: str) -> VaultMemoryError:

@@ -1,4 +1,4 @@
-"""Owns WordPiece: text to BERT-uncased words, words to vocabulary rows; knows no file and no vectors.
+"""Splits text as WordPiece does: text to BERT-uncased words, words to vocabulary rows; knows no file and no vectors.
 
 Two steps, as in BERT (Devlin et al. 2018, `BasicTokenizer` then `WordpieceTokenizer`):
 

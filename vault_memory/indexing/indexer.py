@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from vault_memory.embedding.builtin import Embedder, bit_code
+from vault_memory.embedding.builtin import StaticEmbedder
 from vault_memory.indexing.diff import diff, refuse_loss
 from vault_memory.markdown.note import Problem
 from vault_memory.store import embedding_rows
@@ -23,6 +23,7 @@ from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.note_rows import count_notes
 from vault_memory.store.rows import Context, NoteRow, Store, WriteCounts
 from vault_memory.store.schema import IndexSettings
+from vault_memory.store.vectors import bit_code
 from vault_memory.store.view import ALL
 from vault_memory.vault.vault import Vault, content_hash
 from vault_memory.vault.walk import File, Walk
@@ -80,7 +81,7 @@ class Report:
 class Indexer:
     """Brings one store into step with one vault."""
 
-    def __init__(self, vault: Vault, store: Store, settings: IndexSettings, embedder: Embedder) -> None:
+    def __init__(self, vault: Vault, store: Store, settings: IndexSettings, embedder: StaticEmbedder) -> None:
         self._vault, self._store, self._settings, self._embedder = vault, store, settings, embedder
         self._begun: float | None = None  # when the open transaction began
         self._space = 0  # the embedder's number in this index, asked for with the first write

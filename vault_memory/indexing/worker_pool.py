@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Iterator
 
 from vault_memory.config import Config
-from vault_memory.embedding.builtin import BUILTIN_ID, bit_code, builtin
+from vault_memory.embedding.builtin import BUILTIN_ID, builtin
 from vault_memory.indexing.prepare import PreparedNote, prepare
 from vault_memory.store.rows import note_vector
+from vault_memory.store.vectors import bit_code
 from vault_memory.vault.vault import Vault
 from vault_memory.vault.walk import File
 
