@@ -72,7 +72,9 @@ class TokenTable:
             raise _unusable(path, str(error)) from error
         if len(self._map) < HEADER.size:
             raise _unusable(path, "it is too short")
-        magic: bytes
+        self._count: int
+        self.dimensions: int
+        self.longest_piece: int
         magic, self._count, self.dimensions, self.longest_piece, text_bytes = HEADER.unpack_from(self._map)
         self.vocabulary = Vocabulary(self._search, self.longest_piece)
         self._weights_at = HEADER.size + 4 * (self._count + 1)
