@@ -16,7 +16,6 @@ from rpc_server import PATIENCE_SECONDS, Served, request, served
 
 from vault_memory import errors
 from vault_memory.daemon.client import LONGEST_REQUEST_BYTES, connect
-from vault_memory.daemon.rpc import ClientLimits
 from vault_memory.errors import LostError, NotRunningError, UsageError, VaultMemoryError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets and signals")
@@ -180,15 +179,6 @@ def test_a_stopped_daemon_is_given_up_and_does_nothing_on_waking(path: Path) -> 
         daemon.send_signal(signal.SIGCONT)
         with connect(path, PATIENCE_SECONDS) as client:
             assert client.call("echo", {"a": 2}) == {"a": 2}
-
-
-def test_a_daemon_with_too_many_clients_counts_as_none(path: Path) -> None:
-    with served(path, ClientLimits(clients=1)) as server, connect(path) as first:
-        assert first.call("echo") == {}
-        with connect(path) as second, pytest.raises(NotRunningError):
-            second.call("echo")
-        assert first.call("echo") == {}
-        assert server.server.clients == 1
 
 
 @pytest.mark.parametrize("answer", [b"", b"{", b"HTTP/1.1 400\r\n\r\n", b"[" * 99_999 + b"\n", b"[]\n", b'{"id": 7}\n'])

@@ -211,20 +211,6 @@ def test_it_stops_when_told_and_leaves_nothing_behind(root: Path, how: signal.Si
 
 
 @pytest.mark.slow
-def test_a_stop_in_the_midst_of_indexing_leaves_whole_notes(root: Path) -> None:
-    memory(root).index()
-    fill(root, {f"{n}.md": "\n".join(f"heron {n} {m}" for m in range(40)) for n in range(280)})
-    daemon = Running(root, start(root, "watch"))
-    until(lambda: daemon.process.poll() is not None or _is_indexing(daemon))
-    assert daemon.stop() == 0
-    mine = memory(root)
-    mine.index()
-    fresh = memory(root, index_path=root.parent / "fresh" / "index.sqlite")
-    fresh.index(rebuild=True)
-    assert index_digest(mine) == index_digest(fresh)
-
-
-@pytest.mark.slow
 def test_a_stop_ends_a_rebuild_that_was_asked_for_and_leaves_the_index_as_it_was(root: Path) -> None:
     fill(root, {f"{n}.md": "\n\n".join(f"## {m}\nheron {n} {m}" for m in range(12)) for n in range(1500)})
     memory(root).index()
@@ -247,12 +233,6 @@ def _rebuild(daemon: Running, said: list[VaultMemoryError]) -> None:
         daemon.ask("index", rebuild=True)
     except VaultMemoryError as error:
         said.append(error)
-
-
-def _is_indexing(daemon: Running) -> bool:
-    with contextlib.suppress(VaultMemoryError):
-        return daemon.ask("health")["indexing"] is not None
-    return False
 
 
 # --- settings --------------------------------------------------------------------------------------------------------
@@ -296,21 +276,6 @@ def test_the_index_is_deleted_under_it(root: Path, pattern: str) -> None:
     put(root, "heron.md", "heron", 0)
     daemon.settled()
     assert daemon.ask("recall", query="heron", mode="lexical")["results"]
-    assert run(root, "index", "--check").returncode == 0
-
-
-@pytest.mark.slow
-def test_the_index_is_swapped_under_it(root: Path) -> None:
-    daemon = start_daemon(root).settled()
-    for _ in range(3):
-        assert run(root, "index", "--rebuild").returncode == 0
-        assert daemon.ask("recall", query="anchor")["results"][0]["path"] == "anchor.md"
-    copy = root.parent / "copy.sqlite"
-    shutil.copy(root / ".memory/index.sqlite", copy)
-    os.replace(copy, root / ".memory/index.sqlite")
-    put(root, "heron.md", "heron", 0)
-    until(lambda: daemon.ask("recall", query="heron", mode="lexical")["results"])
-    daemon.settled()
     assert run(root, "index", "--check").returncode == 0
 
 

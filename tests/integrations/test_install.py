@@ -624,12 +624,13 @@ def test_a_dry_run_shows_the_change_and_makes_none(home: Home) -> None:
     assert home.files() == before and not (home.folder / "data").exists()
 
 
-def test_what_was_there_is_backed_up_for_its_owner_only(home: Home) -> None:
+def test_what_was_there_is_kept_for_its_owner_only(home: Home) -> None:
     home.put(SETTINGS, b'{"secret": 1}')
     home.done("install", "claude-code")
     (backup,) = (home.folder / "data" / "vault-memory" / "backups").iterdir()
     assert backup.read_bytes() == b'{"secret": 1}'
-    assert stat.S_IMODE(backup.stat().st_mode) == 0o600 and stat.S_IMODE(backup.parent.stat().st_mode) == 0o700
+    for file in (backup, *(home.folder / "data" / "vault-memory" / "installed").iterdir()):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
 def test_without_its_record_an_uninstall_leaves_nothing_of_ours(home: Home) -> None:
