@@ -13,13 +13,14 @@ from vaults import age, fill, memory, opened, put
 from vault_memory.config import Config
 from vault_memory.federation import Federation
 from vault_memory.indexing.held_index import HeldIndex, WatcherReport
-from vault_memory.search import scoring
 from vault_memory.search.answer import Answer, Request
-from vault_memory.store import lexicon
 from vault_memory.store.caches import MOST_ROWS, RowCache
 from vault_memory.store.lexicon import Lexicon
 from vault_memory.store.view import ALL
 
+ROUNDS = pytest.mark.parametrize(
+    ("seed", "rounds"), [(0, 8), *(pytest.param(seed, 40, marks=pytest.mark.slow) for seed in range(3))]
+)
 NOW = datetime(2025, 12, 1, tzinfo=UTC)
 WORDS = "zebra river market bridge harbour lantern Ada Boris signal orchard".split()  # noqa: SIM905 - shorter so
 
@@ -33,10 +34,13 @@ def root(tmp_path: Path) -> Path:
 def warm(root: Path) -> Iterator[Federation]:
     """A Memory that stays, and is told that every change is seen: whoever changes a note indexes it."""
     memory(root).index()
-    with contextlib.closing(
-        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(True, 0)))
-    ) as found:
+    with contextlib.closing(staying(root, watched=True)) as found:
         yield found
+
+
+def staying(root: Path, watched: bool) -> Federation:
+    config = Config(vault=root)
+    return Federation(config, index_file=HeldIndex(config, lambda: WatcherReport(watched, 0)))
 
 
 def note(chance: random.Random) -> str:
@@ -69,10 +73,10 @@ def change(root: Path, chance: random.Random) -> None:
         put(root, "bank/entities/Ada.md", f"---\naliases: [{chance.choice(WORDS)}]\n---\n# Ada\n\n{note(chance)}")
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_is_kept_is_never_stale(root: Path, warm: Federation, seed: int) -> None:
+@ROUNDS
+def test_what_is_kept_is_never_stale(root: Path, warm: Federation, seed: int, rounds: int) -> None:
     chance = random.Random(seed)
-    for _ in range(25):
+    for _ in range(rounds):
         change(root, chance)
         memory(root).index()
         question = " ".join(chance.sample(WORDS, 3))
@@ -81,14 +85,12 @@ def test_what_is_kept_is_never_stale(root: Path, warm: Federation, seed: int) ->
             assert told(ask(warm, question)) == told(fresh)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed: int) -> None:
+@ROUNDS
+def test_what_nobody_watches_is_looked_at_before_each_question(root: Path, seed: int, rounds: int) -> None:
     chance = random.Random(seed)
     memory(root).index()
-    with contextlib.closing(
-        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
-    ) as warm:
-        for _ in range(25):
+    with contextlib.closing(staying(root, watched=False)) as warm:
+        for _ in range(rounds):
             for _ in range(chance.randrange(3)):
                 change(root, chance)
             if chance.random() < 0.3:
@@ -108,9 +110,7 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
         age(file, 10)
     mine = memory(root)
     mine.index()
-    with contextlib.closing(
-        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
-    ) as warm:
+    with contextlib.closing(staying(root, watched=False)) as warm:
         assert [ask(warm, "zebra").notes for _ in range(2)] == [12, 12]
         with opened(mine) as store, store.writing():
             store.remove(store.notes()["n3.md"].id)
@@ -119,9 +119,7 @@ def test_a_note_that_somebody_takes_out_of_the_index_comes_back(root: Path) -> N
 
 def test_changes_by_its_own_connection_are_noticed_too(root: Path) -> None:
     memory(root).index()
-    with contextlib.closing(
-        Federation(Config(vault=root), index_file=HeldIndex(Config(vault=root), lambda: WatcherReport(False, 0)))
-    ) as warm:
+    with contextlib.closing(staying(root, watched=False)) as warm:
         assert ask(warm, "zebra").notes == 12
         put(root, "bank/entities/Chen.md", "---\naliases: [Doctor]\n---\n# Chen\n\nChen keeps bees.\n")
         answer = ask(warm, "what of the Doctor?")
@@ -151,12 +149,3 @@ def test_stems_are_remembered_by_text_and_kind(root: Path) -> None:
         again = words.of_passage("- W(c=0.9) @Ada: bought lanterns", "world")
         assert words.of_passage.cache_info().hits == 1
         assert all(one is other for one, other in zip(again, words.of_passage(line, "world"), strict=True))
-
-
-def test_every_memory_of_texts_is_bounded(root: Path) -> None:
-    mine = memory(root)
-    mine.index()
-    with opened(mine) as store:
-        stems = Lexicon(store.view(ALL)).of_passage
-        sizes = [found.cache_info().maxsize for found in (stems, scoring.shape, scoring.tells_time)]
-    assert sizes == [lexicon.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS, scoring.REMEMBERED_TEXTS]
