@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from reflecting import block, reflected, rewrite, texts
+from reflecting import block, reflected, texts
 from vaults import fill, put
 
 WORLD, EXPERIENCE, OPINIONS = "bank/world.md", "bank/experience.md", "bank/opinions.md"
@@ -100,13 +100,6 @@ def test_why_an_opinion_is_as_sure_as_it_is(root: Path) -> None:
     assert re.fullmatch(r"- \*\*\.[3-7][05]\*\* Prefers letters to calls — \[\[2025-11-03\]\] L5", lines[0])
     assert re.fullmatch(r"  - [▁-█]{4} falling from \.80, last on 11 November 2025", lines[1])
     assert [line.partition(":")[0] for line in lines[2:]] == ["  - for", "  - against", "  - against"]
-
-
-def test_words_on_the_page_stay_and_a_run_without_news_writes_nothing(root: Path) -> None:
-    page = texts(root)[WORLD].decode()
-    assert page.startswith(f"{OWN}\n<!-- memory:begin facts -->\n")
-    rewrite(root, WORLD, "My own words.", "My own words, and more of them.")
-    assert reflected(root).edits == ()
 
 
 def test_many_facts_are_folded_and_counted(tmp_path: Path) -> None:

@@ -233,43 +233,6 @@ def test_first_stands_what_somebody_is(facts: Sequence[str], first: str) -> None
     assert lines[2].startswith(f"**{first}")
 
 
-def test_what_lies_ahead_stands_before_the_timeline_the_soonest_first() -> None:
-    plans = [
-        fact(f"The {word} is due.", 4, occurred=day_of(day, 12))
-        for day, word in ((19, "felt"), (2, "lamp"), (9, "oar"))
-    ]
-    gone = fact("The rope is due.", 3, occurred=day_of(5, 12), succeeded_by=plans[0].key)
-    over = fact("The mast came.", 2, occurred=day_of(1))
-    lines = written(page([*NOISE, *plans, gone, over]))
-    assert [re.findall(r"The (\w+)", line)[0] for line in section(lines, "### Ahead") if line] == [
-        "lamp",
-        "oar",
-        "felt",
-    ]
-    assert lines.index("### Now") < lines.index("### Ahead") < lines.index("### Earlier")
-    told = page([*NOISE, *plans], newest=date(2025, 12, 10))
-    assert [line for line in section(written(told), "### Ahead") if "felt" in line]
-    assert not [line for line in section(written(told), "### Ahead") if "lamp" in line], "that was told of since"
-
-
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [
-        ((), "0 facts"),
-        ((None,), "1 fact"),
-        ((3,), "1 fact of 3 November 2025"),
-        ((3, 3), "2 facts of 3 November 2025"),
-        ((3, None), "2 facts, one of them of 3 November 2025"),
-        ((3, 3, None), "3 facts, 2 of them of 3 November 2025"),
-        ((3, 4, None), "3 facts, 2 of them on 2 days"),
-        ((3, 4, 4), "3 facts on 2 days"),
-    ],
-)
-def test_how_much_is_known(days: tuple[int | None, ...], expected: str) -> None:
-    facts = [fact("Rows.", day or 1)._replace(**({} if day else {"day": None})) for day in days]
-    assert entity_page.size(facts) == expected
-
-
 def test_what_holds_no_more_is_told_with_its_end_or_not_at_all() -> None:
     old = fact("Lives in Bergen, in the yellow house on the hill.", 3, key=6, succeeded_by=7)
     new = fact("Lives in Oslo.", 9, "nora", key=7)
@@ -437,27 +400,6 @@ def test_the_page_is_the_same_whether_it_was_made_at_once_or_day_by_day(root: Pa
     reflected(daily)
     reflected(root)
     assert texts(daily) == texts(root)
-
-
-def test_pages_kind_by_kind_come_out_as_those_of_one_run(root: Path, tmp_path: Path) -> None:
-    other = fill(tmp_path / "other", texts(root))
-    for only in ("entities", "opinions", "proposals", "summaries"):
-        reflected(other, only=(only,))
-    reflected(other)
-    reflected(root)
-    assert texts(other) == texts(root)
-
-
-def test_only_what_new_facts_touch_loses_no_link(root: Path) -> None:
-    reflected(root)
-    put(root, "memory/2025-11-29.md", log("W @Nora: Has a new lamp."))
-    reflected(root, since=date(2025, 11, 28))
-    touched = texts(root)
-    assert b"new lamp" in touched[NORA]
-    month = touched["bank/summaries/2025-11.md"].decode()
-    assert "[[2025-W45]]" in month
-    assert "facts: " not in month, "a number in the properties would not be kept up"
-    assert reflected(root).edits == ()
 
 
 def test_a_name_too_long_for_a_file_stops_no_page(tmp_path: Path) -> None:

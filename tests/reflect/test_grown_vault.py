@@ -64,22 +64,6 @@ def forget(root: Path, line: int) -> None:
     asked.forget(asked.plan_forget(LOG, line, line))
 
 
-def test_facts_made_private_on_their_bullets_are_no_loss_however_many(tmp_path: Path) -> None:
-    lines = bullets(10)
-    keys = ["", "(i=0.9)", "(c=.8)"]
-    public = "".join(line.replace("W ", f"W{keys[n % 3]} ", 1) for n, line in enumerate(lines))
-    root = grown(
-        tmp_path / "v", {LOG: "## Retain\n" + public, "memory/2025-11-05.md": "## Retain\n- W @Nora: Sails.\n"}
-    )
-    private = re.sub(
-        r"- W(?:\((.*?)\))? ", lambda m: f"- W({m[1]}, scope=private) " if m[1] else "- W(scope=me) ", public
-    )
-    put(root, LOG, "## Retain\n" + private)
-    settle(root)
-    assert reflected(root).skipped == ()
-    assert not [path for path, data in texts(root).items() if path.startswith("bank/") and b"crowns" in data]
-
-
 def test_facts_that_go_with_a_dropped_alias_stand_on_one_page_only(tmp_path: Path) -> None:
     says = {f"memory/2025-11-0{day}.md": f"## Retain\n- W @Nonni: Rowed on day {day}.\n" for day in (3, 5)}
     root = grown(tmp_path / "v", {NORA: "---\naliases: [Nonni]\n---\n# Nora\n\nhello\n", **says})

@@ -256,22 +256,6 @@ def test_a_note_renamed_in_all_lines_makes_none_theirs() -> None:
     assert hand.run(draft).block == found.block
 
 
-def test_another_link_in_one_line_is_theirs() -> None:
-    hand = Hand([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
-    mine = linked(1, "Tomas Ek").text
-    hand.linked = {"Tomas", "Tomas Ek"}
-    hand.edit(swap(linked(1, "Tomas").text, mine))
-    hand.run([linked(1, "Tomas"), linked(2, "Tomas"), linked(3, "Tomas Ek")])
-    assert (hand.text[0], hand.theirs()) == (mine, [mine])
-
-
-def test_a_paragraph_behind_a_list_stays_behind_it_when_the_list_grows() -> None:
-    hand = Hand().edit(after(F2, "", "Mine, of all this."))
-    hand.run([*DRAFT[:6], fact(6), fact(7), *DRAFT[6:]])
-    assert hand.text[4:11] == [F1, F2, fact(6).text, fact(7).text, "", "Mine, of all this.", ""]
-    assert hand.text[11] == "### Now"
-
-
 # --- changed lines ---------------------------------------------------------------------------------------------------
 
 
@@ -294,15 +278,6 @@ def test_what_a_changed_line_stands_for_is_known_where_only_the_page_came() -> N
     found = merged([*DRAFT, fact(6)], hand.block, None, MergeContext())
     assert found is not None
     assert (texts(found.lines), found.block.instead) == ([*hand.text, fact(6).text], hand.block.instead)
-
-
-def test_a_changed_line_that_is_then_deleted_hides_its_fact() -> None:
-    hand = Hand().edit(swap(F3, "- in my own words"))
-    hand.run()
-    assert hand.edit(gone("- in my own words")).run().deleted == {name(3)}
-    hand.block = None
-    hand.run()
-    assert F3 not in hand.text
 
 
 def test_a_line_is_known_by_its_block_id_beside_one_that_was_deleted() -> None:
@@ -333,14 +308,6 @@ def test_a_line_of_theirs_whose_fact_has_gone_is_told_of_as_long_as_it_stands() 
     assert "- mine" in hand.text
     hand.edit(gone("- mine"))
     assert hand.run(without).orphaned == ()
-
-
-@pytest.mark.parametrize("mine", [f"  {F3}", f"\t{F3}"])
-def test_a_line_moved_in_is_theirs(mine: str) -> None:
-    """Indentation tells what belongs to what: whoever changes it says something."""
-    hand = Hand().edit(swap(F3, mine))
-    hand.run([*DRAFT, fact(6)])
-    assert (hand.theirs(), hand.text.count(mine), F3 in hand.text) == ([mine], 1, False)
 
 
 # --- deleted lines ---------------------------------------------------------------------------------------------------
@@ -423,14 +390,6 @@ def group(*numbers: int) -> Line:
     told = "; ".join(f"fact {number}" for number in numbers)
     parts = tuple(map(fact, numbers))
     return Line(f"- {told} — [[2025-11-02]] L1", tuple(key for part in parts for key in part.keys), parts=parts)
-
-
-def test_a_group_that_was_deleted_stays_away_and_takes_no_newer_fact_with_it() -> None:
-    hand = Hand([group(1, 2), fact(4)]).edit(gone(group(1, 2).text))
-    assert hand.run([group(1, 2), fact(4)]).deleted == {name(1), name(2)}
-    for draft in ([group(1, 2), group(4, 3)], [group(1, 3), group(2, 4)], [fact(1), fact(2), fact(3), fact(4)]):
-        hand.run(draft)
-        assert sorted(hand.text) in ([F3, F4], [group(4, 3).text])
 
 
 def test_a_group_that_was_reworded_stands_for_all_of_its_facts_and_for_no_other() -> None:

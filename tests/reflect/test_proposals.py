@@ -12,8 +12,6 @@ from reflecting import reflected, rewrite, texts
 from vaults import age, fill, memory, put, run
 
 from vault_memory.errors import ConflictError
-from vault_memory.markdown import entities
-from vault_memory.markdown.name_spotting import Called
 from vault_memory.reflect import core, proposals
 from vault_memory.reflect.core import ADD, CHANGE, REMOVE, TOKENS, CoreChange, changed, items
 from vault_memory.reflect.proposals import PassedOver, name_for, stated
@@ -184,15 +182,6 @@ def test_a_tick_adds_one_line_and_changes_no_other_byte(root: Path, before: str 
     assert (root / "memory.md").read_bytes().decode() == written
 
 
-def test_the_core_may_be_called_otherwise(root: Path) -> None:
-    put(root, "MEMORY.md", "# Me\n")
-    reflected(root)
-    mark(root, "X", LETTERS)
-    reflected(root)
-    assert LETTERS in plain((root / "MEMORY.md").read_text())
-    assert "memory.md" not in texts(root)
-
-
 def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
     reflected(root)
     line = asked(root)[LETTERS]
@@ -207,30 +196,6 @@ def test_a_quote_that_was_edited_is_taken_as_it_stands(root: Path) -> None:
     reflected(root)
     assert '\n- Write to Mara, "by hand", never ring\n' in (root / "memory.md").read_text()
     assert list(asked(root)) == [LETTERS, NUTS] or LETTERS not in asked(root)
-
-
-OWN = "Write to Mara, never ring"
-
-
-def own_words(root: Path, quote: str = LETTERS, own: str = OWN) -> None:
-    line = asked(root)[quote]
-    rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
-
-
-def test_a_quote_edited_without_a_tick_stays_open_and_is_what_the_tick_does(root: Path, tmp_path: Path) -> None:
-    reflected(root)
-    own_words(root)
-    for day in ("2025-12-10", "2025-12-11"):
-        reflected(root, day)
-        assert list(asked(root)) == [OWN, NUTS]
-    assert "refused" not in str(journal(root)) and "deleted" not in str(journal(root))
-    put(root, "memory/2025-11-20.md", "## Retain\n- O(c=0.98) @Mara: Prefers letters to calls.\n")
-    reflected(root)
-    assert list(asked(root)) == [OWN, NUTS]
-    mark(root, "x", OWN)
-    reflected(root)
-    assert f"- {OWN}\n" in (root / "memory.md").read_text()
-    assert OWN not in asked(root)
 
 
 def test_a_tick_is_only_done_where_its_page_is_written_too(root: Path) -> None:
@@ -261,14 +226,6 @@ def test_undo_puts_back_core_and_page(root: Path) -> None:
     assert texts(root) != before
     memory(root).undo()
     assert texts(root) == before
-
-
-def test_apply_core_tells_of_a_page_that_cannot_be_read(root: Path) -> None:
-    reflected(root)
-    mark(root, "x", LETTERS)
-    rewrite(root, PAGE, "<!-- memory:end proposals", "<!-- memory:start proposals")
-    done = reflected(root, apply_core=True)
-    assert (done.edits, [(one.path, one.exit_code) for one in done.skipped]) == ((), [(PAGE, 5)])
 
 
 # --- a tick whose fact is gone ---------------------------------------------------------------------------------------
@@ -490,6 +447,11 @@ def test_a_line_whose_cited_day_is_gone_is_to_go(root: Path) -> None:
     assert removals(root)[cited].startswith("it rests on 2025-11-03 alone, and there is no such note any more ^p-")
 
 
+def own_words(root: Path, quote: str = LETTERS, own: str = OWN) -> None:
+    line = asked(root)[quote]
+    rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
+
+
 def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> None:
     reflected(root)
     own_words(root, NUTS, "No hazelnuts for Odd")
@@ -510,47 +472,6 @@ def test_a_line_put_there_for_a_fact_that_was_forgotten_is_to_go(root: Path) -> 
 
 
 # --- who is meant by a plain name ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Oddvar lives in Bergen.",
-        "Oddvar Lien lives in Bergen.",
-        "[[Odd]] lives in Bergen.",
-        "Odd lives in Bergen",
-    ],
-)
-def test_a_line_that_calls_somebody_by_name_is_to_be_changed(root: Path, line: str) -> None:
-    put(root, "bank/entities/Odd.md", "---\naliases: [Oddvar, Oddvar Lien]\n---\n# Odd\n")
-    put(root, "memory.md", f"- {line}\n")
-    reflected(root)
-    assert f'- [ ] change: "{line}" → "' in (root / PAGE).read_text()
-
-
-FORMS = [("Will", "will"), ("Peter Smith", "peter-smith"), ("Peter", "peter-smith"), ("Mum", "mum"), ("Work", "work"),
-         ("Sam", "sam-a"), ("Sam", "sam-b"), ("May", "may"), ("The Castle", "the-castle")]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "slugs"),
-    [
-        ("Peter likes tea", ["peter-smith"]),
-        ("Messages to Peter: short", ["peter-smith"]),
-        ("Mum's knee: 20 January 2026", ["mum"]),
-        ("Will it rain? Then tea.", []),
-        ("I write. Work is at home", []),
-        ("Tea with Will and Work", ["will", "work"]),
-        ("Sam is my friend", []),
-        ("In May we sail", []),
-        ("the castle is mine, peter", []),
-        ("Work at [[The Castle]] with [[Birgitta Lindqvist|Mum]]", ["the-castle", "birgitta-lindqvist", "mum"]),
-        ("The Castle is a boat house", ["the-castle"]),
-    ],
-)
-def test_who_is_called_by_name(text: str, slugs: list[str]) -> None:
-    names = Called(FORMS, lambda: frozenset({"will", "work", "may"}))
-    assert names.slugs(text, entities.slug) == slugs
 
 
 # --- the page's lines, read again ------------------------------------------------------------------------------------
@@ -575,12 +496,6 @@ def test_a_ticked_line(line: str, change: CoreChange) -> None:
     one = stated(line)
     assert one is not None and one.is_ticked
     assert (one.name, one.change()) == (line.rstrip()[-8:], change)
-
-
-@pytest.mark.parametrize("box", ["-", " ", "?"])
-def test_a_line_that_is_not_ticked(box: str) -> None:
-    one = stated(f'- [{box}] add: "A" because so ^p-0123abcd')
-    assert one is not None and (one.is_open, one.is_ticked) == (box == " ", False)
 
 
 @pytest.mark.parametrize(

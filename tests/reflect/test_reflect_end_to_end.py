@@ -88,6 +88,12 @@ def run_bytes(root: Path, *arguments: str) -> bytes:
 # --- undo ------------------------------------------------------------------------------------------------------------
 
 
+def texts_after(root: Path) -> dict[str, bytes]:
+    """What a run makes of a vault."""
+    assert len(entities(reflect(root))) == 3
+    return texts(root)
+
+
 def test_undo_restores_every_byte_and_the_folders(tmp_path: Path) -> None:
     root = small_vault(tmp_path / "v")
     shutil.rmtree(root / "bank")
@@ -97,32 +103,6 @@ def test_undo_restores_every_byte_and_the_folders(tmp_path: Path) -> None:
     assert texts(root) == before
     assert sorted(str(p.relative_to(root)) for p in root.iterdir() if p.name != ".memory") == folders
     assert texts_after(root) == made
-
-
-def texts_after(root: Path) -> dict[str, bytes]:
-    """What a run makes of a vault."""
-    assert len(entities(reflect(root))) == 3
-    return texts(root)
-
-
-def test_undo_goes_back_run_by_run(root: Path) -> None:
-    states, runs = [texts(root)], []
-    words = ["Sent the broken lamp back", "Mended the lamp herself", "Threw the lamp into the sea"]
-    for old, new in zip(["", *words], words, strict=False):
-        if old:
-            rewrite(root, "memory/2025-12-02.md", old, new)
-        runs.append(reflect(root)["run"])
-        states.append(texts(root))
-    log = "memory/2025-12-02.md"
-    for number in (2, 1, 0):
-        undone = reflect(root, "--undo")
-        assert undone["undone"] == runs[number]
-        assert {k: v for k, v in texts(root).items() if k != log} == {
-            k: v for k, v in states[number].items() if k != log
-        }
-    ended = run(root, "reflect", "--undo")
-    assert ended.returncode == 2
-    assert "nothing to undo" in ended.stderr
 
 
 def test_a_named_run_is_undone_and_an_unknown_one_is_an_error(root: Path) -> None:

@@ -91,15 +91,6 @@ def test_what_wrote_it_is_said_and_the_same_writer_is_no_edit() -> None:
     assert edit(draft(fact(1)), made.after, past()) is not None
 
 
-def test_lines_that_rest_on_nothing_are_told_of_also_where_nothing_is_written() -> None:
-    made = first(draft(fact(1), fact(2)))
-    taken = edit(draft(fact(1), fact(2)), made.after.replace(b"- fact 1", b"- mine"), past([made]))
-    assert taken is not None
-    of = past([made, taken], facts=ALL - {blocks.short(1 << 32)})
-    found = plan([draft(fact(2))], {"bank/p.md": taken.after}, of)
-    assert (found.edits, [tuple(one) for one in found.orphaned]) == ((), [("bank/p.md", "- mine — [[2025-11-01]] L1")])
-
-
 def test_two_blocks_of_one_page_are_two_edits_one_upon_the_other() -> None:
     drafts = [draft(fact(1)), draft(fact(2), name="opinions")]
     found = plan(drafts, {}, past())
@@ -110,29 +101,6 @@ def test_two_blocks_of_one_page_are_two_edits_one_upon_the_other() -> None:
 
 
 # --- what is left alone ----------------------------------------------------------------------------------------------
-
-
-BROKEN = {
-    "markers": b"<!-- memory:begin facts -->\n",
-    "not UTF-8": b"caf\xe9\n",
-    "an open fence": b"# P\n```\ncode\n",
-    "an open comment": b"# P\n%% a thought\n",
-}
-
-
-@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
-def test_a_page_that_cannot_hold_a_block_is_skipped_and_the_others_are_not(data: bytes) -> None:
-    found = plan([draft(fact(1)), draft(fact(2), path="bank/q.md")], {"bank/p.md": data}, past())
-    assert [one.path for one in found.edits] == ["bank/q.md"]
-    assert [(one.path, one.exit_code) for one in found.skipped] == [("bank/p.md", 5)]
-    assert "left alone" in found.skipped[0].why
-    assert found.skipped[0].next_step
-
-
-def test_an_edited_block_of_unknown_origin_is_skipped() -> None:
-    made = first(draft(fact(1)))
-    found = plan([draft(fact(1))], {"bank/p.md": made.after.replace(b"- fact", b"- my fact")}, past())
-    assert [(one.path, one.exit_code) for one in found.skipped] == [("bank/p.md", 5)]
 
 
 @pytest.mark.parametrize(
@@ -203,12 +171,6 @@ def write(root: Path, drafts: Sequence[Draft], meddle: Callable[[], object] = la
         return made
 
     return Writer(vault(root)).write(found.edits, again)
-
-
-def test_what_is_written_is_known_afterwards(tmp_path: Path) -> None:
-    done = write(tmp_path, [draft(fact(1))])
-    assert Ledger(tmp_path).last(done.edits[0].sha) == [fact(1)]
-    assert [one.name for one in UndoHistory(tmp_path).runs()] == [done.run]
 
 
 def test_a_page_that_changed_meanwhile_is_merged_anew(tmp_path: Path) -> None:

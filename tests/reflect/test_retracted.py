@@ -72,17 +72,6 @@ def test_what_becomes_private_goes_and_what_becomes_public_comes(root: Path) -> 
     assert told(root) == [ZOE, "bank/experience.md", "bank/world.md"]
 
 
-def test_own_words_on_a_page_that_is_emptied_stay(root: Path) -> None:
-    page = (root / ZOE).read_text("utf-8")
-    put(root, ZOE, page.replace("\n- ", "\n- my own line\n- ", 1) + "\nMy words.\n")
-    for path in (LOG, LATER):
-        put(root, path, "# nothing\n")
-    settle(root)
-    reflected(root)
-    after = (root / ZOE).read_text("utf-8")
-    assert "- my own line\n" in after and after.endswith("\nMy words.\n") and not re.search("boat|island|key of", after)
-
-
 def test_a_summary_with_too_little_left_tells_nothing_that_is_gone(tmp_path: Path) -> None:
     things = ("lens", "keel", "oven", "gate", "roof", "well", "pump", "loom", "barn", "mill")
     deeds = (
@@ -111,21 +100,6 @@ def test_a_summary_with_too_little_left_tells_nothing_that_is_gone(tmp_path: Pat
     settle(root)
     reflected(root)
     assert not [thing for thing in named if f"The {thing} " in week.read_text("utf-8")]
-
-
-def test_forgotten_facts_are_no_loss_however_many(tmp_path: Path) -> None:
-    places = ["house", "mill", "weir", "chapel", "barn", "school", "smithy", "ferry", "farm", "inn", "bridge", "well"]
-    bullets = [f"- W @Nora: Keeps {n} bees behind the {places[n - 2]} of {n % 5} neighbours.\n" for n in range(2, 14)]
-    root = fill(tmp_path / "v", {LOG: "## Retain\n" + "".join(bullets), LATER: "## Retain\n- W @Nora: Has a dog.\n"})
-    settle(root)
-    reflected(root)
-    for line in range(13, 3, -1):
-        forget(root, LOG, line)
-    settle(root)
-    done = reflected(root)
-    assert not done.skipped
-    page = (root / "bank/entities/Nora.md").read_text("utf-8")
-    assert sorted(re.findall(r"Keeps (\d+) bees", page)) == ["2", "3"]
 
 
 @pytest.mark.parametrize("seed", range(4))

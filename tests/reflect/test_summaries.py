@@ -4,13 +4,10 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reflecting import reflected, texts
-from vaults import fill
 
 from vault_memory.reflect import summaries
 from vault_memory.reflect.cite import LINE_NUMBER, Citations
@@ -257,17 +254,6 @@ def test_superseded_within_the_period() -> None:
     assert old not in tight.cited
 
 
-def test_superseded_by_what_is_of_another_time() -> None:
-    old = fact("The contract is to be signed on 28 November by both of us.", 3, 4, "tern", key=1, succeeded_by=2)
-    new = fact("The signing is moved to 12 December, because the board meets later.", 20, 5, "tern", key=2)
-    new = new._replace(occurred=Span(date(2025, 12, 12), date(2025, 12, 12)))
-    draft = page([old, new, *OTHERS, fact("Counted the boats in the harbour.", 5, 5)], source=lambda _: 200)
-    assert old not in draft.cited, "it was known in November that this holds no more"
-    assert new not in draft.cited, "and what holds instead is told in December"
-    later = new._replace(day=date(2025, 12, 2), path="memory/2025-12-02.md")
-    assert old in page([old, later, *OTHERS], source=lambda _: 200).cited, "in November that was so"
-
-
 # --- too little ------------------------------------------------------------------------------------------------------
 
 
@@ -366,19 +352,3 @@ def test_laws_of_every_page(facts: list[Fact], source: int, shuffle: random.Rand
         allowed |= {str(day) for day in range(1, 31)}
         assert words(line[: citation.start()]) <= allowed, line
     assert not cited
-
-
-def test_a_week_of_short_facts_is_summed_up_by_what_they_cost_in_their_notes(tmp_path: Path) -> None:
-    words = "anchor jetty kiln ladder meadow north oven pump quarry ridge saddle timber".split()  # noqa: SIM905
-    notes = {
-        f"memory/2025-11-{3 + day:02}.md": "## Retain\n"
-        + "".join(
-            f"- W(i=0.6, c=0.9, t=2025-11-{3 + day:02}) @[[{word.title()} House]]: Got {n + 40} new {word} boards.\n"
-            for n, word in enumerate(words[4 * day : 4 * day + 4])
-        )
-        for day in range(3)
-    }
-    root = fill(tmp_path / "v", notes)
-    reflected(root)
-    lines = [line for line in texts(root)["bank/summaries/2025-W45.md"].decode().splitlines() if line.startswith("- ")]
-    assert len(lines) >= 3

@@ -1,7 +1,5 @@
 """`memory reflect --undo`: what it would do, what it did, what it could not do, and what it leaves to a person."""
 
-import shutil
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ from vaults import memory, obeying_permissions, opened, put, run
 
 from vault_memory.health.lint import lint
 from vault_memory.store import usage
-from vault_memory.vault import undo_history
 from vault_memory.vault.undo_history import UndoHistory
 
 KALLO = "bank/entities/Kallö.md"
@@ -84,20 +81,6 @@ def test_one_that_fails_keeps_no_other_from_its_place_and_a_second_undo_goes_on(
 # --- what a person did stays -----------------------------------------------------------------------------------------
 
 
-def test_nor_does_one_that_is_done(root: Path) -> None:
-    for day in ("08", "09"):
-        put(
-            root,
-            f"memory/2025-12-{day}.md",
-            f"## Retain\n- W @Lund: Has a market on {day}.\n- W @Odd: Was in Lund {day}.\n",
-        )
-    reflected(root)
-    (root / "bank/entities/Lund.md").unlink()
-    memory(root).undo()
-    done = reflected(root)
-    assert ("bank/entities/Lund.md" in done.removed, (root / "bank/entities/Lund.md").exists()) == (True, False)
-
-
 # --- an undo of what was forgotten -----------------------------------------------------------------------------------
 
 
@@ -135,18 +118,6 @@ def test_an_undo_of_forget_that_is_refused_leaves_it_forgotten(root: Path) -> No
 
 
 # --- what is kept how long -------------------------------------------------------------------------------------------
-
-
-def test_a_run_that_writes_nothing_lets_what_is_too_old_go_all_the_same(root: Path) -> None:
-    (real,) = UndoHistory(root).runs()
-    made = datetime.now(UTC) - timedelta(days=undo_history.KEPT_DAYS + 1)
-    for number in range(undo_history.KEPT_RUNS + 5):
-        name = f"{(made - timedelta(days=number)).strftime('%Y%m%dT%H%M%S.%fZ')}-abc-reflect"
-        shutil.copytree(root / real.place, (root / real.place).with_name(name))
-    assert reflected(root, dry_run=True).edits == ()
-    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS + 6
-    assert reflected(root).edits == ()
-    assert len(UndoHistory(root).runs()) == undo_history.KEPT_RUNS
 
 
 # --- how it ends -----------------------------------------------------------------------------------------------------
