@@ -447,7 +447,7 @@ def test_a_line_whose_cited_day_is_gone_is_to_go(root: Path) -> None:
     assert removals(root)[cited].startswith("it rests on 2025-11-03 alone, and there is no such note any more ^p-")
 
 
-def own_words(root: Path, quote: str = LETTERS, own: str = OWN) -> None:
+def own_words(root: Path, quote: str, own: str) -> None:
     line = asked(root)[quote]
     rewrite(root, PAGE, line, re.sub(r'add: ".*?" because', f'add: "{own}" because', line))
 
