@@ -152,7 +152,7 @@ def _reflected(index: IndexFile, asked: ReflectRequest, steps: Steps) -> Reflect
         removed=plan.removed,
         notices=plan.notices,
         orphaned=plan.orphaned,
-        odd=tuple(found.said.odd),
+        odd=tuple(found.feedback.odd),
         model=retelling.model if retelling else None,
         moves=tuple(move for edit in done.edits if edit.path == opinion_page.PATH for move in found.moves(edit)),
         proposed=found.proposed,
@@ -171,7 +171,7 @@ def _added(edit: Edit) -> int:
 def _applied(index: IndexFile, found: PlannedRun, progress: "Progress | None" = None) -> WriteResult:
     """Write what was planned, have the journal know what people said to it, and tell the index."""
     root, now = index.vault.root, datetime.now(UTC)
-    user_feedback.note(root, found.said, now)
+    user_feedback.note(root, found.feedback, now)
     # Before the page: a line that is gone from it and from nowhere else would come back with the next run.
     heed = partial(_heed, root, now)
     edits = _watched(found.plan.edits, progress) if progress else found.plan.edits

@@ -50,7 +50,7 @@ class PlannedRun:
 
     plan: Plan
     again: Callable[[Edit], Edit | None]
-    said: user_feedback.Feedback
+    feedback: user_feedback.Feedback
     signatures: dict[str, bytes]
     verdicts: Verdicts
     facts: int
@@ -69,7 +69,7 @@ class RunPlanner:
 
     def __init__(self, vault: Vault, store: View, options: Options, retelling: Retelling | None = None) -> None:
         self._vault, self._store, self._options, self._retelling = vault, store, options, retelling
-        self._said = user_feedback.read(store)
+        self._feedback = user_feedback.read(store)
         self._ledger = Ledger(vault.root)
         self._drafts: dict[tuple[str, str], Draft] = {}
         self._signatures: dict[str, bytes] = {}
@@ -78,11 +78,11 @@ class RunPlanner:
         self._hear_opinions()
         ask = retelling.ask if retelling else None
         options = replace(options, holds_block=self._holds_block, removed=self._removed(), ask=ask)
-        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._said)
+        self.jobs = PageJobs(store, options, template("entity.md").read_text("utf-8"), self._feedback)
         self._past = PageHistory(
             facts=frozenset(blocks.short(fact.key) for fact in self.jobs.fact_set.facts),
             last=self._ledger.last,
-            hidden=self._said.hidden,
+            hidden=self._feedback.hidden,
             force=options.force,
             withheld=frozenset(map(blocks.short, self.jobs.fact_set.withheld)),
             is_linked=self.jobs.is_linked,
@@ -95,7 +95,7 @@ class RunPlanner:
         for path, name in [(opinion_page.PATH, opinion_page.BLOCK), *pages]:
             block = self._block(path, name)
             last = self._ledger.last(block.sha) if block else None
-            user_feedback.hear_opinions(self._said, user_feedback.PageBlock(path, block, last), self._options.today)
+            user_feedback.hear_opinions(self._feedback, user_feedback.PageBlock(path, block, last), self._options.today)
 
     def planned(self, progress: "Progress | None" = None) -> PlannedRun:
         """Plan every page that may change; those whose facts and text are as they were are not drafted at all."""
@@ -110,11 +110,11 @@ class RunPlanner:
         fact_set, unmade = self.jobs.fact_set, sorted(self.jobs.unmade)
         if not self._options.only_core:  # which does not ask whether they were lost
             tidied = frozenset[str]() if self._options.force else self._gone - self._moved
-            removed = sorted(tidied.union(unmade) - self._said.removed)
-            self._said.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
+            removed = sorted(tidied.union(unmade) - self._feedback.removed)
+            self._feedback.new += (user_feedback.FeedbackNote("removed", path, 1.0) for path in removed)
         plan = replace(_joined([core_plan, *plans]), left_out=fact_set.left_out, removed=tuple(unmade))
         return PlannedRun(
-            plan, self._again, self._said, self._signatures, self.jobs.verdicts, len(fact_set.facts), proposed,
+            plan, self._again, self._feedback, self._signatures, self.jobs.verdicts, len(fact_set.facts), proposed,
             self._untold, lambda edit: self.jobs.moved(edit.was, edit.lines),
             frozenset() if self._options.only_core else self._gone - self._moved,
         )  # fmt: skip
@@ -165,18 +165,18 @@ class RunPlanner:
         Raises RefusedError where so many are gone at once that they were lost.
         """
         stood = [path for path, page in self._known.items() if page.was_there]
-        there = {path for path in (*stood, *self._said.removed) if self._is_there(path)}
+        there = {path for path in (*stood, *self._feedback.removed) if self._is_there(path)}
         missing = {link_name(path): path for path in stood if path not in there}
         notes = reflect_rows.paths(self._store) if missing else ()
         self._moved = frozenset(missing[name] for path in notes if (name := link_name(path)) in missing)
         pages = user_feedback.Pages(stood, there, self._moved)
-        self._gone = user_feedback.hear_pages(self._said, pages)
+        self._gone = user_feedback.hear_pages(self._feedback, pages)
         if self._options.only_core:
-            return self._gone.union(self._said.removed)
+            return self._gone.union(self._feedback.removed)
         if self._options.force:
             return frozenset()
-        user_feedback.refuse_lost(self._gone, self._said, pages)
-        return self._gone.union(self._said.removed)
+        user_feedback.refuse_lost(self._gone, self._feedback, pages)
+        return self._gone.union(self._feedback.removed)
 
     def _is_there(self, path: str) -> bool:
         """Whether there is a page, as far as the index knows or the disk; what cannot be read is not gone."""
@@ -228,17 +228,17 @@ class RunPlanner:
             return Plan((), (skip(core.PATHS[0], error),)), None
         self._hear()
         after, skipped = before or core.START, list[SkippedPage]()
-        notices = (_lost(path, len(self._said.lost)),) if self._said.lost else ()
-        for name, change in list(self._said.ticked.items()):
+        notices = (_lost(path, len(self._feedback.lost)),) if self._feedback.lost else ()
+        for name, change in list(self._feedback.ticked.items()):
             try:
                 after = core.changed(path, after, change)
             except ConflictError as error:
                 skipped.append(skip(path, error))
-                del self._said.ticked[name]
-                self._said.settled.discard(name)
-                self._said.done.discard(name)
-        user_feedback.hear_done(self._said)
-        made = self._core_edit(path) if self._said.ticked else None
+                del self._feedback.ticked[name]
+                self._feedback.settled.discard(name)
+                self._feedback.done.discard(name)
+        user_feedback.hear_done(self._feedback)
+        made = self._core_edit(path) if self._feedback.ticked else None
         return Plan((made,) if made else (), tuple(skipped), notices=notices), after if before or made else b""
 
     def _core_page(self) -> tuple[str, bytes | None]:
@@ -254,21 +254,21 @@ class RunPlanner:
         """Hear what was said on the page of proposals."""
         block = self._block(proposals.PATH, proposals.BLOCK)
         last = self._ledger.last(block.sha) if block else None
-        user_feedback.hear_proposals(self._said, block, last, only_ticks=self._options.only_core)
-        user_feedback.hear_facts(self._said, self.jobs.fact_set.facts)
+        user_feedback.hear_proposals(self._feedback, block, last, only_ticks=self._options.only_core)
+        user_feedback.hear_facts(self._feedback, self.jobs.fact_set.facts)
 
     def _core_edit(self, path: str) -> Edit | None:
         """The core with all that was ticked; raises ConflictError where a line of it is not there any more."""
         before = self._page(path)
         after = before or core.START
-        for change in self._said.ticked.values():
+        for change in self._feedback.ticked.values():
             after = core.changed(path, after, change)
-        why = f"{counted(len(self._said.ticked), 'change')} ticked in {proposals.PATH}"
+        why = f"{counted(len(self._feedback.ticked), 'change')} ticked in {proposals.PATH}"
         return Edit(path, before, after, why) if after != before else None
 
     def _proposals(self, after: bytes) -> tuple[ProposalCounts, list[Plan]]:
         """What is proposed for the core as it is to be, and the page of it."""
-        lines, open_, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._said)
+        lines, open_, passed = self.jobs.proposals(core.items(core.PATHS[0], after), self._feedback)
         full = sum(one.change.what == core.ADD and not core.has_room(after, one.change.text) for one in open_)
         is_there = self._block(proposals.PATH, proposals.BLOCK) is not None
         page = [self._drafted(self._proposals_page(lines))] if is_there or lines != proposals.NOTHING else []
@@ -283,20 +283,20 @@ class RunPlanner:
             return ProposalCounts(0, 0, proposals.PassedOver()), [Plan((), (skip(proposals.PATH, error),))]
         texts = block.lines if block else ()
         found = filter(None, map(proposals.stated, texts))
-        open_ = [one for one in found if one.name not in self._said.settled]
+        open_ = [one for one in found if one.name not in self._feedback.settled]
         full = sum(one.what == core.ADD and not core.has_room(after, one.quoted) for one in open_)
         last = self._ledger.last(block.sha) if block else None
         lines = last or [Line(text, slot=proposals.name_of(text)) for text in texts]
-        page = self._proposals_page(proposals.left(lines, self._said.settled))
+        page = self._proposals_page(proposals.left(lines, self._feedback.settled))
         return ProposalCounts(len(open_), full, proposals.PassedOver()), [
             self._drafted(page)
-        ] if self._said.settled else []
+        ] if self._feedback.settled else []
 
     def _proposals_page(self, lines: tuple[Line, ...]) -> Draft:
         why = f"{counted(sum(bool(proposals.name_of(line.text)) for line in lines), 'proposal')} open"
         return Draft(
             proposals.PATH, proposals.BLOCK, lines, why, "# Proposals\n",
-            settled=lambda text: proposals.name_of(text) in self._said.settled,
+            settled=lambda text: proposals.name_of(text) in self._feedback.settled,
             account=lambda was, lines: why,
         )  # fmt: skip
 

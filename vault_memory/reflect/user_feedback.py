@@ -119,17 +119,17 @@ class Pages(NamedTuple):
     moved: Collection[str] = ()
 
 
-def hear_pages(said: Feedback, pages: Pages) -> frozenset[str]:
+def hear_pages(feedback: Feedback, pages: Pages) -> frozenset[str]:
     """The pages of those that stood after the last run that are gone; the journal notes them as a person's doing."""
-    for path in sorted(said.removed.intersection(pages.there)):
-        said.removed.discard(path)
-        said.new.append(FeedbackNote("removed", path, 0.0))
-    return frozenset(path for path in pages.stood if path not in said.removed and path not in pages.there)
+    for path in sorted(feedback.removed.intersection(pages.there)):
+        feedback.removed.discard(path)
+        feedback.new.append(FeedbackNote("removed", path, 0.0))
+    return frozenset(path for path in pages.stood if path not in feedback.removed and path not in pages.there)
 
 
-def refuse_lost(gone: Collection[str], said: Feedback, pages: Pages) -> None:
+def refuse_lost(gone: Collection[str], feedback: Feedback, pages: Pages) -> None:
     """Raise RefusedError where more pages of a folder are gone at once than a person tidies away."""
-    stood = Counter(_folder(path) for path in pages.stood if path not in said.removed)
+    stood = Counter(_folder(path) for path in pages.stood if path not in feedback.removed)
     lost = Counter(_folder(path) for path in gone if path not in pages.moved)
     much = [folder for folder in sorted(lost) if LOST_PAGES <= lost[folder] >= LOST_SHARE * stood[folder]]
     if much:
@@ -145,62 +145,62 @@ def _folder(path: str) -> str:
 
 
 def hear_proposals(
-    said: Feedback, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False
+    feedback: Feedback, block: Block | None, last: Sequence[Line] | None, *, only_ticks: bool = False
 ) -> None:
     """Take in what was ticked, and if not `only_ticks` refused and deleted, on the page of proposals."""
     if block is None:
         return
     edits = edited(block, last) if last is not None and not block.is_as_written else None
     if edits and not only_ticks:
-        said.refused |= edits.deleted  # the journal notes it with the page
+        feedback.refused |= edits.deleted  # the journal notes it with the page
     written = {one.name: one for line in last or () if (one := proposals.stated(line.text))}
     yours = edits.yours if edits else block.yours if last is not None else ()
     for place, line in enumerate(block.lines):
         one = proposals.stated(line)
         if one is None:
             continue
-        said.open.add(one.name)
-        _answered(said, one, only_ticks)
+        feedback.open.add(one.name)
+        _answered(feedback, one, only_ticks)
         if one.is_ticked or (one.is_open and place in yours and not only_ticks):
-            said.asked[one.name] = one.change(written.get(one.name))
+            feedback.asked[one.name] = one.change(written.get(one.name))
         if one.is_ticked:
-            said.ticked[one.name] = said.asked[one.name]
+            feedback.ticked[one.name] = feedback.asked[one.name]
 
 
-def _answered(said: Feedback, one: ProposalLine, only_ticks: bool) -> None:
+def _answered(feedback: Feedback, one: ProposalLine, only_ticks: bool) -> None:
     """Take in that a proposal was ticked or refused, or that it is open."""
     if one.is_ticked:
-        said.settled.add(one.name)
-        said.done.add(one.name)
+        feedback.settled.add(one.name)
+        feedback.done.add(one.name)
     elif one.is_open:
-        said.done.discard(one.name)  # the run that did it was undone
+        feedback.done.discard(one.name)  # the run that did it was undone
     elif not only_ticks:
-        said.settled.add(one.name)
-        said.refused.add(one.name)
-        said.new.append(FeedbackNote("refused", one.name))
+        feedback.settled.add(one.name)
+        feedback.refused.add(one.name)
+        feedback.new.append(FeedbackNote("refused", one.name))
 
 
-def hear_facts(said: Feedback, facts: Iterable[Fact]) -> None:
+def hear_facts(feedback: Feedback, facts: Iterable[Fact]) -> None:
     """Find the facts that what was asked rests on; what rests on none any more is dropped, for it may be forgotten."""
-    resting = {name: change for name, change in said.asked.items() if change.what != REMOVE}
+    resting = {name: change for name, change in feedback.asked.items() if change.what != REMOVE}
     heads = set(resting.values())
     for fact in facts if heads else ():
         for change in heads:
             if (name := proposals.name_for(change, fact)) in resting:
-                said.grounds[name] = fact
-    for name in resting.keys() - said.grounds.keys():
-        said.lost.add(name)
-        said.settled.add(name)
-        said.done.discard(name)
-        said.ticked.pop(name, None)
+                feedback.grounds[name] = fact
+    for name in resting.keys() - feedback.grounds.keys():
+        feedback.lost.add(name)
+        feedback.settled.add(name)
+        feedback.done.discard(name)
+        feedback.ticked.pop(name, None)
 
 
-def hear_done(said: Feedback) -> None:
+def hear_done(feedback: Feedback) -> None:
     """Have the journal remember for which facts the lines of the core are there that a tick puts there."""
-    for name, change in said.ticked.items():
-        fact = said.grounds.get(name)
+    for name, change in feedback.ticked.items():
+        fact = feedback.grounds.get(name)
         about = f"{_digits(fact.key)} {text_name(change.text)}" if fact else ""
-        said.new.append(FeedbackNote("ticked", name, about=about))
+        feedback.new.append(FeedbackNote("ticked", name, about=about))
 
 
 class PageBlock(NamedTuple):
@@ -211,19 +211,19 @@ class PageBlock(NamedTuple):
     last: list[Line] | None
 
 
-def hear_opinions(said: Feedback, page: PageBlock, today: date) -> None:
+def hear_opinions(feedback: Feedback, page: PageBlock, today: date) -> None:
     """Take in the confidences that were changed by hand on a page that tells of opinions."""
     block, last = page.block, page.last
     if block is None or block.is_as_written or last is None:
         return
-    said.day = today
+    feedback.day = today
     for name, number, line in _changed(block, last):
         if number is None:
-            said.odd.append(UnreadConfidence(page.path, line))
-        elif name not in said.given or said.given[name].confidence != number:
+            feedback.odd.append(UnreadConfidence(page.path, line))
+        elif name not in feedback.given or feedback.given[name].confidence != number:
             # Else a run that left this page alone heard it before.
-            said.given[name] = ConfidenceByHand(number, today)
-            said.new.append(FeedbackNote("given", name, number))
+            feedback.given[name] = ConfidenceByHand(number, today)
+            feedback.new.append(FeedbackNote("given", name, number))
 
 
 def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None, str]]:
@@ -238,12 +238,12 @@ def _changed(block: Block, last: list[Line]) -> Iterator[tuple[str, float | None
                 yield name, number, line.text
 
 
-def note(root: Path, said: Feedback, now: datetime) -> None:
+def note(root: Path, feedback: Feedback, now: datetime) -> None:
     """Have the journal remember what it does not know yet; raises RefusedError or VaultError."""
-    journal.note_verdicts(root, "refused", [new.name for new in said.new if new.what == "refused"], now)
-    for new in said.new:
+    journal.note_verdicts(root, "refused", [new.name for new in feedback.new if new.what == "refused"], now)
+    for new in feedback.new:
         if new.what == "given":
-            journal.note_given(root, new.name, new.value, now, said.day)
+            journal.note_given(root, new.name, new.value, now, feedback.day)
         elif new.what == "ticked":
             journal.note_verdicts(root, "ticked", [new.name], now, new.about)
         elif new.what == "removed":

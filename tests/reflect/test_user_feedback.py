@@ -1,4 +1,4 @@
-"""verdicts.py: what people said to pages holds in later runs, after a rebuild, and where only the journal came."""
+"""What people said to pages holds in later runs, after a rebuild, and where only the journal came."""
 
 import json
 import shutil

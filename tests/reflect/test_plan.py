@@ -1,4 +1,4 @@
-"""plan.py and apply.py: which pages are written, which are left alone and why, and what if others write too."""
+"""Which pages are written, which are left alone and why, and what if others write too."""
 
 import os
 import shutil
