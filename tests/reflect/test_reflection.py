@@ -14,7 +14,7 @@ from vault_memory.reflect.opinion_changes import Move
 from vault_memory.reflect.plan import Edit, FactChanges, Orphan, SkippedPage
 from vault_memory.reflect.plan_run import ProposalCounts
 from vault_memory.reflect.proposals import PassedOver
-from vault_memory.rendering import reflection
+from vault_memory.rendering.reflect import reflect_document, reflect_text
 
 
 def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: Any) -> Edit:
@@ -23,7 +23,7 @@ def edit(path: str, why: str = "2 facts new", *, is_new: bool = False, **more: A
 
 def told(*edits: Edit, **more: Any) -> list[str]:
     verbose = more.pop("verbose", False)
-    return reflection.text(ReflectReport(edits, facts=9, **more), verbose).split("\n")
+    return reflect_text(ReflectReport(edits, facts=9, **more), verbose).split("\n")
 
 
 SUMMARIES = [
@@ -34,9 +34,9 @@ SUMMARIES = [
 
 
 def test_summaries_are_told_together() -> None:
-    assert told(*SUMMARIES) == ["11 pages made.", "  + bank/summaries: 8 weeks, 2 months and a year summed up"]
+    assert told(*SUMMARIES) == ["11 pages made.", "  + bank/summaries: 8 weeks, 2 months and 1 year summarised"]
     assert told(edit("bank/summaries/2025-W41.md"), edit("bank/summaries/2025-10.md"))[1:] == [
-        "  ~ bank/summaries: a week and a month told anew"
+        "  ~ bank/summaries: 1 week and 1 month updated"
     ]
     assert told(edit("bank/summaries/2025-W41.md"))[1:] == ["  ~ bank/summaries/2025-W41.md: 2 facts new"]
 
@@ -71,18 +71,17 @@ def test_opinions_say_where_they_went_and_why() -> None:
 @pytest.mark.parametrize(
     ("proposed", "said"),
     [
-        (ProposalCounts(1, 0, PassedOver(unsure=3)), "1 proposal for memory.md (tick it in bank/proposals.md)."),
-        (ProposalCounts(3, 0, PassedOver()), "3 proposals for memory.md (tick them in bank/proposals.md)."),
-        (ProposalCounts(0, 0, PassedOver(unsure=1)),
-         "0 proposed for memory.md because 1 opinion is less sure than .85."),
+        (ProposalCounts(1, 0, PassedOver(unsure=3)), "1 proposal for memory.md: tick it in bank/proposals.md."),
+        (ProposalCounts(3, 0, PassedOver()), "3 proposals for memory.md: tick them in bank/proposals.md."),
+        (ProposalCounts(0, 0, PassedOver(unsure=1)), "Nothing proposed for memory.md: 1 opinion below .85."),
         (ProposalCounts(0, 0, PassedOver(once=2, said=1)),
-         "0 proposed for memory.md because 2 sure ones were told on one day only and 1 stands there already."),
-        (ProposalCounts(0, 0, PassedOver(refused=2)), "0 proposed for memory.md because you refused 2."),
+         "Nothing proposed for memory.md: 2 stated on only one day, 1 already there."),
+        (ProposalCounts(0, 0, PassedOver(refused=2)), "Nothing proposed for memory.md: 2 you declined."),
         (ProposalCounts(0, 0, PassedOver()),
-         "0 proposed for memory.md because nothing sure or important enough was told yet."),
+         "Nothing proposed for memory.md: no fact is certain or important enough yet."),
         (ProposalCounts(2, 2, PassedOver()),
-         "2 proposals for memory.md (tick them in bank/proposals.md). memory.md has no room"
-         " for 2 of them (2,000 tokens at most): shorten it first."),
+         "2 proposals for memory.md: tick them in bank/proposals.md. memory.md has no room"
+         " for 2 of them (limit 2,000 tokens): shorten it first."),
     ],
 )  # fmt: skip
 def test_proposals_or_what_kept_them_back(proposed: ProposalCounts, said: str) -> None:
@@ -95,30 +94,28 @@ def test_what_stands_nowhere_is_said() -> None:
     found = told(folded, left_out={"private": 2, "forgotten": 1}, untold=untold)
     assert found[2:] == [
         "Left out: 2 private and 1 forgotten facts.",
-        "Folded away: 2 facts on 1 page, and counted there.",
-        "Not summed up: 2 weeks have too few facts, or too short ones (-v says of each).",
+        "2 older facts on 1 page are now only counted.",
+        "Skipped 2 weeks with too little to summarise (-v for details).",
     ]
     assert told(folded, untold=untold, verbose=True)[-2:] == list(untold.values())
 
 
 def test_a_run_with_nothing_to_do_is_one_line() -> None:
     untold, private = {"bank/summaries/2025-W40.md": "Week 40 has 2 facts."}, {"private": 2}
-    assert told(unchanged=26, untold=untold, left_out=private) == ["Nothing new: 26 pages say what your notes say."]
+    assert told(unchanged=26, untold=untold, left_out=private) == ["Nothing new: 26 pages already up to date."]
     assert told(unchanged=1, proposed=ProposalCounts(1, 0, PassedOver())) == [
-        "Nothing new: 1 page says what your notes say. 1 proposal for memory.md waits in", "  bank/proposals.md."
+        "Nothing new: 1 page already up to date. 1 proposal for memory.md waits in", "  bank/proposals.md."
     ]  # fmt: skip
     assert told() == ["Nothing new to write."]
     assert told(unchanged=1, is_core_only=True) == ["Nothing is ticked in bank/proposals.md."]
-    assert reflection.text(ReflectReport(())).startswith("Nothing to write yet: no note holds a fact.")
+    assert reflect_text(ReflectReport(())).startswith("Nothing to write yet: no note holds a fact.")
 
 
 def test_what_was_not_written_and_what_is_left_of_a_person_is_said_each_time() -> None:
     skipped = SkippedPage("bank/world.md", "bank/world.md is not UTF-8.", "Save it as UTF-8.", 5)
     assert told(skipped=(skipped,)) == ["Nothing was written.", "  ! bank/world.md is not UTF-8. Save it as UTF-8."]
     found = told(unchanged=1, orphaned=tuple(Orphan("bank/world.md", f"- mine {n}") for n in range(5)))
-    assert (
-        found[1] == '  ! bank/world.md: "- mine 0" is yours, and no note bears it out any more. Keep it or delete it.'
-    )
+    assert found[1] == '  ! bank/world.md: no note supports your line "- mine 0" any more. Keep or delete it.'
     assert found[4:] == ["  ! … and 2 more lines like that."]
 
 
@@ -131,7 +128,7 @@ def test_what_a_note_says_moves_no_cursor() -> None:
 
 def test_the_document_has_each_opinion_with_its_evidence() -> None:
     fact = Fact(1, "world", "It froze.", "memory/2025-11-03.md", 4, date(2025, 11, 3))
-    document = reflection.document(ReflectReport((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
+    document = reflect_document(ReflectReport((), moves=(Move("The sea is cold", 0.5, 0.6, "borne out", (fact,)),)))
     assert document["opinions"] == [
         {"statement": "The sea is cold", "before": 0.5, "after": 0.6, "why": "borne out", "evidence": [
             {"path": "memory/2025-11-03.md", "line": 4, "date": "2025-11-03", "text": "It froze."}]}
