@@ -51,9 +51,3 @@ def test_a_short_soak_loses_nothing() -> None:
 def test_the_daemons_figures_are_printed() -> None:
     table = printed("daemon", "--notes", "40", "--saved", "10", "--idle", "1")
     assert "10 of 10 notes" in table and "wake-ups a second" in table
-
-
-def test_the_figures_of_reflect_are_printed() -> None:
-    rows = printed("reflect", "--notes", "120", "--facts", "5", "--nights", "1").splitlines()
-    pages = {row[:34].strip(): int(row.split()[-1]) for row in rows[1:-1]}
-    assert pages["first run"] > 5 and pages["nothing new"] == 0 and pages["night after 5 new facts"] > 0

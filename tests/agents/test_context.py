@@ -440,7 +440,7 @@ def test_the_command_prints_the_bundle_and_says_beside_it_what_was_left_out(kept
     done = run(kept.vault.root, "what", "does", "Peter", "prefer?", "--budget", "150")
     assert done.returncode == 0, done.stderr
     assert frame.stripped(done.stdout).strip() == "" and "Coffee black" in done.stdout
-    assert "left out" in done.stderr and tokens.count(done.stdout) <= 150
+    assert "Left out: " in done.stderr and tokens.count(done.stdout) <= 150
     assert "secret" in run(kept.vault.root, "stove", "--agent", "moss").stdout
     assert "secret" not in run(kept.vault.root, "stove").stdout
     assert "Tern" in run(kept.vault.root, "stove", "--scope", "project:tern").stdout

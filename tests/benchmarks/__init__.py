@@ -1,1 +1,1 @@
-"""Owns measuring: where the figures in README and Guide come from. Prints, asserts nothing."""
+"""Measuring: where the figures in README and Guide come from. Prints, asserts nothing."""

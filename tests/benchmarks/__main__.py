@@ -5,7 +5,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from tests.benchmarks import daemon, mcp, own, pages, quality, scale, soak, speed
+from tests.benchmarks import daemon, own, quality, scale, soak, speed
 
 HELP = """figures for README and Guide: prints, asserts nothing but what `soak` must find
 
@@ -38,20 +38,12 @@ def main() -> None:
     stayed.add_argument("--recalls", type=float, default=20.0, help="a second, while they are saved")
     stayed.add_argument("--idle", type=float, default=60.0, help="seconds")
     stayed.add_argument("--vault", type=Path, help="a vault to take instead: its notes are changed")
-    wrote = parts.add_parser("reflect", help="`memory reflect` on a large vault: first run, memory, nights")
-    wrote.add_argument("--notes", type=int, default=20_000)
-    wrote.add_argument("--facts", type=int, default=50, help="new ones before each night")
-    wrote.add_argument("--nights", type=int, default=3)
-    wrote.add_argument("--vault", type=Path, help="a vault to take instead: notes are changed, pages written")
     worn = parts.add_parser("soak", help="`memory watch` under edits, questions and kill -9; exit code 1 for any fault")
     worn.add_argument("--minutes", type=float, default=10.0)
     worn.add_argument("--notes", type=int, default=1000)
     worn.add_argument("--edits", type=float, default=20.0, help="a second")
     worn.add_argument("--recalls", type=float, default=50.0, help="a second")
     worn.add_argument("--kill-every", type=float, default=60.0, help="seconds; 0 never kills")
-    served = parts.add_parser("mcp", help="`memory mcp`: ready, calls with and without a daemon, end")
-    served.add_argument("--notes", type=int, default=1000)
-    served.add_argument("--starts", type=int, default=5)
     given = parser.parse_args()
     if given.part == "speed":
         speed.run(given.notes, given.passages, given.repeat)
@@ -59,10 +51,6 @@ def main() -> None:
         scale.run([int(size) for size in given.sizes.split(",")], given.folder, given.questions, given.churn)
     elif given.part == "daemon":
         daemon.run(daemon.Size(given.notes, given.saved, given.recalls, given.idle), given.vault)
-    elif given.part == "mcp":
-        mcp.run(given.notes, given.starts)
-    elif given.part == "reflect":
-        pages.run(given.notes, given.facts, given.nights, given.vault)
     elif given.part == "soak":
         faults = soak.run(soak.Plan(given.minutes, given.notes, given.edits, given.recalls, given.kill_every))
         sys.exit(1 if faults else 0)

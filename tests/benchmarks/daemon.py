@@ -1,4 +1,4 @@
-"""Owns the figures of a daemon over a large vault: how soon it is ready, its memory, a burst of saves, idleness."""
+"""The figures of a daemon over a large vault: how soon it is ready, its memory, a burst of saves, idleness."""
 
 import os
 import threading

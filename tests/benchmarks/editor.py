@@ -1,4 +1,4 @@
-"""Owns somebody who edits a vault in every way editors do, and knows what must stand in each note at the end."""
+"""Somebody who edits a vault in every way editors do, and knows what must stand in each note at the end."""
 
 import os
 import shutil

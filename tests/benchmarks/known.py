@@ -1,4 +1,4 @@
-"""Owns known-item questions, made from a vault itself: short ones of people who know that it stands somewhere.
+"""Known-item questions, made from a vault itself: short ones of people who know that it stands somewhere.
 
 Conversations and graded collections are asked in sentences. People also type a word, two words, a quotation, a title, a
 file name, `who is X`, `last time X`; what serves those is measured here by the mean reciprocal rank of the item, after

@@ -1,4 +1,4 @@
-"""Owns made-up vaults: the same notes for the same numbers, of any size, with words as unevenly used as real ones.
+"""Made-up vaults: the same notes for the same numbers, of any size, with words as unevenly used as real ones.
 
 Words come from the builtin embedder's vocabulary, drawn by Zipf's law; a third of a note's words are its topic's, so
 that meaning has neighbourhoods. Three kinds of note take turns: daily logs with facts, prose, technical notes.

@@ -1,4 +1,4 @@
-"""Owns the quality figures over what this repository ships: the sample vault's questions and the other scripts."""
+"""The quality figures over what this repository ships: the sample vault's questions and the other scripts."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""Owns starting a daemon for a benchmark and what the system says of its process: memory, files, time, wake-ups."""
+"""Starting a daemon for a benchmark and what the system says of its process: memory, files, time, wake-ups."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Owns the quality figures: vaults with known answers, asked in this process, and what share of the evidence came back.
+"""The quality figures: vaults with known answers, asked in this process, and what share of the evidence came back.
 
 A vault folder holds notes and `questions.jsonl`, one object a line with `question`, perhaps `asked_on` and
 `category_name` (or `category`), and either of

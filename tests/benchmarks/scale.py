@@ -1,4 +1,4 @@
-"""Owns the scale figures: how recall's lanes grow with the index, the embedder's pace, exactness, and churn."""
+"""The scale figures: how recall's lanes grow with the index, the embedder's pace, exactness, and churn."""
 
 import random
 import tempfile

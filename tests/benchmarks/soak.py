@@ -1,4 +1,4 @@
-"""Owns the soak: a daemon under edits, questions and kill -9 for some minutes, and whether all was well at the end."""
+"""The soak: a daemon under edits, questions and kill -9 for some minutes, and whether all was well at the end."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Owns the speed figures of one made-up vault: building, looking for changes, one-shot and warm recall."""
+"""The speed figures of one made-up vault: building, looking for changes, one-shot and warm recall."""
 
 import subprocess
 import sys

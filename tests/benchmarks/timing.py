@@ -1,4 +1,4 @@
-"""Owns the stopwatch: percentiles, and where the time of a warm recall goes."""
+"""The stopwatch: percentiles, and where the time of a warm recall goes."""
 
 import time
 from collections import defaultdict

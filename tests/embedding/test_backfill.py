@@ -800,5 +800,5 @@ def test_doctor_fix_keeps_what_is_of_use_and_forget_deletes_a_left_model(vault: 
         builtin = shell(vault, server.port, "doctor", "--forget", BUILTIN_ID)
         assert builtin.returncode == 2
         gone = shell(vault, server.port, "doctor", "--forget", left, MEMORY_EMBEDDING_MODEL="all-minilm")
-        assert gone.returncode == 0 and f"those of {left} were deleted" in gone.stdout
+        assert gone.returncode == 0 and f"vectors of {left} were deleted" in gone.stdout
         assert [e.id for e in status(second).embedders] == [BUILTIN_ID, "ollama/all-minilm@1"]

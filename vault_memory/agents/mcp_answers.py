@@ -15,7 +15,7 @@ from vault_memory.agents.mcp_tools import LONGEST_TEXT
 from vault_memory.errors import RefusedError, UsageError
 from vault_memory.markdown import facts, provenance
 from vault_memory.markdown.parse import parse
-from vault_memory.rendering.common import clean, plural
+from vault_memory.rendering.common import clean, plural, sentence
 from vault_memory.search.answer import SESSION
 from vault_memory.store.candidate import FACTS
 from vault_memory.text import frame, terms
@@ -76,16 +76,25 @@ def search(caller: Caller, given: Arguments) -> str:
         return (
             "There is no index of this vault yet, nothing was searched. It is being built now: ask again in a moment."
         )
-    said = [each.replace("(--k shows more)", "(max_results shows more)") for each in found["said"]]
+    said = [_clause(each) for each in found["said"]]
     said += [*(["index up to date"] if found["index"]["fresh"] else []), f"scopes: {', '.join(scopes)}"]
     # What is cut off where there is no room for all of it: how much there is besides.
-    notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: each.startswith("left out: "))]
+    notes = [*_read_as(found["understood"]), *sorted(said, key=lambda each: _LEFT_OUT.match(each) is not None)]
     if budget < TIGHT or not found["results"]:
         return _tight(caller, options, budget, found, notes)
     text = frame.framed(found["text"]) + "\n"
     room = budget - FRAME_TOKENS - found["rendered_tokens"]
     room -= _bytes(frame.defused(found["text"])) - _bytes(found["text"])
     return text + _within(room, notes, _bytes)
+
+
+_LEFT_OUT = re.compile(r"left out: |(?:at least )?[\d,]+ more ")
+
+
+def _clause(note: str) -> str:
+    """A note for a person as a part of a line for an agent."""
+    note = note.rstrip(".:").replace("use --k to see more", "max_results shows more")
+    return note[:1].lower() + note[1:] if note[1:2].islower() else note
 
 
 def _read_as(understood: Mapping[str, Any]) -> list[str]:
@@ -103,9 +112,9 @@ def _tight(caller: Caller, options: Arguments, budget: int, found: Mapping[str, 
     if any(each["what"] == "budget" for each in found["degraded"]):
         best = caller.desk.recall({**options, "k": 1, "budget": None}) or found
         cut = _cut(best, budget - budget // CUT_SHARE, count) if best["results"] else ""
-        text, notes = (
-            (cut, [CUT, *(each for each in notes if not each.startswith("budget: "))]) if cut else (text, notes)
-        )
+        if cut:
+            said = {_clause(sentence(each["why"])) for each in found["degraded"] if each["what"] == "budget"}
+            text, notes = cut, [CUT, *(each for each in notes if each not in said)]
     text += "\n" if text else ""
     return text + _within(budget - count(text) - 1, notes, count)
 

@@ -217,7 +217,7 @@ def _plain(name: str, value: Any, schema: Schema) -> str:  # noqa: ANN401
     if not isinstance(value, str):
         raise UsageError(f"`{name}` must be text.", "")
     if any("\ud800" <= char <= "\udfff" for char in value):
-        raise UsageError(f"`{name}` is not text that UTF-8 can hold.", "Mend its encoding.")
+        raise UsageError(f"`{name}` is not text that UTF-8 can hold.", "Fix its encoding.")
     if len(value) > schema.get("maxLength", 1 << 20):
         raise UsageError(f"`{name}` is longer than {schema.get('maxLength', 1 << 20):,} characters.", "Shorten it.")
     if "enum" in schema and value not in schema["enum"]:

@@ -1,4 +1,4 @@
-"""Owns doctor: what is wrong, and how to mend it."""
+"""doctor: what is wrong, and how to fix it."""
 
 import hashlib
 import os
@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_memory.errors import BusyError, IndexUnusableError, RefusedError, RemoteError, UsageError, VaultMemoryError
-from vault_memory.health import scoped
 from vault_memory.health import status as state_of
 from vault_memory.health.status import last_reflect, status
+from vault_memory.sessions import projects
 from vault_memory.store import embedding_rows, journal, schema
 from vault_memory.store.digest import damage
 from vault_memory.store.rows import Store
+from vault_memory.text.scope_syntax import folder_key
 from vault_memory.vault import locations
+from vault_memory.vault.walk import Walk
 
 if TYPE_CHECKING:
+    from vault_memory.config import Config
     from vault_memory.embedding.remote import RemoteEmbedder
     from vault_memory.federation import Federation
 
@@ -36,7 +39,7 @@ class Check:
 
 
 def doctor(memory: "Federation", fix: bool = False) -> list[Check]:
-    """Look at everything that commonly goes wrong; `fix` mends what is derived and never touches a note."""
+    """Look at everything that commonly goes wrong; `fix` repairs what is derived and never touches a note."""
     found = list(_checks(memory))
     if fix and any(check.name == "index" and check.level == "error" for check in found):
         with suppress(RefusedError):  # a file that is not ours: the check has said so
@@ -59,9 +62,8 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     for sentence in memory.config.ignored:
         yield Check("settings", "warning", sentence, "Move it to your own settings file, if you trust it.")
     for sentence in memory.config.unknown:
-        yield Check("settings", "warning", sentence, "It does nothing: mend its name, or delete it.")
-    for what, mend in scoped.remarks(memory.config, walk):
-        yield Check("scopes", "notice", what, mend)
+        yield Check("settings", "warning", sentence, "It has no effect: correct its name or delete it.")
+    yield from _scopes(memory.config, walk)
     yield _place(memory)
     refusal = _refusal(memory)
     yield _index(memory, refusal is None)
@@ -76,6 +78,19 @@ def _checks(memory: "Federation") -> Iterator[Check]:
     yield from _further(memory)
 
 
+def _scopes(config: "Config", walk: Walk) -> Iterator[Check]:
+    """Settings that may open or shut more than was meant: folders that are not there, names of several projects."""
+    paths = [f"{folder_key(path)}/" for path in walk.files] if config.folder_scopes else []
+    for folder, scope in config.folder_scopes:
+        if folder and not any(path.startswith(f"{folder}/") for path in paths):
+            what = f"`scopes.{folder}` ({scope}) names a folder without notes"
+            yield Check("scopes", "notice", what, "Correct the name if it is misspelt.")
+    for name, found in projects.shared(config, os.environ):
+        others = ", ".join(f"{folder} is project:{name}-{projects.digest(folder)}" for folder in found[1:])
+        what = f"{len(found)} folders are called {name}: {found[0]} is project:{name}, {others}"
+        yield Check("scopes", "notice", what, "Say in `[projects]` of your own settings which project each is.")
+
+
 def _refusal(memory: "Federation") -> RefusedError | None:
     """Why the index cannot be brought up to date, where the vault looks absent rather than edited."""
     with suppress(*schema.UNREADABLE, IndexUnusableError):
@@ -86,13 +101,13 @@ def _refusal(memory: "Federation") -> RefusedError | None:
 def _place(memory: "Federation") -> Check:
     if not locations.is_writable(memory.index_file.path):
         level, what = (
-            ("warning", "it stays as it is") if memory.index_file.path.exists() else ("error", "there can be none")
+            ("warning", "it cannot be updated") if memory.index_file.path.exists() else ("error", "there can be none")
         )
         cannot = f"the index folder {memory.index_file.path.parent} cannot be written: {what}"
         return Check("place", level, cannot, "Set `index.path` in your own settings file to a folder that can.")
     if memory.index_file.place.why == "vault":
-        return Check("place", "ok", f"the index lies in the vault: {memory.index_file.path}")
-    return Check("place", "ok", f"the index lies at {memory.index_file.path}: {memory.index_file.place.why}")
+        return Check("place", "ok", f"the index is in the vault: {memory.index_file.path}")
+    return Check("place", "ok", f"the index is at {memory.index_file.path}: {memory.index_file.place.why}")
 
 
 def _index(memory: "Federation", may_run: bool) -> Check:
@@ -110,7 +125,9 @@ def _index(memory: "Federation", may_run: bool) -> Check:
         with closing(Store.open(memory.index_file.path)) as store:
             verdict = damage(store)
     except BusyError:
-        return Check("index", "notice", "another program is writing the index: not checked", "Try again in a moment.")
+        return Check(
+            "index", "notice", "another program is writing the index, so it was not checked", "Try again in a moment."
+        )
     except schema.UNREADABLE as error:
         verdict = str(error)
     if verdict:
@@ -128,7 +145,7 @@ def _journal(memory: "Federation") -> Iterator[Check]:
         with suppress(OSError):
             damaged = max((mark.damaged for _, mark in journal.read(file, journal.Mark())), default=0)
             if damaged:
-                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name}, passed over"
+                what = f"{_counted_as(damaged, 'damaged line')} in .memory/journal/{name} skipped"
                 yield Check("journal", "notice", what)
 
 
@@ -141,7 +158,7 @@ def _reflect(memory: "Federation") -> Iterator[Check]:
     if not last.ok:
         yield Check("reflect", "warning", f"{when} failed: {last.why}", last.next_step)
     elif last.skipped:
-        what = f"{when} skipped {_counted_as(last.skipped, 'page')}, the first because: {last.why}"
+        what = f"{when} skipped {_counted_as(last.skipped, 'page')}; the first: {last.why}"
         yield Check("reflect", "warning", what, last.next_step)
     else:
         undone = "; it was undone since" if last.undone else ""
@@ -241,7 +258,7 @@ def _vectors_kept(memory: "Federation") -> Iterator[Check]:
             yield Check(
                 "vectors",
                 "notice",
-                f"{each.vectors:,} of {each.id} are kept ({size:.1f} MB), which is not configured now",
+                f"{each.vectors:,} vectors of {each.id} are kept ({size:.1f} MB), though it is no longer configured",
                 f"Going back to it costs nothing. `memory doctor --forget {each.id}` deletes them.",
             )
             continue
@@ -276,12 +293,12 @@ def _forget(memory: "Federation") -> list[Check]:
             embedding_rows.drop_space(store, space)
             done.append(_deleted(space))
         if gone := embedding_rows.sweep(store):
-            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without a text were deleted"))
+            done.append(Check("vectors", "ok", f"{_counted_as(gone, 'vector')} without text deleted"))
     return done
 
 
 def _deleted(space: embedding_rows.Space) -> Check:
-    return Check("vectors", "ok", f"those of {space.name} were deleted")
+    return Check("vectors", "ok", f"vectors of {space.name} were deleted")
 
 
 def forget_vectors(memory: "Federation", name: str) -> Check:
@@ -292,7 +309,7 @@ def forget_vectors(memory: "Federation", name: str) -> Check:
     if name == SESSIONS:
         return _forget_sessions(memory)
     if memory.search.remote and memory.search.remote.id == name:
-        raise UsageError(f"{name} is configured: its vectors are in use.", "Set another embedder first.")
+        raise UsageError(f"{name} is configured, so its vectors are in use.", "Configure another embedder first.")
     kept: list[embedding_rows.Space] = []
     if _is_usable(memory):
         with locations.writer_lock(memory.index_file.path, 5.0), closing(Store.open(memory.index_file.path)) as store:
@@ -302,7 +319,7 @@ def forget_vectors(memory: "Federation", name: str) -> Check:
                     embedding_rows.drop_space(store, space)
                     return _deleted(space)
     there = ", ".join(space.name for space in kept) or "none"
-    raise UsageError(f"The index keeps no vectors of {name}.", f"Those that can be forgotten: {there}.")
+    raise UsageError(f"The index keeps no vectors of {name}.", f"It keeps vectors of: {there}.")
 
 
 def _unlike(memory: "Federation") -> bool:
@@ -328,8 +345,8 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
         for tool in found.tools:
             folder = tools.tool_folder(tool, memory.config, os.environ)
             if not folder.is_dir():
-                what = f"there is no folder {folder}: nothing of {tool} is read"
-                yield Check("sessions", "notice", what, "Mend `sessions` in your settings, if it lies elsewhere.")
+                what = f"there is no folder {folder}, so nothing of {tool} is read"
+                yield Check("sessions", "notice", what, "Correct `sessions` in your settings if it is elsewhere.")
         held = f"{_counted_as(found.transcripts, 'session')} in {found.folder} ({found.bytes / 1e6:.1f} MB)"
         level = "notice" if found.pending else "ok"
         behind = f", {found.pending:,} behind" if found.pending else ""
@@ -337,7 +354,7 @@ def _sessions(memory: "Federation") -> Iterator[Check]:
     left = session_root.unwanted_texts(memory.config, os.environ)
     if left.texts:
         held = f"{_counted_as(left.texts, 'session')} of {', '.join(left.tools)} ({left.bytes / 1e6:.1f} MB)"
-        only = f", {left.gone:,} of which have no transcript any more" if left.gone else ""
+        only = f", {left.gone:,} of which no longer have a transcript" if left.gone else ""
         kept = f"texts of {held} are kept in {left.folder}, though switched off{only}"
         yield Check("sessions", "notice", kept, f"`memory doctor --forget {SESSIONS}` deletes them.")
 
@@ -359,7 +376,9 @@ def _further(memory: "Federation") -> Iterator[Check]:
     """The further vaults of the settings: there and indexed, or not."""
     for each in state_of.further(memory):
         if each.why_not:
-            yield Check("roots", "warning", f"{each.name} is not asked: {each.why_not}", "Mend `roots`, or mount it.")
+            yield Check(
+                "roots", "warning", f"{each.name} cannot be searched: {each.why_not}", "Correct `roots`, or mount it."
+            )
         elif each.pending or not each.fresh:
             behind = f"is {_counted_as(each.pending, 'note')} behind" if each.pending else "has no index yet"
             yield Check("roots", "notice", f"{each.name} ({each.path}) {behind}", "Run `memory index`.")

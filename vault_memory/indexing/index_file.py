@@ -214,7 +214,7 @@ class IndexFile:
         self.refuse_empty(walk)
         self._refuse_unseen(walk, why == "asked for")
         if self.vault.filters_unknown:
-            raise RefusedError(f"{self.vault.filters_unknown}.", "Mend it, for example by opening Obsidian's settings.")
+            raise RefusedError(f"{self.vault.filters_unknown}.", "Fix it, for example by opening Obsidian's settings.")
         built = schema.new_name(self.path)
         try:
             with closing(schema.create(built)) as connection:

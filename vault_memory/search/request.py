@@ -125,7 +125,7 @@ def texts(given: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(item, str) for item in values):
         raise UsageError(f"`{key}` must be text or a list of texts.", "")
     if any("\ud800" <= char <= "\udfff" for item in values for char in item):
-        raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Mend its encoding.")
+        raise UsageError(f"`{key}` is not text that UTF-8 can hold.", "Fix its encoding.")
     return tuple(values)
 
 
